@@ -3,7 +3,7 @@ import type { OsmReader } from '@terrane/osm'
 
 import { emptyNetwork } from '../errors.ts'
 import { Access, Intersection, NodeType, RoadClass, Use } from '../graph/attributes.ts'
-import { EdgeField, FlagField, get, NodeField, put } from '../graph/fields.ts'
+import { EdgeField, FlagField, get, NodeField, privateBits, put } from '../graph/fields.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 import { type Graph, GRAPH_ARRAYS, type GraphArrays, graphFrom } from '../graph/graph.ts'
 import type { SectionSink } from '../graph/sections.ts'
@@ -164,6 +164,7 @@ function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArr
     edges,
     turns,
     ...lookups(network),
+    factsOf,
     textOf: (text) => texts.intern(text),
   })
   const signInputs = { edges, wayOf, factsOf }
@@ -176,7 +177,7 @@ function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArr
     info = put(info, NodeField.density, edges.density[node]!)
     info = put(info, NodeField.signal, facts.signal.present)
     info = put(info, NodeField.taggedAccess, facts.taggedAccess)
-    info = put(info, NodeField.privateAccess, facts.privateAccess)
+    info = put(info, NodeField.private, privateBits(facts.privateModes))
     info = put(info, NodeField.cashOnlyToll, facts.cashOnlyToll)
     info = put(info, NodeField.intersection, intersectionOf(edges, node, facts.type, isFork(signInputs, node)))
     return put(info, NodeField.driveOnRight, onRight[node]!)

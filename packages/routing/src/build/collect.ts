@@ -45,7 +45,7 @@ export async function collectWays(
   { construction = false, signal }: { construction?: boolean; signal?: AbortSignal } = {},
 ): Promise<Collected> {
   const ways = new WayCollector(construction)
-  const restrictions = new Map<number, TurnRule>()
+  const restrictions = new Map<number, readonly TurnRule[]>()
   const bicycleRoutes = new Set<number>()
   for (const reader of readers) {
     await reader.read(
@@ -56,7 +56,7 @@ export async function collectWays(
       { kinds: { ways: true, relations: true }, ...(signal && { signal }) },
     )
   }
-  return { ways: ways.finish(), restrictions: [...restrictions.values()], bicycleRoutes }
+  return { ways: ways.finish(), restrictions: [...restrictions.values()].flat(), bicycleRoutes }
 }
 
 /** Closed ways with these keys are areas, not ways around something. */
@@ -171,44 +171,46 @@ export function tagKey(columns: TagColumns, row: number, strings: { get(index: n
 
 function collectRelationsOf(
   { relations, strings }: OsmBlock,
-  restrictions: Map<number, TurnRule>,
+  restrictions: Map<number, readonly TurnRule[]>,
   routes: Set<number>,
 ): void {
   for (let i = 0; i < relations.count; i++) {
     const id = relations.ids[i]!
-    const facts = relationFacts(tagMap(relations, i, strings))
-    if (facts === null || restrictions.has(id)) continue
-    if (facts.kind === 'bicycleRoute') {
+    if (restrictions.has(id)) continue
+    const rules = relationFacts(tagMap(relations, i, strings)).flatMap((facts) => {
+      if (facts.kind === 'restriction') return turnRules(relations, i, facts, (index) => strings.get(index))
       forEachMember(relations, i, (type, ref) => {
         if (type === WAY) routes.add(ref)
       })
-      continue
-    }
-    const rule = turnRule(relations, i, facts, (index) => strings.get(index))
-    if (rule !== null) restrictions.set(id, rule)
+      return []
+    })
+    if (rules.length > 0) restrictions.set(id, rules)
   }
 }
 
-function turnRule(
+function turnRules(
   relations: RelationColumns,
   row: number,
   facts: TurnRule['facts'],
   text: (index: number) => string,
-): TurnRule | null {
-  let from = Number.NaN
-  let to = Number.NaN
+): TurnRule[] {
+  const from: number[] = []
+  const to: number[] = []
   let viaNode = Number.NaN
   const viaWays: number[] = []
   forEachMember(relations, row, (type, ref, roleIndex) => {
     const role = text(roleIndex)
-    if (type === WAY && role === 'from') from = ref
-    else if (type === WAY && role === 'to' && Number.isNaN(to)) to = ref
+    if (type === WAY && role === 'from') from.push(ref)
+    else if (type === WAY && role === 'to') to.push(ref)
     else if (type === WAY && role === 'via') viaWays.push(ref)
     else if (type === NODE && role === 'via') viaNode = ref
   })
   // A mix of nodes and ways has no agreed meaning.
-  const sound = !Number.isNaN(from) && !Number.isNaN(to) && Number.isNaN(viaNode) === viaWays.length > 0
-  return sound ? { facts, from, to, viaNode, viaWays } : null
+  if (Number.isNaN(viaNode) !== viaWays.length > 0) return []
+  // Several ways are meant where all are kept from entering or leaving: no_entry, no_exit. Of others one of each counts.
+  const every = facts.turn === 'any' && !facts.only
+  const [entries, exits] = every ? [from, to] : [from.slice(-1), to.slice(0, 1)]
+  return entries.flatMap((entry) => exits.map((exit) => ({ facts, from: entry, to: exit, viaNode, viaWays })))
 }
 
 function forEachMember(

@@ -10,28 +10,27 @@ import type { TextTable } from './texts.ts'
 export function limitTable(
   edges: EdgeTable,
   wayOf: (edge: number) => WayFacts,
-): Pick<GraphArrays, 'limitEdge' | 'limitType' | 'limitValue'> {
+): Pick<GraphArrays, 'limitEdge' | 'limitType' | 'limitValue' | 'limitModes'> {
   const limitEdge: number[] = []
   const limitType: number[] = []
   const limitValue: number[] = []
+  const limitModes: number[] = []
   for (let edge = 0; edge < edges.head.length; edge++) {
     const direction = edges.forward[edge] === 1 ? 1 : 2
     for (const limit of wayOf(edge).limits) {
       if ((limit.direction & direction) === 0) continue
       edges.flags[edge] = put(edges.flags[edge]!, FlagField.limits, 1)
       limitEdge.push(edge)
-      limitType.push(
-        limit.type |
-          (limit.exceptDestination ? LimitBits.exceptDestination : 0) |
-          (limit.trucksOnly ? LimitBits.trucksOnly : 0),
-      )
+      limitType.push(limit.type | (limit.exceptDestination ? LimitBits.exceptDestination : 0))
       limitValue.push(limit.value)
+      limitModes.push(limit.modes)
     }
   }
   return {
     limitEdge: Uint32Array.from(limitEdge),
     limitType: Uint8Array.from(limitType),
     limitValue: Uint32Array.from(limitValue),
+    limitModes: Uint16Array.from(limitModes),
   }
 }
 

@@ -214,8 +214,8 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   const stop = applies(signs.stop, forward, facts.access.oneway, true) || (atEnd.stop.present && !atEnd.minor)
   let flags = put(0, FlagField.signal, car && applies(signs.signal, forward, facts.access.oneway, false))
   flags = put(flags, FlagField.stop, car && stop)
-  flags = put(flags, FlagField.destinationOnly, facts.flags.destinationOnly)
-  flags = put(flags, FlagField.destinationOnlyTruck, facts.flags.destinationOnlyTruck)
+  flags = put(flags, FlagField.local, forward ? facts.flags.localForward : facts.flags.localBackward)
+  flags = put(flags, FlagField.yard, facts.flags.yard)
   table.flags[edge] = put(flags, FlagField.timed, facts.timed.length > 0)
 }
 

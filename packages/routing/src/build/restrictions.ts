@@ -1,11 +1,13 @@
-import { Turn } from '../graph/attributes.ts'
-import { get, put, TurnField } from '../graph/fields.ts'
+import { Access, ALL_ACCESS, Turn } from '../graph/attributes.ts'
+import { type Field, get, put, TurnField } from '../graph/fields.ts'
+import type { SizeLimit } from '../time/conditions.ts'
 import type { TurnRule } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
+import type { NodeFacts } from './tags/node.ts'
 import type { RestrictedTurn } from './tags/relation.ts'
 import type { TurnTable } from './turns.ts'
 
-/** Restrictions over more than two edges, and those of any length that hold at certain times. */
+/** Restrictions over more than two edges, those of any length that hold at certain times, and those of two for some sizes. */
 export interface RuleTable {
   readonly firstRule: Uint32Array
   readonly ruleEdge: Uint32Array
@@ -14,6 +16,11 @@ export interface RuleTable {
   readonly timedRuleEdge: Uint32Array
   readonly timedRuleModes: Uint16Array
   readonly timedRuleText: Uint32Array
+  readonly sizedTurnFrom: Uint32Array
+  readonly sizedTurnTo: Uint32Array
+  readonly sizedTurnModes: Uint16Array
+  readonly sizedTurnType: Uint8Array
+  readonly sizedTurnValue: Uint32Array
 }
 
 /** Where the parts of restrictions are found. */
@@ -26,6 +33,8 @@ export interface RestrictionInputs {
   readonly nodeOf: (id: number) => number
   /** Edges of a way, both directions. */
   readonly edgesOf: (way: number) => readonly number[]
+  /** What stands on a node. */
+  readonly factsOf: (node: number) => NodeFacts
   /** Number of a text of the graph. */
   readonly textOf: (text: string) => number
 }
@@ -43,16 +52,29 @@ const MOST_VIA_EDGES = 20
 export function applyRestrictions(rules: readonly TurnRule[], inputs: RestrictionInputs): RuleTable {
   const sequences: Forbidden[] = []
   const timed: (Forbidden & { text: number })[] = []
+  const sized: (Forbidden & { size: SizeLimit })[] = []
   for (const rule of rules) {
-    const { modes, conditions } = rule.facts
+    const { modes, conditions, size } = rule.facts
     const found =
       rule.viaWays.length > 0
         ? forbiddenSequences(rule, inputs)
         : forbiddenTurns(rule, inputs).map((edges) => ({ edges, modes }))
     if (conditions !== null) timed.push(...found.map((each) => ({ ...each, text: inputs.textOf(conditions) })))
-    else if (rule.viaWays.length > 0) sequences.push(...found)
-    else for (const { edges } of found) forbid(inputs, edges[0]!, edges[1]!, modes)
+    // Over ways all lorries are bound, whatever their size, and others are not.
+    else if (rule.viaWays.length > 0) sequences.push(...found.flatMap((each) => boundBySize(each, size)))
+    else if (size !== null) sized.push(...found.map((each) => ({ ...each, size })))
+    else for (const { edges } of found) setOn(inputs, edges[0]!, edges[1]!, TurnField.forbidden, modes)
   }
+  for (let node = 0; node < inputs.edges.nodeCount; node++) {
+    const { sizes, hours } = inputs.factsOf(node)
+    if (sizes.length + hours.length === 0) continue
+    for (const edges of passages(inputs, node)) {
+      sized.push(...sizes.map((size) => ({ edges, modes: ALL_ACCESS, size })))
+      timed.push(...hours.map(({ modes, conditions }) => ({ edges, modes, text: inputs.textOf(conditions) })))
+    }
+  }
+  for (const { edges } of sized) setOn(inputs, edges[0]!, edges[1]!, TurnField.sized, 1)
+  sized.sort((a, b) => a.edges[0]! - b.edges[0]!)
   return {
     firstRule: firstOf(sequences),
     ruleEdge: Uint32Array.from(sequences.flatMap(({ edges }) => edges)),
@@ -61,7 +83,25 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
     timedRuleEdge: Uint32Array.from(timed.flatMap(({ edges }) => edges)),
     timedRuleModes: Uint16Array.from(timed, ({ modes }) => modes),
     timedRuleText: Uint32Array.from(timed, ({ text }) => text),
+    sizedTurnFrom: Uint32Array.from(sized, ({ edges }) => edges[0]!),
+    sizedTurnTo: Uint32Array.from(sized, ({ edges }) => edges[1]!),
+    sizedTurnModes: Uint16Array.from(sized, ({ modes }) => modes),
+    sizedTurnType: Uint8Array.from(sized, ({ size }) => size.type),
+    sizedTurnValue: Uint32Array.from(sized, ({ size }) => size.value),
   }
+}
+
+/** The turns over a node that do not go back. */
+function passages(inputs: RestrictionInputs, node: number): [from: number, to: number][] {
+  const leaving = edgesAt(inputs, node)
+  return leaving.flatMap((back) =>
+    leaving.filter((to) => to !== back).map((to): [number, number] => [inputs.edges.opposite[back]!, to]),
+  )
+}
+
+function boundBySize(forbidden: Forbidden, size: SizeLimit | null): Forbidden[] {
+  const modes = size === null ? forbidden.modes : forbidden.modes & Access.truck
+  return modes === 0 ? [] : [{ ...forbidden, modes }]
 }
 
 function firstOf(sequences: readonly Forbidden[]): Uint32Array {
@@ -146,11 +186,12 @@ function turnAt({ edges, turns }: RestrictionInputs, node: number, back: number,
   return turns.firstTurn[node]! + (back - first) * degree + (to - first)
 }
 
-function forbid(inputs: RestrictionInputs, from: number, to: number, modes: number): void {
+/** Sets bits of a field of a turn. */
+function setOn(inputs: RestrictionInputs, from: number, to: number, field: Field, bits: number): void {
   const { edges, turns } = inputs
   const at = turnAt(inputs, edges.head[from]!, edges.opposite[from]!, to)
   const before = turns.info[at]!
-  turns.info[at] = put(before, TurnField.forbidden, get(before, TurnField.forbidden) | modes)
+  turns.info[at] = put(before, field, get(before, field) | bits)
 }
 
 /** The sequences of edges that a restriction over ways forbids: from, along the via ways, and the turn at their end. */

@@ -1,4 +1,4 @@
-import { FlagField, get, NodeField } from '../graph/fields.ts'
+import { get, isForLocals, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { timedSpeeds } from '../graph/timed.ts'
 import type { Costing } from './costing.ts'
@@ -19,7 +19,7 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
   const rights = new Rights(graph, access, options)
-  const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, profile, options)
+  const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, access, profile, options)
   const exclusions = new Exclusions(graph, profile, options, vehicle)
   const {
     edge,
@@ -33,12 +33,12 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     is: (name) => options[name] === true,
     text: (name) => String(options[name]),
   })
-  const edgeAt = edgeReader(graph)
-  const turnAt = turnReader(graph, profile.isLorry === true ? rights : null)
+  const edgeAt = edgeReader(graph, access)
+  const turnAt = turnReader(graph, access, profile.isLorry === true ? rights : null)
   const [edgeSeconds, edgeCost] = [compile(edge.seconds, EDGE_FACTS), compile(edge.cost, EDGE_FACTS)]
   const [turnSeconds, turnCost] = [compile(turn.seconds, TURN_FACTS), compile(turn.cost, TURN_FACTS)]
   const searchCost = compile(turn.searchCost, TURN_FACTS)
-  const isLocal = localStreets(graph, profile.isLorry === true)
+  const isLocal = (at: number): boolean => isForLocals(graph, at, access)
   // What may be used at some time may also be driven as fast as at any time.
   const fastest = options[AT_SOME_TIME] === true ? timedSpeeds(graph, access) : null
   const passing = boundsOf(bounds)
@@ -65,6 +65,7 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     edgeCost: (at, kmh = fastest?.get(at)) => run(edgeCost, edgeAt(at, kmh)),
     turnCost: (from, to, facts, internal) => {
       if (!rights.turn(facts)) return Infinity
+      if (vehicle !== null && get(facts, TurnField.sized) === 1 && !vehicle.mayTurn(from, to)) return Infinity
       const at = turnAt(from, to, facts, internal)
       const through = throughLocal > 0 && isLocal(from) && !isLocal(to) ? throughLocal : 0
       return through + exclusions.penalty(from, to) + run(searchCost, at)
@@ -87,11 +88,4 @@ function boundsOf(bounds: Bounds): Bound[] {
 function keeps(bounds: readonly Bound[], facts: Int32Array): boolean {
   for (const { fact, most } of bounds) if (facts[fact]! > most) return false
   return true
-}
-
-/** Whether a street is for local traffic only. */
-function localStreets({ edgeFlags }: Graph, forLorries: boolean): (edge: number) => boolean {
-  return (edge) =>
-    get(edgeFlags[edge]!, FlagField.destinationOnly) === 1 ||
-    (forLorries && get(edgeFlags[edge]!, FlagField.destinationOnlyTruck) === 1)
 }

@@ -1,5 +1,15 @@
 import { NodeType, Turn, Use } from '../graph/attributes.ts'
-import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField, TurnField } from '../graph/fields.ts'
+import {
+  EdgeField,
+  FlagField,
+  get,
+  isForLocals,
+  NodeField,
+  privateBits,
+  tailOf,
+  TrafficField,
+  TurnField,
+} from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { VALUES } from './expression.ts'
 import type { Rights } from './rights.ts'
@@ -66,6 +76,7 @@ export const TURN_FACTS = {
   tolled: 16,
   renamed: 17,
   entersLocal: 18,
+  /** The same of what tags say is for local traffic: driveways do not count. */
   lorryEntersLocal: 19,
   entersClosed: 20,
   /** Classes that the street entered is more important by, and whether one waits for that: 1 without a signal, 2 at one. */
@@ -107,7 +118,7 @@ export const ANGLE = { left: 360, none: 720 } as const
  * Gives a function that reads the facts of an edge, as they are when one drives so many km/h there instead of the usual
  * speed; zero is as usual. They are overwritten by the next call.
  */
-export function edgeReader(graph: Graph): (edge: number, kmh?: number) => Int32Array {
+export function edgeReader(graph: Graph, access: number): (edge: number, kmh?: number) => Int32Array {
   const facts = new Int32Array(Object.keys(EDGE_FACTS).length)
   let [known, knownSpeed] = [-1, 0]
   return (edge, kmh = 0) => {
@@ -144,7 +155,7 @@ export function edgeReader(graph: Graph): (edge: number, kmh?: number) => Int32A
     facts[EDGE_FACTS.dismount] = get(traffic, TrafficField.dismount)
     facts[EDGE_FACTS.lit] = get(traffic, TrafficField.lit)
     facts[EDGE_FACTS.beside] = sidewalk === 1 ? 1 : get(traffic, TrafficField.roundabout) * 2
-    facts[EDGE_FACTS.local] = get(graph.edgeFlags[edge]!, FlagField.destinationOnly)
+    facts[EDGE_FACTS.local] = Number(isForLocals(graph, edge, access))
     facts[EDGE_FACTS.isSteps] = facts[EDGE_FACTS.use] === Use.steps ? 1 : 0
     facts[EDGE_FACTS.isRailFerry] = facts[EDGE_FACTS.use] === Use.railFerry ? 1 : 0
     return facts
@@ -154,13 +165,16 @@ export function edgeReader(graph: Graph): (edge: number, kmh?: number) => Int32A
 /**
  * Gives a function that reads the facts of the turn from one edge onto another. They are overwritten by the next call.
  *
+ * @param access bit of the access masks of the mode
  * @param rights those of lorries, which may be let onto streets that are closed to them; null for others
  */
 export function turnReader(
   graph: Graph,
+  access: number,
   rights: Rights | null,
 ): (from: number, to: number, turn: number, internal: boolean) => Int32Array {
   const facts = new Int32Array(Object.keys(TURN_FACTS).length)
+  const unlocking = privateBits(access)
   let [knownFrom, knownTo, knownInternal] = [-1, -1, false]
   return (from, to, turn, internal) => {
     if (from === knownFrom && to === knownTo && internal === knownInternal) return facts
@@ -197,10 +211,8 @@ export function turnReader(
     const isInside = use === Use.serviceRoad && get(traffic, TrafficField.internal) === 1
     const isTurn = firstEdge[nodeAt + 1]! - firstEdge[nodeAt]! > 2 || kind === Turn.reverse
     const tolled = get(traffic, TrafficField.toll) > get(edgeTraffic[from]!, TrafficField.toll)
-    const localBefore = get(edgeFlags[from]!, FlagField.destinationOnly)
-    const local = get(edgeFlags[to]!, FlagField.destinationOnly)
-    const lorryLocal = get(edgeFlags[to]!, FlagField.destinationOnlyTruck)
-    const lorryLocalBefore = localBefore | get(edgeFlags[from]!, FlagField.destinationOnlyTruck)
+    const entersLocal = isForLocals(graph, to, access) && !isForLocals(graph, from, access)
+    const isYard = (get(edgeFlags[to]!, FlagField.local) & access) === 0
     const climbed = use === Use.livingStreet ? 0 : Math.max(0, get(edgeInfo[from]!, EdgeField.roadClass) - roadClass)
     const isPath = use === Use.cycleway || use === Use.footway || use === Use.path
     const isLift = use === Use.elevator || type === NodeType.elevator
@@ -224,11 +236,11 @@ export function turnReader(
     facts[TURN_FACTS.barrier] =
       type * BARRIER.kind +
       get(node, NodeField.taggedAccess) * BARRIER.tagged +
-      get(node, NodeField.privateAccess) * BARRIER.private
+      Number((get(node, NodeField.private) & unlocking) !== 0) * BARRIER.private
     facts[TURN_FACTS.tolled] = tolled || type === NodeType.tollBooth ? 1 : 0
     facts[TURN_FACTS.renamed] = sameName || get(traffic, TrafficField.link) === 1 ? 0 : 1
-    facts[TURN_FACTS.entersLocal] = local & ~localBefore
-    facts[TURN_FACTS.lorryEntersLocal] = lorryLocal & ~lorryLocalBefore
+    facts[TURN_FACTS.entersLocal] = Number(entersLocal)
+    facts[TURN_FACTS.lorryEntersLocal] = Number(entersLocal && !isYard)
     facts[TURN_FACTS.entersClosed] = rights !== null && !rights.edge(to) && rights.edge(from) ? 1 : 0
     facts[TURN_FACTS.climbed] = climbed
     facts[TURN_FACTS.climbWait] = climbed > 0 ? 1 + signal : 0

@@ -16,7 +16,7 @@ export interface Profile {
   readonly defaults?: DependentDefaults
   /** The option that says each size of the vehicle, by kind of limit; without one it is not held to the limit. */
   readonly sizes: Readonly<Record<number, string>>
-  /** Limits for lorries hold. */
+  /** It may be let onto streets that are closed to it. */
   readonly isLorry?: true
   /** Options by which requests exclude kinds of streets, besides those that every mode has. */
   readonly excludesUnpaved?: true

@@ -1,5 +1,5 @@
 import { Limit } from '../graph/attributes.ts'
-import { FlagField, get } from '../graph/fields.ts'
+import { FlagField, get, TrafficField } from '../graph/fields.ts'
 import { type Graph, LimitBits } from '../graph/graph.ts'
 import type { CostOptions } from './options.ts'
 import type { Profile } from './profile.ts'
@@ -10,11 +10,17 @@ export class Vehicle {
   readonly #graph: Graph
   /** Size of the vehicle in the units of the limits, by kind of limit; zero where the mode is not held to it. */
   readonly #size: Float64Array
-  readonly #isLorry: boolean
+  readonly #access: number
+  /** The fewest people that are in it, and whether a toll is paid instead of carrying more. */
+  readonly #occupants: number
+  readonly #paysInstead: boolean
 
-  constructor(graph: Graph, profile: Profile, options: CostOptions) {
+  /** @param access bit of the access masks of the mode */
+  constructor(graph: Graph, access: number, profile: Profile, options: CostOptions) {
     this.#graph = graph
-    this.#isLorry = profile.isLorry === true
+    this.#access = access
+    this.#occupants = options.include_hov3 === true ? Infinity : options.include_hov2 === true ? 2 : 1
+    this.#paysInstead = options.include_hot === true
     this.#size = vehicleSize(profile, options)
   }
 
@@ -28,16 +34,32 @@ export class Vehicle {
     return this.#breaks(edge, true)
   }
 
+  /** Whether the vehicle is not too large for a turn that is forbidden to some sizes. */
+  mayTurn(from: number, to: number): boolean {
+    const { sizedTurnFrom, sizedTurnTo, sizedTurnModes, sizedTurnType, sizedTurnValue } = this.#graph
+    for (let i = firstAtLeast(sizedTurnFrom, from); sizedTurnFrom[i] === from; i++) {
+      if (sizedTurnTo[i] !== to || (sizedTurnModes[i]! & this.#access) === 0) continue
+      if (this.#size[sizedTurnType[i]!]! > sizedTurnValue[i]!) return false
+    }
+    return true
+  }
+
   #breaks(edge: number, exceptDestination: boolean): boolean {
-    const { edgeFlags, limitEdge, limitType, limitValue } = this.#graph
+    const { edgeFlags, edgeTraffic, limitEdge, limitType, limitValue, limitModes } = this.#graph
     if (get(edgeFlags[edge]!, FlagField.limits) === 0) return false
     for (let i = firstAtLeast(limitEdge, edge); limitEdge[i] === edge; i++) {
       const bits = limitType[i]!
       const exempt = (bits & LimitBits.exceptDestination) !== 0
-      if (exempt !== exceptDestination || ((bits & LimitBits.trucksOnly) !== 0 && !this.#isLorry)) continue
+      if (exempt !== exceptDestination || (limitModes[i]! & this.#access) === 0) continue
       const type = bits & LimitBits.type
       const size = this.#size[type]!
-      if (type === Limit.hazmat ? size > 0 && limitValue[i] === 0 : size > limitValue[i]!) return true
+      const limit = limitValue[i]!
+      if (type === Limit.hazmat) {
+        if (size > 0 && limit === 0) return true
+      } else if (type === Limit.minOccupants) {
+        const pays = this.#paysInstead && get(edgeTraffic[edge]!, TrafficField.toll) === 1
+        if (this.#occupants < limit && !pays) return true
+      } else if (size > limit) return true
     }
     return false
   }

@@ -109,7 +109,7 @@ export const Turn = {
   slightLeft: 7,
 } as const
 
-/** Limits that a vehicle can break. Lengths in centimetres, weights in 10 kg. */
+/** Limits that a vehicle can break. Lengths in centimetres, weights in 10 kg, people by their number. */
 export const Limit = {
   hazmat: 0,
   maxHeight: 1,
@@ -118,6 +118,8 @@ export const Limit = {
   maxWeight: 4,
   maxAxleLoad: 5,
   maxAxles: 6,
+  /** As many people as the vehicle must carry. */
+  minOccupants: 7,
 } as const
 
 /** What a text on a sign is. */

@@ -1,3 +1,4 @@
+import { Access, MOTOR_ACCESS } from './attributes.ts'
 import type { Graph } from './graph.ts'
 
 /** A range of bits in a word. */
@@ -15,10 +16,11 @@ export const NodeField = {
   density: field(14, 4),
   signal: field(18, 1),
   taggedAccess: field(19, 1),
-  privateAccess: field(20, 1),
   cashOnlyToll: field(21, 1),
   intersection: field(22, 2),
   driveOnRight: field(24, 1),
+  /** Of whom only those with business there may pass; see `privateBits`. */
+  private: field(25, 3),
 } as const
 
 /** Layout of `edgeInfo`. */
@@ -60,11 +62,13 @@ export const TrafficField = {
 export const FlagField = {
   signal: field(0, 1),
   stop: field(1, 1),
-  destinationOnly: field(3, 1),
-  destinationOnlyTruck: field(4, 1),
-  signs: field(5, 1),
-  limits: field(6, 1),
-  timed: field(7, 1),
+  signs: field(2, 1),
+  limits: field(3, 1),
+  timed: field(4, 1),
+  /** A driveway or the like, which is no way through. */
+  yard: field(5, 1),
+  /** Modes of which only those with business there may use the edge. */
+  local: field(6, 10),
 } as const
 
 /** Layout of `turnInfo`. */
@@ -81,6 +85,8 @@ export const TurnField = {
   degrees: field(9, 9),
   /** Modes a restriction forbids the turn to. */
   forbidden: field(18, 10),
+  /** A restriction forbids the turn to vehicles of some size. */
+  sized: field(28, 1),
 } as const
 
 /** Reads a field of a word. */
@@ -91,6 +97,19 @@ export function get(word: number, { shift, mask }: Field): number {
 /** A word with a field set; other fields of the word are kept. */
 export function put(word: number, { shift, mask }: Field, value: number | boolean): number {
   return ((word & ~(mask << shift)) | ((Number(value) & mask) << shift)) >>> 0
+}
+
+/** Whether an edge is for local traffic of a mode only. */
+export function isForLocals({ edgeFlags }: Pick<Graph, 'edgeFlags'>, edge: number, access: number): boolean {
+  const flags = edgeFlags[edge]!
+  return (get(flags, FlagField.local) & access) !== 0 || get(flags, FlagField.yard) === 1
+}
+
+const PRIVATE_FAMILIES = [MOTOR_ACCESS, Access.bicycle, Access.foot | Access.wheelchair]
+
+/** The bits of `NodeField.private` that are of some modes. */
+export function privateBits(modes: number): number {
+  return PRIVATE_FAMILIES.reduce((bits, family, i) => ((modes & family) === 0 ? bits : bits | (1 << i)), 0)
 }
 
 /** Node that an edge leaves. */

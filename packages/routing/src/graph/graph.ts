@@ -63,6 +63,8 @@ export interface Graph {
   readonly limitEdge: Uint32Array
   readonly limitType: Uint8Array
   readonly limitValue: Uint32Array
+  /** Modes a limit is for. */
+  readonly limitModes: Uint16Array
 
   /** Turn restrictions over more than one node: edges of rule `r` are `ruleEdge[firstRule[r]] …`. */
   readonly firstRule: Uint32Array
@@ -80,6 +82,12 @@ export interface Graph {
   readonly timedRuleEdge: Uint32Array
   readonly timedRuleModes: Uint16Array
   readonly timedRuleText: Uint32Array
+  /** Turns that are forbidden to modes whose size exceeds a limit, by the edge they leave; types as in `Limit`. */
+  readonly sizedTurnFrom: Uint32Array
+  readonly sizedTurnTo: Uint32Array
+  readonly sizedTurnModes: Uint16Array
+  readonly sizedTurnType: Uint8Array
+  readonly sizedTurnValue: Uint32Array
 
   /** Texts as UTF-8; text `t` is `textBytes[firstByte[t]] … textBytes[firstByte[t + 1] - 1]`. */
   readonly firstByte: Uint32Array
@@ -98,7 +106,6 @@ export const LimitBits = {
   type: 0x0f,
   /** Those with business on the edge need not keep it. */
   exceptDestination: 0x40,
-  trucksOnly: 0x80,
 } as const
 
 /** Arrays of a graph, in the order they are written. */
@@ -134,6 +141,7 @@ const ARRAYS = {
   limitEdge: Uint32Array,
   limitType: Uint8Array,
   limitValue: Uint32Array,
+  limitModes: Uint16Array,
   firstRule: Uint32Array,
   ruleEdge: Uint32Array,
   ruleModes: Uint16Array,
@@ -145,6 +153,11 @@ const ARRAYS = {
   timedRuleEdge: Uint32Array,
   timedRuleModes: Uint16Array,
   timedRuleText: Uint32Array,
+  sizedTurnFrom: Uint32Array,
+  sizedTurnTo: Uint32Array,
+  sizedTurnModes: Uint16Array,
+  sizedTurnType: Uint8Array,
+  sizedTurnValue: Uint32Array,
   firstByte: Uint32Array,
   textBytes: Uint8Array,
   boxes: Int32Array,

@@ -204,11 +204,7 @@ it.each<[object, number, string]>([
   [{ costing: 'bikeshare' }, 900, '"bikeshare"'],
   [{ locations: [{ ...A, preferred_layer: 1 }, B] }, 900, '"preferred_layer"'],
   [{ locations: [{ ...A, search_filter: { level: 1 } }, B] }, 900, '"level"'],
-  [
-    { costing_options: { auto: { include_hov2: true, use_wings: 1 } } },
-    901,
-    '"include_hov2", "use_wings": costing auto',
-  ],
+  [{ costing_options: { auto: { use_feet: true, use_wings: 1 } } }, 901, '"use_feet", "use_wings": costing auto'],
   [{ costing_options: { auto: { ignore_construction: true } } }, 900, '"ignore_construction"'],
   [
     { costing_options: { auto: { use_tolls: 7 } } },

@@ -1,10 +1,10 @@
 import { Access, RoadClass, Use } from '../graph/attributes.ts'
-import { FlagField, get, TrafficField } from '../graph/fields.ts'
+import { get, isForLocals, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Name, TextReader } from '../graph/texts.ts'
 import type { Maneuver } from '../guide/maneuver.ts'
 import type { Signs, SignText } from '../guide/signs.ts'
-import type { TravelMode } from '../guide/steps.ts'
+import type { Step, TravelMode } from '../guide/steps.ts'
 import type { Line } from '../geometry/polyline.ts'
 import type { Recosting } from '../path/recost.ts'
 import type { Warning } from '../request/problems.ts'
@@ -180,7 +180,7 @@ function intersectionsOf({ graph }: Source, { guided }: ToldLeg, maneuver: Maneu
     arms.sort((a, b) => a.bearing - b.bearing)
     const shape = step?.beginShape ?? line.lon.length - 1
     const last = node + 1 >= end
-    const classes = step === undefined ? [] : classesOf(graph, step.edge, step.roadClass, step.use, step.toll)
+    const classes = step === undefined ? [] : classesOf(graph, step)
     const [coming, going] = (['in', 'out'] as const).map((role) => arms.findIndex((arm) => arm.role === role))
     return {
       location: [degrees(line.lon[shape]!), degrees(line.lat[shape]!)],
@@ -205,13 +205,13 @@ const ACCESS: Readonly<Record<TravelMode, number>> = {
   pedestrian: Access.foot,
 }
 
-function classesOf(graph: Graph, edge: number, roadClass: number, use: number, toll: boolean): string[] {
+function classesOf(graph: Graph, { edge, roadClass, use, toll, travelMode }: Step): string[] {
   return [
     ...(get(graph.edgeTraffic[edge]!, TrafficField.tunnel) === 1 ? ['tunnel'] : []),
     ...(toll ? ['toll'] : []),
     ...(roadClass === RoadClass.motorway ? ['motorway'] : []),
     ...(use === Use.ferry ? ['ferry'] : []),
-    ...(get(graph.edgeFlags[edge]!, FlagField.destinationOnly) === 1 ? ['restricted'] : []),
+    ...(isForLocals(graph, edge, ACCESS[travelMode]) ? ['restricted'] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Costing } from '../cost/costing.ts'
-import { tailOf, turnIndex } from '../graph/fields.ts'
+import { get, tailOf, turnIndex, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { StateWeights } from '../states/weights.ts'
@@ -32,13 +32,15 @@ function touches(graph: Graph, costing: Costing, node: number, forward: boolean,
   return isConnected || countNodes(graph, costing, { start: node, forward, limit: nodes }) >= nodes
 }
 
-/** Whether no turn from an edge is forbidden. */
+/** Whether no turn from an edge is forbidden, to vehicles of any size. */
 function isFree(graph: Graph, { rights }: Costing, edge: number): boolean {
   const { edgeHead, firstEdge, turnInfo } = graph
   const node = edgeHead[edge]!
   const first = turnIndex(graph, edge, firstEdge[node]!)
   const degree = firstEdge[node + 1]! - firstEdge[node]!
-  for (let turn = first; turn < first + degree; turn++) if (!rights.turn(turnInfo[turn]!)) return false
+  for (let turn = first; turn < first + degree; turn++) {
+    if (!rights.turn(turnInfo[turn]!) || get(turnInfo[turn]!, TurnField.sized) === 1) return false
+  }
   return true
 }
 

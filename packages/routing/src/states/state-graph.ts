@@ -193,8 +193,9 @@ export function mayReverse(graph: Graph, edge: number, access: number): boolean 
   for (let next = graph.firstEdge[node]!; next < graph.firstEdge[node + 1]!; next++) {
     // Edges with limits may be closed to some vehicle.
     if (next === back || get(graph.edgeFlags[next]!, FlagField.limits) === 1) continue
-    const forbidden = get(graph.turnInfo[turnIndex(graph, edge, next)]!, TurnField.forbidden)
-    onward |= get(graph.edgeInfo[next]!, EdgeField.access) & access & ~forbidden
+    const turn = graph.turnInfo[turnIndex(graph, edge, next)]!
+    if (get(turn, TurnField.sized) === 1) continue
+    onward |= get(graph.edgeInfo[next]!, EdgeField.access) & access & ~get(turn, TurnField.forbidden)
   }
   const here = get(graph.edgeInfo[edge]!, EdgeField.access) & access
   return (here & ~onward) !== 0

@@ -13,6 +13,8 @@ const SIZES: Readonly<Record<string, number>> = {
   length: Limit.maxLength,
   weight: Limit.maxWeight,
   weightrating: Limit.maxWeight,
+  gcweight: Limit.maxWeight,
+  gcweightrating: Limit.maxWeight,
   axleload: Limit.maxAxleLoad,
   axles: Limit.maxAxles,
 }
@@ -26,7 +28,7 @@ export function readConditions(conditions: readonly string[]): { holds: Conditio
   for (const condition of conditions) {
     const compared = readComparison(condition)
     if (compared !== null) {
-      parts.push((_, size) => compared(size))
+      parts.push((_, size) => holdsFor(size, compared))
       continue
     }
     const hours: Hours | null = parseHours(condition)
@@ -37,18 +39,43 @@ export function readConditions(conditions: readonly string[]): { holds: Conditio
   return { holds: (moment, size) => parts.every((part) => part(moment, size)), timed }
 }
 
+/** A size, in the units of its kind of limit. */
+export interface SizeLimit {
+  readonly type: number
+  readonly value: number
+}
+
+/**
+ * The size that a vehicle must not exceed for conditions never to hold; null where time or a use has a part in them. Of
+ * several sizes the first counts, so that what is closed to a vehicle stays closed.
+ */
+export function sizeLimit(conditions: readonly string[]): SizeLimit | null {
+  const compared = conditions.map(readComparison)
+  if (!compared.every((one) => one?.sign.startsWith('>') === true)) return null
+  const { limit, sign, value } = compared[0]!
+  return { type: limit, value: sign === '>' ? value : value - 1 }
+}
+
+/** A comparison with a size in the units of the limits. */
+interface Comparison {
+  readonly limit: number
+  readonly sign: string
+  readonly value: number
+}
+
 /** A comparison such as `weight>7.5`; null when the text is none. */
-function readComparison(text: string): ((size: VehicleSize) => boolean) | null {
+function readComparison(text: string): Comparison | null {
   const [, name, sign, number] = COMPARISON.exec(text.trim()) ?? []
-  const limit = SIZES[name?.toLowerCase() ?? '']
+  const limit = SIZES[name?.toLowerCase().replace(/^max/, '') ?? '']
   if (limit === undefined) return null
-  const value = Math.round(Number(number) * (limit === Limit.maxAxles ? 1 : 100))
-  return (size) => {
-    const mine = size[limit]!
-    if (mine === 0) return false
-    if (sign === '>') return mine > value
-    if (sign === '>=') return mine >= value
-    if (sign === '<') return mine < value
-    return sign === '<=' ? mine <= value : mine === value
-  }
+  return { limit, sign: sign!, value: Math.round(Number(number) * (limit === Limit.maxAxles ? 1 : 100)) }
+}
+
+function holdsFor(size: VehicleSize, { limit, sign, value }: Comparison): boolean {
+  const mine = size[limit]!
+  if (mine === 0) return false
+  if (sign === '>') return mine > value
+  if (sign === '>=') return mine >= value
+  if (sign === '<') return mine < value
+  return sign === '<=' ? mine <= value : mine === value
 }

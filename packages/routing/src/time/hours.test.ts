@@ -7,6 +7,7 @@ function moment(text: string, month = 6, day = 15): Moment {
   const [weekday, time] = text.split(' ')
   const [hour, minute] = time!.split(':').map(Number)
   return {
+    year: 2026,
     month,
     day,
     weekday: ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'].indexOf(weekday!),
@@ -115,7 +116,42 @@ it.each([
   for (const [month, day] of outside) expect(hours(moment('Mo 12:00', month, day)), `${month}/${day}`).toBe(false)
 })
 
-it.each(['sunset-sunrise', 'week 1-20', '2021 Jan-Mar', 'destination', 'Mo-Fr 07:00-09:00 wet', 'PH', '', 'Mo-Fr 7'])(
+/** A moment at noon of a day `YYYY-MM-DD`, or at another hour. */
+function noonOf(date: string, hour = 12): Moment {
+  const at = new Date(`${date}T00:00Z`)
+  const [year, month, day] = date.split('-').map(Number)
+  return { year: year!, month: month!, day: day!, weekday: (at.getUTCDay() + 6) % 7, minute: hour * 60 }
+}
+
+// Source: OpenStreetMap wiki, Key:opening_hours/specification. 2026-11-26 is the fourth Thursday of its month.
+it.each([
+  ['2026 Nov-Dec', ['2026-11-01', '2026-12-31'], ['2025-11-26', '2027-11-26', '2026-10-31']],
+  ['2026 Nov 10-2027 Jan 15', ['2026-11-10', '2026-12-24', '2027-01-15'], ['2026-11-09', '2027-01-16', '2025-12-01']],
+  ['2026 Nov-Feb', ['2026-11-01', '2027-02-28'], ['2026-02-01', '2027-11-01']],
+  ['2026', ['2026-01-01'], ['2025-12-31', '2027-01-01']],
+  ['2024-2026 Mar-Oct', ['2024-03-01', '2026-10-31'], ['2026-11-01', '2027-03-01']],
+  ['2026+', ['2026-01-01', '2031-01-01'], ['2025-12-31']],
+  ['2026 Nov 10-20 10:00-14:00', ['2026-11-10', '2026-11-20'], ['2026-11-21', '2025-11-10']],
+  ['week 45-48', ['2026-11-02', '2026-11-29'], ['2026-11-01', '2026-11-30']],
+  ['week 1,53', ['2026-12-31', '2027-01-04'], ['2026-12-27', '2027-01-11']],
+  ['week 48 Mo-Fr 10:00-14:00', ['2026-11-26'], ['2026-11-28', '2026-12-03']],
+  ['Th[4]', ['2026-11-26'], ['2026-11-19', '2026-11-25']],
+  ['Th[-1]', ['2026-11-26', '2026-12-31'], ['2026-11-19', '2026-12-24']],
+  ['Su[1,3] 10:00-14:00', ['2026-11-01', '2026-11-15'], ['2026-11-08', '2026-11-22']],
+  ['Mo[1-2]', ['2026-11-02', '2026-11-09'], ['2026-11-16']],
+])('the days of %s', (text, inside, outside) => {
+  const hours = parseHours(text)!
+  for (const date of inside) expect(hours(noonOf(date)), date).toBe(true)
+  for (const date of outside) expect(hours(noonOf(date)), date).toBe(false)
+})
+
+it('a night of the fourth Thursday ends on the day after', () => {
+  const hours = parseHours('Th[4] 22:00-06:00')!
+  expect([hours(noonOf('2026-11-26', 23)), hours(noonOf('2026-11-27', 5))]).toEqual([true, true])
+  expect([hours(noonOf('2026-11-27', 23)), hours(noonOf('2026-11-26', 5))]).toEqual([false, false])
+})
+
+it.each(['sunset-sunrise', 'week 1-53/2', 'Th[6]', 'destination', 'Mo-Fr 07:00-09:00 wet', 'PH', '', 'Mo-Fr 7'])(
   'what is not understood is nothing: %s',
   (text) => expect(parseHours(text)).toBeNull(),
 )

@@ -1,5 +1,6 @@
 /** A minute of a week of a year, as clocks show it at a place. */
 export interface Moment {
+  readonly year: number
   /** 1 … 12 */
   readonly month: number
   /** 1 … 31 */
@@ -19,30 +20,44 @@ const MONTH = `(${MONTHS.join('|')})(?:uary|ruary|ch|il|ne|e|ly|y|ust|t|tember|o
 const WEEKDAY = `(${WEEKDAYS.join('|')})(?:n|nday|e|esday|d|dnesday|u|ursday|i|iday|t|turday)?(?![a-z])`
 const TIME = '(\\d{1,2})(?::|\\.|h)(\\d{2})'
 
+const YEAR = '((?:19|20)\\d{2})'
 const DATES = new RegExp(
-  `${MONTH}(?:\\s+(\\d{1,2}(?![:.h\\d])))?(?:\\s*-\\s*(?:${MONTH}\\s*)?(\\d{1,2}(?![:.h\\d]))?)?`,
+  `(?:${YEAR}\\s+)?${MONTH}(?:\\s+(\\d{1,2}(?![:.h\\d])))?(?:\\s*-\\s*(?:(?:${YEAR}\\s+)?${MONTH}\\s*)?(\\d{1,2}(?![:.h\\d]))?)?`,
   'y',
 )
-const DAYS = new RegExp(`${WEEKDAY}(?:\\s*-\\s*${WEEKDAY})?`, 'y')
+const YEARS = new RegExp(`${YEAR}(?:\\s*-\\s*${YEAR}|\\s*(\\+))?(?![:.h\\d])`, 'y')
+const WEEK = /week\s*/y
+const WEEKS = /(\d{1,2})(?:\s*-\s*(\d{1,2}))?(?![:.h\d/])/y
+/** Which of the days of a month: the first and third, the last. */
+const NTH = '\\[(-?[1-5](?:[-,][1-5])*)\\]'
+const DAYS = new RegExp(`${WEEKDAY}(?:${NTH}|\\s*-\\s*${WEEKDAY})?`, 'y')
 const TIMES = new RegExp(`${TIME}(?:\\s*-\\s*${TIME}|\\s*\\+)`, 'y')
 const NEVER = /(off|closed)\b/y
 const SPACE = /[\s:]*/y
 const COMMA = /\s*,\s*/y
 const END = /\s*(;|,|$)\s*/y
 
-/** Days of the year, days of the week and minutes of the day, each a list of ranges that may wrap around; empty for all. */
+/** Years, days, weeks, days of the week and minutes of the day, each a list of ranges that may wrap around; empty for all. */
 interface Rule {
+  readonly years: readonly Range[]
   readonly dates: readonly Range[]
-  readonly days: readonly Range[]
+  readonly weeks: readonly Range[]
+  readonly days: readonly Days[]
   readonly times: readonly Range[]
   readonly never: boolean
 }
 
 type Range = readonly [first: number, last: number]
 
+/** Days of the week, of each month the ones of some numbers only; of the last days the numbers are negative. */
+interface Days {
+  readonly range: Range
+  readonly nth: readonly number[]
+}
+
 /**
  * Reads hours as conditional tags have them: months and dates, days of the week, times over midnight too, `24/7`, `off`.
- * What depends on holidays, the sun, weeks or years is not understood and gives null. A part that is only about public or
+ * Years, weeks and the first or last days of a month too; what depends on holidays or the sun is not understood and gives null. A part that is only about public or
  * school holidays is left out. Source: OpenStreetMap wiki, Key:opening_hours/specification.
  */
 export function parseHours(text: string): Hours | null {
@@ -67,18 +82,20 @@ function readRules(text: string): Rule[] | null {
   const rules: Rule[] = []
   for (let at = 0; at < text.length;) {
     const reader = new Reader(text, at)
-    const dates = reader.list(DATES, dateRange)
-    const days = reader.list(DAYS, ([, first, last]) => {
-      const from = WEEKDAYS.indexOf(first!)
-      return [from, last === undefined ? from : WEEKDAYS.indexOf(last)]
-    })
-    const times = reader.list(TIMES, ([, h1, m1, h2, m2]) => [
+    const dated = reader.list(DATES, dateRange)
+    const years = dated.length > 0 ? [] : reader.list(YEARS, yearRange)
+    const dates = years.length > 0 ? reader.list(DATES, dateRange) : dated
+    const isWeekly = reader.take(WEEK) !== null
+    const weeks = isWeekly ? reader.list(WEEKS, ([, first, last]): Range => [Number(first), Number(last ?? first)]) : []
+    if (isWeekly && weeks.length === 0) return null
+    const days = reader.list(DAYS, weekdays)
+    const times = reader.list(TIMES, ([, h1, m1, h2, m2]): Range => [
       Number(h1) * 60 + Number(m1),
       h2 === undefined ? 1440 : Number(h2) * 60 + Number(m2),
     ])
     const never = reader.take(NEVER) !== null
     if (reader.at === at || reader.take(END) === null) return null
-    rules.push({ dates, days, times, never })
+    rules.push({ years, dates, weeks, days, times, never })
     at = reader.at
   }
   return rules
@@ -101,8 +118,8 @@ class Reader {
     return found
   }
 
-  list(pattern: RegExp, read: (found: RegExpExecArray) => Range): Range[] {
-    const ranges: Range[] = []
+  list<Item = Range>(pattern: RegExp, read: (found: RegExpExecArray) => Item): Item[] {
+    const ranges: Item[] = []
     for (;;) {
       const before = this.at
       if (ranges.length > 0 && this.take(COMMA) === null) break
@@ -118,27 +135,82 @@ class Reader {
   }
 }
 
-/** A range of days as month × 32 + day; without days whole months. */
-function dateRange([, first, firstDay, last, lastDay]: RegExpExecArray): Range {
+/** Days as year × 512 + month × 32 + day where a year is told, else without the year; without days whole months. */
+function dateRange([, year, first, firstDay, lastYear, last, lastDay]: RegExpExecArray): Range {
   const from = MONTHS.indexOf(first!) + 1
   const to = last === undefined ? from : MONTHS.indexOf(last) + 1
   const single = last === undefined && lastDay === undefined
-  const end = single ? (firstDay ?? '31') : (lastDay ?? '31')
-  return [from * 32 + Number(firstDay ?? 1), to * 32 + Number(end)]
+  const begin = from * 32 + Number(firstDay ?? 1)
+  const end = to * 32 + Number(single ? (firstDay ?? '31') : (lastDay ?? '31'))
+  if (year === undefined) return [begin, end]
+  const endYear = lastYear === undefined ? Number(year) + Number(end < begin) : Number(lastYear)
+  return [Number(year) * YEAR_STEP + begin, endYear * YEAR_STEP + end]
 }
 
-function holds({ dates, days, times }: Rule, { month, day, weekday, minute }: Moment): boolean {
-  const dated = dates.length === 0 || dates.some((range) => within(range, month * 32 + day))
-  if (!dated) return false
-  const onDay = (which: number): boolean => days.length === 0 || days.some((range) => within(range, which))
-  if (times.length === 0) return onDay(weekday)
+const YEAR_STEP = 512
+
+function yearRange([, first, last, onward]: RegExpExecArray): Range {
+  return [Number(first), onward === undefined ? Number(last ?? first) : Infinity]
+}
+
+function weekdays([, first, nth, last]: RegExpExecArray): Days {
+  const from = WEEKDAYS.indexOf(first!)
+  const to = last === undefined ? from : WEEKDAYS.indexOf(last)
+  return { range: [from, to], nth: nth === undefined ? [] : nth.split(',').flatMap(numbersOf) }
+}
+
+/** The numbers of `1-3`, `2` or `-1`. */
+function numbersOf(text: string): number[] {
+  const [, first, last] = /^(-?\d)(?:-(\d))?$/.exec(text)!
+  return Array.from({ length: Number(last ?? first) - Number(first) + 1 }, (_, i) => Number(first) + i)
+}
+
+function holds({ years, dates, weeks, days, times }: Rule, moment: Moment): boolean {
+  const { year, month, day, minute } = moment
+  const date = month * 32 + day
+  const dated = dates.some((range) => within(range, range[0] < YEAR_STEP ? date : year * YEAR_STEP + date))
+  if (!(dates.length === 0 || dated) || !isIn(years, year) || (weeks.length > 0 && !isIn(weeks, weekOf(moment))))
+    return false
+  const onDay = (at: Moment): boolean =>
+    days.length === 0 || days.some(({ range, nth }) => within(range, at.weekday) && isNth(nth, at))
+  if (times.length === 0) return onDay(moment)
   return times.some(([from, to]) => {
+    // An end past 24:00 reaches into the next day.
     if (from < to) {
-      // An end past 24:00 reaches into the next day.
-      return (onDay(weekday) && minute >= from && minute < to) || (onDay((weekday + 6) % 7) && minute + 1440 < to)
+      if (minute >= from && minute < to) return onDay(moment)
+      return minute + 1440 < to && onDay(dayBefore(moment))
     }
-    return (onDay(weekday) && minute >= from) || (onDay((weekday + 6) % 7) && minute < to)
+    return minute >= from ? onDay(moment) : minute < to && onDay(dayBefore(moment))
   })
+}
+
+function isIn(ranges: readonly Range[], value: number): boolean {
+  return ranges.length === 0 || ranges.some((range) => within(range, value))
+}
+
+function isNth(nth: readonly number[], { year, month, day }: Moment): boolean {
+  if (nth.length === 0) return true
+  const left = new Date(Date.UTC(year, month, 0)).getUTCDate() - day
+  return nth.includes(Math.ceil(day / 7)) || nth.includes(-1 - Math.floor(left / 7))
+}
+
+/** The week of the year, as ISO 8601 counts them. */
+function weekOf({ year, month, day, weekday }: Moment): number {
+  const thursday = new Date(Date.UTC(year, month - 1, day + 3 - weekday))
+  return 1 + Math.floor((thursday.getTime() - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / WEEK_MS)
+}
+
+const WEEK_MS = 7 * 24 * 3_600_000
+
+function dayBefore({ year, month, day, weekday, minute }: Moment): Moment {
+  const date = new Date(Date.UTC(year, month - 1, day - 1))
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    weekday: (weekday + 6) % 7,
+    minute,
+  }
 }
 
 function within([first, last]: Range, value: number): boolean {

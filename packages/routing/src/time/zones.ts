@@ -64,6 +64,7 @@ function two(value: number): string {
 export function momentAt(utcMs: number, zone: string): Moment {
   const local = new Date(utcMs + offsetMinutes(zone, utcMs) * MINUTE_MS)
   return {
+    year: local.getUTCFullYear(),
     month: local.getUTCMonth() + 1,
     day: local.getUTCDate(),
     weekday: (local.getUTCDay() + 6) % 7,

@@ -6,9 +6,9 @@ import { Kind } from '../../src/guide/maneuver.ts'
 
 /** A turn restriction by the letters of its members: ways by their whole word, a node by its letter. */
 export interface DrawnRestriction {
-  readonly from: string
+  readonly from: string | readonly string[]
   readonly via: string | readonly string[]
-  readonly to: string
+  readonly to: string | readonly string[]
   readonly tags: OsmTags
 }
 
@@ -188,9 +188,9 @@ export function drawnElements({
       type: 'relation',
       id: firstId + i + 1,
       members: [
-        { type: 'way', ref: wayId(from), role: 'from' },
+        ...[from].flat().map((word) => ({ type: 'way' as const, ref: wayId(word), role: 'from' })),
         ...vias.map((member) => ({ ...member, role: 'via' })),
-        { type: 'way', ref: wayId(to), role: 'to' },
+        ...[to].flat().map((word) => ({ type: 'way' as const, ref: wayId(word), role: 'to' })),
       ],
       tags: { type: 'restriction', ...tags },
     })

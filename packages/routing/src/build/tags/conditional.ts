@@ -1,3 +1,10 @@
+import type { Tags } from './values.ts'
+
+/** Whether some tag holds under conditions only. */
+export function hasConditions(tags: Tags): boolean {
+  return [...tags.keys()].some((key) => key.includes(':conditional'))
+}
+
 /** One case of a conditional tag: a value that counts while all of its conditions hold. */
 export interface ConditionalCase {
   readonly value: string

@@ -17,24 +17,46 @@ export interface ModeTags {
   readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
 }
 
-const ANY_MOTOR = ['motor_vehicle', MOTOR_VEHICLE] as const
-/** What is for buses and taxis is open to them. */
-const MOTOR_OR_PUBLIC: ValueTable = new Map([...MOTOR_VEHICLE, ['psv', true]])
-const PUBLIC = [
-  ['psv', PUBLIC_SERVICE],
-  ['lanes:psv:forward', PUBLIC_SERVICE],
-  ['motor_vehicle', MOTOR_OR_PUBLIC],
-] as const
+/** The keys for vehicles in general, after those of a mode. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy. */
+const ANY_VEHICLE = ['vehicle', MOTOR_VEHICLE] as const
+const ANY_MOTOR = [['motor_vehicle', MOTOR_VEHICLE], ANY_VEHICLE] as const
+
+/** Modes that a value of an access key names. */
+const NAMED: ReadonlyMap<string, number> = new Map([
+  ['psv', bus | taxi],
+  ['bus', bus],
+  ['taxi', taxi],
+])
+
+/** The modes that a value of an access key opens a way to though it closes it to all others. */
+export function namedModes(value: string | undefined): number {
+  let modes = 0
+  for (const part of value?.split(';') ?? []) modes |= NAMED.get(part) ?? 0
+  return modes
+}
+
+/** Keys for buses and taxis in general: what is for one of them by name is open to it. */
+function publicService(mode: number): ModeTags['says'] {
+  const named = [...NAMED].filter(([, modes]) => (modes & mode) !== 0).map(([value]) => [value, true] as const)
+  const meanings: ValueTable = new Map([...MOTOR_VEHICLE, ...named])
+  return [
+    ['psv', PUBLIC_SERVICE],
+    ['lanes:psv:forward', PUBLIC_SERVICE],
+    ['motor_vehicle', meanings],
+    ['vehicle', meanings],
+  ]
+}
+
 const BUS_LANES_BACK = [['lanes:psv:backward'], [...PUBLIC_SERVICE.keys()].filter((value) => value !== 'no')] as const
 /** Where the slowest mopeds must not go no others may; where they may, others need a tag of their own. */
 const SLOW_MOPED: ValueTable = new Map([...MOPED].filter(([, open]) => !open))
 
 export const MODE_TAGS: readonly ModeTags[] = [
-  { mode: car, says: [['motorcar', MOTOR_VEHICLE], ANY_MOTOR], closes: ['motorcar'] },
-  { mode: truck, says: [['hgv', TRUCK], ANY_MOTOR], closes: ['hgv'] },
+  { mode: car, says: [['motorcar', MOTOR_VEHICLE], ...ANY_MOTOR], closes: ['motorcar'] },
+  { mode: truck, says: [['hgv', TRUCK], ...ANY_MOTOR], closes: ['hgv'] },
   {
     mode: bus,
-    says: [['bus', BUS], ...PUBLIC],
+    says: [['bus', BUS], ...publicService(bus)],
     closes: ['bus', 'psv'],
     oneway: ['oneway:bus', 'oneway:psv'],
     against: [
@@ -48,7 +70,7 @@ export const MODE_TAGS: readonly ModeTags[] = [
   },
   {
     mode: taxi,
-    says: [['taxi', BUS], ...PUBLIC],
+    says: [['taxi', BUS], ...publicService(taxi)],
     closes: ['taxi', 'psv'],
     oneway: ['oneway:taxi', 'oneway:psv'],
     against: [[['taxi:backward'], ['yes', 'designated']], BUS_LANES_BACK],
@@ -69,6 +91,7 @@ export const MODE_TAGS: readonly ModeTags[] = [
       ['cycleway', CYCLEWAY],
       ['bicycle_road', BICYCLE],
       ['cyclestreet', BICYCLE],
+      ANY_VEHICLE,
     ],
     oneway: ['oneway:bicycle'],
     against: [
@@ -77,18 +100,23 @@ export const MODE_TAGS: readonly ModeTags[] = [
         ['cycleway', 'cycleway:left', 'cycleway:right'],
         ['opposite', 'opposite_lane', 'opposite_track'],
       ],
+      // A lane beside a one-way street that runs against it, or both ways.
+      [
+        ['cycleway:oneway', 'cycleway:left:oneway', 'cycleway:right:oneway', 'cycleway:both:oneway'],
+        ['-1', 'no'],
+      ],
     ],
   },
   {
     mode: moped,
-    says: [['moped', MOPED], ['mofa', SLOW_MOPED], ANY_MOTOR],
+    says: [['moped', MOPED], ['mofa', SLOW_MOPED], ...ANY_MOTOR],
     closes: ['moped', 'mofa'],
     oneway: ['oneway:moped', 'oneway:mofa'],
     against: [[['moped:backward', 'mofa:backward'], ['yes']]],
   },
   {
     mode: motorcycle,
-    says: [['motorcycle', MOTOR_VEHICLE], ANY_MOTOR],
+    says: [['motorcycle', MOTOR_VEHICLE], ...ANY_MOTOR],
     closes: ['motorcycle'],
     oneway: ['oneway:motorcycle'],
     against: [[['motorcycle:backward'], ['yes']]],

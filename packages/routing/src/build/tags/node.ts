@@ -15,6 +15,10 @@ import {
   type ValueTable,
   WHEELCHAIR,
 } from './values.ts'
+import type { SizeLimit } from '../../time/conditions.ts'
+import { nodeSizes } from './way-limits.ts'
+import { nodeHours } from './way-timed.ts'
+import { namedModes } from './mode-tags.ts'
 import { parts } from './way-names.ts'
 
 /** What the tags of a node mean for routing. */
@@ -24,8 +28,13 @@ export interface NodeFacts {
   readonly access: number
   /** Some access tag says who may pass. */
   readonly taggedAccess: boolean
-  readonly privateAccess: boolean
+  /** Modes of which only those with business there may pass. */
+  readonly privateModes: number
   readonly cashOnlyToll: boolean
+  /** The sizes that fit through. */
+  readonly sizes: readonly SizeLimit[]
+  /** Whom it is closed to at certain hours. */
+  readonly hours: ReturnType<typeof nodeHours>
   /** Ways are cut here, for something stands on the node. */
   readonly splits: boolean
   readonly signal: DirectedSign
@@ -50,13 +59,21 @@ export function nodeFacts(tags: Tags): NodeFacts {
   const tagged = taggedAccess(tags)
   const access = nodeAccess(tags, kind, tagged)
   const junction = tags.get('highway') === 'motorway_junction'
+  const sizes = nodeSizes(tags)
+  const hours = nodeHours(tags)
   return {
     type: nodeType(tags, kind),
     access,
     taggedAccess: tagged.size > 0 || meaning(ACCESS, tags.get('access')) !== undefined,
-    privateAccess: ['access', 'motor_vehicle'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true),
+    privateModes: privateModes(tags),
     cashOnlyToll: tags.get('barrier') === 'toll_booth' && cashOnly(tags),
-    splits: kind !== null || (tags.has('barrier') && access !== ALL_ACCESS) || SPLITTING.some((splits) => splits(tags)),
+    sizes,
+    hours,
+    splits:
+      kind !== null ||
+      sizes.length + hours.length > 0 ||
+      (tags.has('barrier') && access !== ALL_ACCESS) ||
+      SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
     stop: sign(tags, tags.get('highway') === 'stop', 'direction'),
     minor: tags.get('stop') === 'minor',
@@ -70,7 +87,16 @@ export function nodeFacts(tags: Tags): NodeFacts {
 type Barrier = 'gate' | 'bollard' | 'sump_buster' | 'wall'
 
 const GATES = new Set(['gate', 'yes', 'lift_gate', 'swing_gate', 'sliding_beam'])
-const BOLLARDS = new Set(['bollard', 'block', 'kissing_gate', 'motorcycle_barrier', 'cycle_barrier', 'chain', 'bar'])
+const BOLLARDS = new Set([
+  'bollard',
+  'block',
+  'kissing_gate',
+  'motorcycle_barrier',
+  'cycle_barrier',
+  'chain',
+  'bar',
+  'log',
+])
 /** Only walkers fit through. */
 const TURNSTILES = new Set(['turnstile', 'full-height_turnstile', 'stile', 'horse_stile'])
 const WALLS = new Set(['fence', 'barrier_board', 'wall', 'jersey_barrier', 'debris'])
@@ -81,7 +107,7 @@ function barrierKind(tags: Tags): Barrier | null {
   if (BOLLARDS.has(barrier) || tags.get('bollard') === 'removable') {
     return tags.get('bollard') === 'rising' ? 'gate' : 'bollard'
   }
-  if (barrier === 'sump_buster') return 'sump_buster'
+  if (barrier === 'sump_buster' || barrier === 'bus_trap') return 'sump_buster'
   return WALLS.has(barrier) ? 'wall' : null
 }
 
@@ -150,18 +176,46 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
       if (open !== undefined && !decided.has(mode)) decided.set(mode, open)
     }
   }
-  if (tags.get('access') === 'psv') decided.set(Access.bus, true).set(Access.taxi, true)
+  for (const mode of [Access.bus, Access.taxi])
+    if ((namedModes(tags.get('access')) & mode) !== 0) decided.set(mode, true)
+  for (const [key, modes] of GENERAL_KEYS) {
+    const named = namedModes(tags.get(key))
+    const open = meaning(MOTOR_VEHICLE, tags.get(key))
+    follow(decided, true, ...modes.filter((mode) => (named & mode) !== 0))
+    if (open !== undefined) follow(decided, open, ...modes)
+  }
   const car = decided.get(Access.car)
   if (car === true) follow(decided, true, Access.bus, Access.taxi, Access.truck)
   if (car === false) follow(decided, false, Access.taxi)
-  if (meaning(MOTOR_VEHICLE, tags.get('motor_vehicle')) === false) {
-    follow(decided, false, Access.bus, Access.taxi, Access.truck, Access.moped, Access.motorcycle)
-  }
   if (decided.get(Access.foot) === true) follow(decided, true, Access.wheelchair)
   if (tags.get('access') === 'emergency' || tags.get('emergency') === 'yes') decided.set(Access.emergency, true)
   // A crossing for bicycles is no barrier to those who ride along the street.
   if (decided.get(Access.bicycle) === false && tags.get('highway') === 'crossing') decided.set(Access.bicycle, true)
   return decided
+}
+
+const MOTORS = [Access.car, Access.bus, Access.taxi, Access.truck, Access.moped, Access.motorcycle] as const
+/** Keys for several modes, after those of a mode. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy. */
+const GENERAL_KEYS = [
+  ['motor_vehicle', MOTORS],
+  ['vehicle', [...MOTORS, Access.bicycle]],
+] as const
+
+const MOTOR = MOTORS.reduce((modes, mode) => modes | mode, 0)
+/** Modes by the keys that say of them whether only those with business there may pass, the most specific first. */
+const PRIVATE_KEYS = [
+  [MOTOR, ['motorcar', 'motor_vehicle', 'vehicle', 'access']],
+  [Access.bicycle, ['bicycle', 'vehicle', 'access']],
+  [Access.foot | Access.wheelchair, ['foot', 'access']],
+] as const
+
+function privateModes(tags: Tags): number {
+  let modes = 0
+  for (const [mode, keys] of PRIVATE_KEYS) {
+    const key = keys.find((name) => tags.has(name))
+    if (key !== undefined && meaning(DESTINATION_ONLY, tags.get(key)) === true) modes |= mode
+  }
+  return modes
 }
 
 function follow(decided: Map<number, boolean>, open: boolean, ...modes: number[]): void {
@@ -170,6 +224,8 @@ function follow(decided: Map<number, boolean>, open: boolean, ...modes: number[]
 
 const CARS = Access.car | Access.taxi
 const VEHICLES = ALL_ACCESS & ~(Access.foot | Access.wheelchair | Access.bicycle)
+/** Modes that a barrier stops. */
+const STOPPED: Readonly<Record<Barrier, number>> = { gate: 0, bollard: VEHICLES, sump_buster: CARS, wall: ALL_ACCESS }
 
 function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolean>): number {
   const said = meaning(ACCESS, tags.get('access'))
@@ -178,12 +234,10 @@ function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolea
     said === false || tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)
   let access = ALL_ACCESS
   if (closed) access = 0
-  else if (meaning(MOTOR_VEHICLE, tags.get('vehicle')) === false || tags.get('smoothness') === 'impassable')
-    access = Access.foot
+  else if (tags.get('smoothness') === 'impassable') access = Access.foot
   if (said === undefined && TURNSTILES.has(tags.get('barrier') ?? '')) access &= Access.foot
-  if (kind === 'bollard' && said === undefined) access = ALL_ACCESS & ~VEHICLES
-  else if (kind === 'sump_buster') access = ALL_ACCESS & ~CARS
-  else if (kind === 'wall') access = 0
+  // What is built for cars not to pass stops them whatever is said of access in general.
+  if (kind !== null && (said === undefined || kind === 'sump_buster')) access &= ~STOPPED[kind]
   for (const [mode, open] of tagged) access = open ? access | mode : access & ~mode
   return access
 }

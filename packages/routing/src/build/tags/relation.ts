@@ -1,5 +1,5 @@
-import { Access } from '../../graph/attributes.ts'
-import { readConditions } from '../../time/conditions.ts'
+import { Access, MOTOR_ACCESS } from '../../graph/attributes.ts'
+import { readConditions, type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases } from './conditional.ts'
 import { parts } from './way-names.ts'
 import type { Tags } from './values.ts'
@@ -7,7 +7,7 @@ import type { Tags } from './values.ts'
 /** Which turn a restriction is about, where it says so. */
 export type RestrictedTurn = 'left' | 'right' | 'straight' | 'u' | 'any'
 
-/** What a relation means for routing; null when nothing. */
+/** What a relation means for routing. */
 export type RelationFacts =
   | { readonly kind: 'bicycleRoute' }
   | {
@@ -19,6 +19,8 @@ export type RelationFacts =
       readonly modes: number
       /** Conditions of time under which it holds; null when it always does. */
       readonly conditions: string | null
+      /** The size that a vehicle may have without being bound; null when all are bound. */
+      readonly size: SizeLimit | null
     }
 
 const TURNS: Readonly<Record<string, RestrictedTurn>> = {
@@ -42,7 +44,9 @@ const DEFAULT_MODES =
   Access.motorcycle |
   Access.emergency
 
+/** Vehicles by their key, the more general ones first. */
 const VEHICLES: ReadonlyMap<string, number> = new Map([
+  ['motor_vehicle', MOTOR_ACCESS],
   ['motorcar', Access.car | Access.moped],
   ['motorcycle', Access.motorcycle],
   ['psv', Access.taxi | Access.bus],
@@ -55,50 +59,58 @@ const VEHICLES: ReadonlyMap<string, number> = new Map([
   ['foot', Access.foot | Access.wheelchair],
 ])
 
-export function relationFacts(tags: Tags): RelationFacts | null {
+/** Reads a relation; what it forbids to vehicles of its own and to all others are facts of their own. */
+export function relationFacts(tags: Tags): RelationFacts[] {
   const type = tags.get('type')
-  if (type === 'route') return isBicycleRoute(tags) ? { kind: 'bicycleRoute' } : null
-  if (type !== 'restriction') return null
-  const said = saidOf(tags, '') ?? conditionalOf(tags)
-  if (said === null) return null
-  const [, prefix, rest] = /^(no|only)_(.+)$/.exec(said.value) ?? []
-  const turn = TURNS[rest ?? '']
-  if (prefix === undefined || turn === undefined || said.modes === 0) return null
-  const conditions = said.conditions ?? hoursOf(tags)
-  return conditions === undefined
-    ? null
-    : { kind: 'restriction', only: prefix === 'only', turn, modes: said.modes, conditions }
+  if (type === 'route') return isBicycleRoute(tags) ? [{ kind: 'bicycleRoute' }] : []
+  if (type !== 'restriction') return []
+  const hours = hoursOf(tags)
+  const always = hours === undefined ? [] : saidOf(tags, '').map((said) => ({ ...said, conditions: hours, size: null }))
+  return [...always, ...conditionalOf(tags)].flatMap(({ value, modes, conditions, size }): RelationFacts[] => {
+    const [, prefix, rest] = /^(no|only)_(.+)$/.exec(value) ?? []
+    const turn = TURNS[rest ?? '']
+    if (prefix === undefined || turn === undefined || modes === 0) return []
+    return [{ kind: 'restriction', only: prefix === 'only', turn, modes, conditions, size }]
+  })
 }
 
 interface Said {
   readonly value: string
   readonly modes: number
-  readonly conditions: string | null
 }
 
-/** What a restriction says, for vehicles of its own or for all that obey one; null when it says nothing. */
-function saidOf(tags: Tags, suffix: string): Said | null {
-  let modes = 0
-  let value = ''
-  for (const [vehicle, mode] of VEHICLES) {
-    const own = tags.get(`restriction:${vehicle}${suffix}`)
-    if (own === undefined) continue
-    modes |= mode
-    value = own
+/**
+ * What a restriction says to which modes: a key of a vehicle's own counts for it, the general key for all others that
+ * obey one and are not excepted. Source: OpenStreetMap wiki, Relation:restriction.
+ */
+function saidOf(tags: Tags, suffix: string): Said[] {
+  let general = DEFAULT_MODES
+  for (const vehicle of parts(tags.get('except'))) general &= ~(VEHICLES.get(vehicle) ?? 0)
+  const said = [{ value: tags.get(`restriction${suffix}`), modes: general }]
+  for (const [vehicle, modes] of VEHICLES) {
+    const value = tags.get(`restriction:${vehicle}${suffix}`)
+    if (value === undefined) continue
+    for (const before of said) before.modes &= ~modes
+    said.push({ value, modes })
   }
-  if (modes !== 0) return { value, modes, conditions: null }
-  const general = tags.get(`restriction${suffix}`)
-  if (general === undefined) return null
-  modes = DEFAULT_MODES
-  for (const vehicle of parts(tags.get('except'))) modes &= ~(VEHICLES.get(vehicle) ?? 0)
-  return { value: general, modes, conditions: null }
+  return said.flatMap(({ value, modes }) => (value === undefined ? [] : [{ value, modes }]))
 }
 
-/** The first case of a conditional restriction that time has a part in. */
-function conditionalOf(tags: Tags): Said | null {
-  const said = saidOf(tags, ':conditional')
-  const found = conditionalCases(said?.value).find(({ conditions }) => readConditions(conditions)?.timed === true)
-  return found === undefined ? null : { ...said!, value: found.value, conditions: found.conditions.join(' AND ') }
+interface SaidSometimes extends Said {
+  readonly conditions: string | null
+  readonly size: SizeLimit | null
+}
+
+/** The cases of conditional restrictions that time has a part in, and those of size alone. */
+function conditionalOf(tags: Tags): SaidSometimes[] {
+  return saidOf(tags, ':conditional').flatMap(({ value: text, modes }) =>
+    conditionalCases(text).flatMap(({ value, conditions }): SaidSometimes[] => {
+      if (readConditions(conditions)?.timed === true)
+        return [{ value, modes, conditions: conditions.join(' AND '), size: null }]
+      const size = sizeLimit(conditions)
+      return size === null ? [] : [{ value, modes, conditions: null, size }]
+    }),
+  )
 }
 
 /** The hours of older tags: null when there are none, undefined when they are not understood. */

@@ -15,7 +15,7 @@ function words(text: string): string[] {
 /** Access values by key. Source: Valhalla 3.6 `lua/graph.lua`, whose access this package follows. */
 export const ACCESS = values(
   'yes private permissive use_sidepath delivery designated dismount destination customers official public restricted allowed permit residents',
-  'no agricultural discouraged forestry emergency psv',
+  'no agricultural discouraged forestry emergency military psv bus taxi',
 )
 export const MOTOR_VEHICLE = values(
   'yes private permissive delivery designated destination customers official public restricted allowed permit residents',
@@ -85,6 +85,8 @@ const METRES: Readonly<Record<string, number>> = {
   m: 1,
   meter: 1,
   meters: 1,
+  metre: 1,
+  metres: 1,
   cm: 0.01,
   ft: 0.3048,
   feet: 0.3048,
@@ -105,7 +107,8 @@ export function metres(value: string | undefined): number | undefined {
   let sum = 0
   let parts = 0
   for (const [, number, unit] of text.matchAll(/(\d+\.?\d*) *([a-z"']*)/gi)) {
-    const factor = METRES[unit!.toLowerCase()]
+    // Of feet and inches the last mark may be missing: 11'6.
+    const factor = METRES[unit === '' && parts > 0 ? 'in' : unit!.toLowerCase()]
     if (factor === undefined) return undefined
     sum += Number(number) * factor
     parts++
@@ -113,7 +116,8 @@ export function metres(value: string | undefined): number | undefined {
   return parts > 0 ? round2(sum) : undefined
 }
 
-const TONNES: Readonly<Record<string, number>> = { kg: 0.001, lb: 1 / 2000, lbs: 1 / 2000 }
+const POUND = 0.000_453_592_37
+const TONNES: Readonly<Record<string, number>> = { kg: 0.001, lb: POUND, lbs: POUND, st: 2000 * POUND }
 
 /** Tonnes of a weight tag; a bare number is tonnes. */
 export function tonnes(value: string | undefined): number | undefined {

@@ -1,9 +1,10 @@
 import { Access } from '../../graph/attributes.ts'
-import { MODE_TAGS, type ModeTags, MOTOR } from './mode-tags.ts'
-import { ACCESS, BICYCLE, FOOT, meaning, MOTOR_VEHICLE, type Tags } from './values.ts'
+import { MODE_TAGS, type ModeTags, MOTOR, namedModes } from './mode-tags.ts'
+import { ACCESS, BICYCLE, DESTINATION_ONLY, FOOT, meaning, MOTOR_VEHICLE, type Tags } from './values.ts'
 
-const { car, foot, bicycle, truck, emergency, taxi, bus, moped } = Access
+const { car, foot, wheelchair, bicycle, truck, emergency, taxi, bus, moped } = Access
 const ROAD = MOTOR | foot | bicycle
+const SLOW = bicycle | moped
 
 /** Who may use a way of a highway class when no other tag says anything. */
 const CLASS_ACCESS: ReadonlyMap<string, number> = new Map(
@@ -36,12 +37,13 @@ export interface WayAccess extends Directions {
   /** The one way is against the node order. */
   readonly reversed: boolean
   readonly roundabout: boolean
+  /** Modes that go the way that the lanes run at certain hours, which change their direction. */
+  readonly changing: number
 }
 
 /** Access of a way by mode and direction; null when the way is of no use to any mode. */
 export function wayAccess(tags: Tags): WayAccess | null {
   const open = openModes(tags)
-  if (open === null) return null
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
   const said = tags.get('oneway')
   const reversed = said === '-1'
@@ -55,43 +57,91 @@ export function wayAccess(tags: Tags): WayAccess | null {
   if (!oneway) way = onewayForSome(tags, way)
   // Moving stairs carry one way, unless they do as needed.
   const conveying = tags.get('conveying')
-  const forward = conveying === 'backward' ? 0 : way.forward & ~closedTo(tags, 'forward')
-  const backward = conveying === 'forward' ? 0 : way.backward & ~closedTo(tags, 'backward')
-  if ((forward | backward) === 0 && tags.get('highway') !== 'bridleway') return null
-  return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout }
+  let forward = conveying === 'backward' ? 0 : way.forward & ~closedTo(tags, 'forward')
+  let backward = conveying === 'forward' ? 0 : way.backward & ~closedTo(tags, 'backward')
+  // Which way a lane runs that changes its direction only hours tell. Source: OpenStreetMap wiki, Key:oneway.
+  const changed = said === 'reversible' ? (forward | backward) & (MOTOR | bicycle) : 0
+  const changing = tags.has('oneway:conditional') ? changed : 0
+  forward &= ~changed
+  backward &= ~changed
+  if ((forward | backward | changing) === 0 && tags.get('highway') !== 'bridleway') return null
+  return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout, changing }
 }
 
-/** The modes that may use the way at all, before directions; null when it is closed or no way for any of them. */
-function openModes(tags: Tags): { modes: number; tagged: number } | null {
+/** The modes that may use the way at all, before directions. */
+function openModes(tags: Tags): { modes: number; tagged: number } {
   const highway = tags.get('highway')
   const known = highway === undefined ? undefined : CLASS_ACCESS.get(highway)
   const carried = isCarried(tags)
   const access = meaning(ACCESS, tags.get('access'))
   const emergencyOnly = tags.get('emergency') === 'yes' || tags.get('service') === 'emergency_access'
+  const ruined = tags.get('smoothness') === 'impassable'
   let modes = known ?? (carried ? ROAD : 0)
-  if (tags.get('impassable') === 'yes' || access === false || (tags.get('access') === 'private' && emergencyOnly)) {
-    modes = 0
-  } else if (tags.get('smoothness') === 'impassable' || meaning(MOTOR_VEHICLE, tags.get('vehicle')) === false) {
-    modes &= foot
-  }
+  if (tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)) modes = 0
+  else if (access === false) modes = namedModes(tags.get('access'))
+  else if (ruined) modes &= foot
+  // Source: OSRM's car profile, service_tag_forbidden.
+  if (tags.get('service') === 'emergency_access') modes &= ~MOTOR
+  // A motorway that all vehicles may use is none for the slow ones.
+  const openedByVehicle = ruined ? 0 : highway?.startsWith('motorway') === true ? ~SLOW : ~0
   let tagged = 0
   for (const { mode, says } of MODE_TAGS) {
-    const decision = firstOf(says, ([key, meanings]) => meaning(meanings, tags.get(key)))
+    const decision = decisionOf(says, tags)
     if (decision === undefined) continue
-    tagged |= mode
-    modes = decision ? modes | mode : modes & ~mode
+    const general = decision.key === 'vehicle'
+    if (!general) tagged |= mode
+    if (!decision.open) modes &= ~mode
+    else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
+  if (isForHighOccupancy(tags)) modes = (modes & (tagged | ~NOT_WITH_MANY)) | (FEW_PEOPLE & ~tagged)
   if (known === undefined && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
-  if ([tags.get('access'), tags.get('vehicle')].includes('psv')) modes |= taxi | bus
-  if (tags.get('oneway') === 'reversible' && ['permissive', 'hov', 'taxi'].includes(tags.get('access') ?? '')) {
-    // A lane that changes its direction and is not for everybody: left to buses, if any.
-    if ((modes & bus) === 0) return null
-    modes &= bus | taxi
-  }
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
+}
+
+/** Modes that carry many or few people, and those that do not go where vehicles with many go. */
+export const FEW_PEOPLE = car | taxi
+const NOT_WITH_MANY = truck | foot | bicycle
+
+/** Whether all lanes of a way are for vehicles that carry several people. Source: OpenStreetMap wiki, Key:hov. */
+export function isForHighOccupancy(tags: Tags): boolean {
+  const lanes = tags.get('hov:lanes')?.split('|') ?? []
+  return tags.get('hov') === 'designated' && lanes.every((lane) => lane === 'designated')
+}
+
+/** What the most specific key that says something says, and its value; undefined when none does. */
+function decisionOf(
+  says: ModeTags['says'],
+  tags: Tags,
+  suffixes: readonly string[] = [''],
+): { key: string; value: string; open: boolean } | undefined {
+  return firstOf(says, ([key, meanings]) =>
+    firstOf(suffixes, (suffix) => {
+      const value = tags.get(`${key}${suffix}`)
+      const open = meaning(meanings, value)
+      return open === undefined ? undefined : { key, value: value!, open }
+    }),
+  )
+}
+
+/** Keys that open a way to a mode but are none of access. */
+const FACILITIES = new Set(['cycleway', 'lanes:psv:forward'])
+
+/**
+ * Modes of which only those with business on a way may use it in a direction: what the most specific key of each mode
+ * says. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy.
+ */
+export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
+  let local = 0
+  if (![...tags.values()].some((value) => meaning(DESTINATION_ONLY, value) === true)) return 0
+  for (const { mode, says } of MODE_TAGS) {
+    const keys = [...says.filter(([key]) => !FACILITIES.has(key)), ['access', ACCESS] as const]
+    const decision = decisionOf(keys, tags, [`:${direction}`, ''])
+    if (meaning(DESTINATION_ONLY, decision?.value) === true) local |= mode
+  }
+  return (local & foot) === 0 ? local : local | wheelchair
 }
 
 /** The first answer that one of a list gives. */
@@ -185,15 +235,15 @@ function withLanes(tags: Tags, tagged: number, { forward, backward }: Directions
 function override(tags: Tags, direction: string, { modes, tagged }: { modes: number; tagged: number }): number {
   const of = (key: string): string | undefined => tags.get(`${key}:${direction}`)
   // What closes the direction to all does not bind the modes that have a tag of their own.
-  let result = meaning(ACCESS, of('access')) === false ? modes & tagged : modes
+  let result = meaning(ACCESS, of('access')) === false ? modes & (tagged | namedModes(of('access'))) : modes
   for (const [said, group, meanings] of [
     [of('motor_vehicle') ?? of('vehicle'), MOTOR, MOTOR_VEHICLE],
     [of('foot'), foot, FOOT],
     [of('bicycle') ?? of('vehicle'), bicycle, BICYCLE],
   ] as const) {
     if (said === undefined) continue
-    // What is for buses and taxis stays theirs.
-    const kept = said === 'psv' ? result & (taxi | bus) : 0
+    // What is for buses or taxis stays theirs.
+    const kept = result & namedModes(said)
     result = meaning(meanings, said) === true ? result | group : (result & ~group) | kept
   }
   return result

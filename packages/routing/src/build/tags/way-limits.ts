@@ -1,6 +1,10 @@
-import { Limit } from '../../graph/attributes.ts'
-import { conditionalCases, isForLocals } from './conditional.ts'
-import { HAZMAT, metres, type Tags, tonnes } from './values.ts'
+import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
+import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
+import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
+import { namedModes } from './mode-tags.ts'
+import { ACCESS, DESTINATION_ONLY, HAZMAT, metres, type Tags, tonnes } from './values.ts'
+import { FEW_PEOPLE, isForHighOccupancy } from './way-access.ts'
+import { ACCESS_KEYS, addressed } from './way-timed.ts'
 
 /** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface WayLimit {
@@ -9,20 +13,25 @@ export interface WayLimit {
   readonly direction: number
   /** Whoever has business on the way need not keep it. */
   readonly exceptDestination: boolean
-  /** It is for lorries alone. */
-  readonly trucksOnly: boolean
+  /** Modes it is for. */
+  readonly modes: number
 }
 
 interface LimitKey {
   readonly type: number
   readonly key: string
-  readonly trucksOnly: boolean
+  readonly modes: number
   /** Value of a tag in the units of the limit; undefined where it states no limit. */
   readonly parse: (text: string | undefined) => number | undefined
 }
 
 const centimetres = (text: string | undefined): number | undefined => hundredths(metres(text))
 const tensOfKilograms = (text: string | undefined): number | undefined => hundredths(tonnes(text))
+/** A bogie has two axles. */
+const axleOfBogie = (text: string | undefined): number | undefined => {
+  const load = tensOfKilograms(text)
+  return load === undefined ? undefined : Math.trunc(load / 2)
+}
 const plain = (text: string | undefined): number | undefined => (/^\d+$/.test(text ?? '') ? Number(text) : undefined)
 /** One where dangerous goods may pass, zero where they may not. */
 const hazmat = (text: string | undefined): number | undefined => {
@@ -34,8 +43,9 @@ const SIZES = [
   [Limit.maxHeight, ['maxheight', 'maxheight:physical'], centimetres],
   [Limit.maxWidth, ['maxwidth', 'maxwidth:physical'], centimetres],
   [Limit.maxLength, ['maxlength'], centimetres],
-  [Limit.maxWeight, ['maxweight', 'maxweightrating'], tensOfKilograms],
+  [Limit.maxWeight, ['maxweight', 'maxweightrating', 'maxgcweight', 'maxgcweightrating'], tensOfKilograms],
   [Limit.maxAxleLoad, ['maxaxleload'], tensOfKilograms],
+  [Limit.maxAxleLoad, ['maxbogieweight'], axleOfBogie],
   [Limit.maxAxles, ['maxaxles'], plain],
 ] as const
 
@@ -43,15 +53,15 @@ const SIZES = [
 const KEYS: readonly LimitKey[] = [
   ...SIZES.flatMap(([type, keys, parse]) =>
     keys.flatMap((key) => [
-      { type, key, parse, trucksOnly: false },
-      { type, key: `${key}:hgv`, parse, trucksOnly: true },
+      { type, key, parse, modes: ALL_ACCESS },
+      { type, key: `${key}:hgv`, parse, modes: Access.truck },
     ]),
   ),
   ...['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E'].map((key) => ({
     type: Limit.hazmat,
     key,
     parse: hazmat,
-    trucksOnly: false,
+    modes: ALL_ACCESS,
   })),
 ]
 
@@ -71,7 +81,56 @@ const OPENED = new Set(['yes', 'designated', 'none'])
  * certain hours leave the limit as it is.
  */
 export function wayLimits(tags: Tags): WayLimit[] {
-  return KEYS.flatMap(({ type, key, parse, trucksOnly }) =>
+  return [...saidLimits(tags), ...occupancyLimits(tags), ...conditionLimits(tags)]
+}
+
+/**
+ * The people that a vehicle must carry where all lanes are for those that carry several. Two or three are told; where
+ * the number is missing, only vehicles that carry three or more are known to be enough. Source: OpenStreetMap wiki,
+ * Key:hov.
+ */
+function occupancyLimits(tags: Tags): WayLimit[] {
+  if (!isForHighOccupancy(tags)) return []
+  const value = plain(tags.get('hov:minimum')) ?? 3
+  const modes = FEW_PEOPLE & addressed(tags, 'motor_vehicle')
+  return [{ type: Limit.minOccupants, value, direction: 3, exceptDestination: false, modes }]
+}
+
+/**
+ * What access keys close under conditions of size alone: `hgv:conditional=no @ (weight>7.5)` limits the weight of
+ * lorries. Source: OpenStreetMap wiki, Conditional restrictions.
+ */
+function conditionLimits(tags: Tags): WayLimit[] {
+  if (!hasConditions(tags)) return []
+  return ACCESS_KEYS.flatMap((key) =>
+    DIRECTIONS.flatMap(([suffix, direction]) => {
+      const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
+      const exceptDestination = cases.some(
+        (one) => DESTINATION_ONLY.get(one.value) === true || (isForLocals(one) && ACCESS.get(one.value) === true),
+      )
+      return cases.flatMap(({ value, conditions }): WayLimit[] => {
+        const limit = sizeLimit(conditions)
+        const isClosing = ACCESS.get(value) === false || DESTINATION_ONLY.get(value) === true
+        const modes = addressed(tags, key) & ~namedModes(value)
+        return limit === null || !isClosing ? [] : [{ ...limit, direction, exceptDestination, modes }]
+      })
+    }),
+  )
+}
+
+/** The sizes that fit through what stands on a node. Source: OpenStreetMap wiki, Tag:barrier=height_restrictor. */
+export function nodeSizes(tags: Tags): SizeLimit[] {
+  if (!tags.has('barrier')) return []
+  return SIZES.flatMap(([type, keys, parse]) =>
+    keys.flatMap((key) => {
+      const value = parse(tags.get(key))
+      return value === undefined ? [] : [{ type, value }]
+    }),
+  )
+}
+
+function saidLimits(tags: Tags): WayLimit[] {
+  return KEYS.flatMap(({ type, key, parse, modes }) =>
     DIRECTIONS.flatMap(([suffix, direction]): WayLimit[] => {
       const value = parse(tags.get(`${key}${suffix}`))
       if (value === undefined) return []
@@ -79,7 +138,7 @@ export function wayLimits(tags: Tags): WayLimit[] {
       const exceptions = [`${key}${suffix}:conditional`, `${key}:conditional`]
         .flatMap((name) => conditionalCases(tags.get(name)))
         .filter(isForLocals)
-      const limit = { type, direction, trucksOnly }
+      const limit = { type, direction, modes }
       const isLifted = exceptions.some((exception) => lifted.has(exception.value.toLowerCase()))
       const eased = isLifted ? [] : exceptions.flatMap((exception) => parse(exception.value) ?? [])
       const local = Math.max(...eased, -1)

@@ -1,8 +1,9 @@
 import { Access } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { readConditions } from '../../time/conditions.ts'
-import { conditionalCases } from './conditional.ts'
+import { conditionalCases, hasConditions } from './conditional.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
+import { namedModes } from './mode-tags.ts'
 import type { WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
@@ -30,7 +31,8 @@ const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
   [bicycle, ['bicycle', 'vehicle', 'access']],
   [foot | wheelchair, ['foot', 'access']],
 ]
-const KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
+/** Keys of access, for modes and in general. */
+export const ACCESS_KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
 
 const DIRECTIONS = [
   ['', 3],
@@ -41,27 +43,27 @@ const DIRECTIONS = [
 /** The rules of a way that hold at certain times only. What they say of other conditions is left out. */
 export function wayTimed(
   tags: Tags,
-  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed'>,
+  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed' | 'changing'>,
 ): TimedRule[] {
-  if (![...tags.keys()].some((key) => key.includes(':conditional'))) return []
+  if (!hasConditions(tags)) return []
   return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags), ...speedRules(tags)]
 }
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   // General keys first: what is said of a mode itself comes last and so counts.
-  return KEYS.toReversed().flatMap((key) =>
+  return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>
       casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
         const closes = ACCESS.get(value) === false
         if (!closes && ACCESS.get(value) !== true) return []
-        const modes = modesOf(tags, key)
-        const local = DESTINATION_ONLY.get(value) === true && value !== 'private' && value !== 'permit'
+        const modes = addressed(tags, key)
+        const local = DESTINATION_ONLY.get(value) === true
         const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
         return eachDirection(direction, (side) => {
           // Against a one-way street a condition opens nothing.
           const against = access.oneway && side === (access.reversed ? 1 : 2)
           const open = side === 1 ? access.forward : access.backward
-          if (closes) return rule(modes & open, side, TimedEffect.closed, conditions)
+          if (closes) return rule(modes & open & ~namedModes(value), side, TimedEffect.closed, conditions)
           const opening = local ? TimedEffect.local : TimedEffect.open
           const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
           if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
@@ -73,8 +75,18 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   )
 }
 
+/** The modes that a gate is closed to at certain hours. */
+export function nodeHours(tags: Tags): { readonly modes: number; readonly conditions: string }[] {
+  if (!tags.has('barrier')) return []
+  return ACCESS_KEYS.flatMap((key) =>
+    casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) =>
+      ACCESS.get(value) === false ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
+    ),
+  )
+}
+
 /** Modes that a key speaks of and no key that is more specific. */
-function modesOf(tags: Tags, key: string): number {
+export function addressed(tags: Tags, key: string): number {
   let modes = 0
   for (const [mode, keys] of CHAINS) {
     const at = keys.indexOf(key)
@@ -83,6 +95,9 @@ function modesOf(tags: Tags, key: string): number {
   return modes
 }
 
+/** The directions that a value of `oneway` leaves open. */
+const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
+
 const ONEWAYS = [
   ['oneway', VEHICLES],
   ['oneway:bicycle', bicycle],
@@ -90,9 +105,10 @@ const ONEWAYS = [
   ['oneway:psv', bus | taxi],
 ] as const
 
-function onewayRules(tags: Tags, { forward, backward }: Parameters<typeof wayTimed>[1]): TimedRule[] {
+function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typeof wayTimed>[1]): TimedRule[] {
   return ONEWAYS.flatMap(([key, modes]) =>
     casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
+      if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
       if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
       if (value === '-1') {
         return [

@@ -1,8 +1,8 @@
 import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
-import { ACCESS, DESTINATION_ONLY, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
-import { type WayAccess, wayAccess } from './way-access.ts'
+import { ACCESS, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
+import { localModes, type WayAccess, wayAccess } from './way-access.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
@@ -60,8 +60,11 @@ export interface WayFlags {
   readonly useSidepath: boolean
   readonly sidewalkLeft: boolean
   readonly sidewalkRight: boolean
-  readonly destinationOnly: boolean
-  readonly destinationOnlyTruck: boolean
+  /** Modes of which only those with business there may use it, along and against its nodes. */
+  readonly localForward: number
+  readonly localBackward: number
+  /** Leads to a house or a parking space, or past a counter: no way through for any mode. */
+  readonly yard: boolean
   /** For motor traffic only, if it is a great road. */
   readonly motorroad: boolean
 }
@@ -126,7 +129,15 @@ function planned(tags: Tags): WayFacts | null {
   return facts && { ...facts, use: Use.construction }
 }
 
-const NOBODY: WayAccess = { forward: 0, backward: 0, tagged: 0, oneway: false, reversed: false, roundabout: false }
+const NOBODY: WayAccess = {
+  forward: 0,
+  backward: 0,
+  tagged: 0,
+  oneway: false,
+  reversed: false,
+  roundabout: false,
+  changing: 0,
+}
 
 /** Keys that say of everybody, or of all vehicles, whether they may use a way. */
 const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
@@ -248,9 +259,6 @@ const SIDEWALK_BOTH = new Set(['both', 'yes', 'shared', 'raised'])
 const YARDS = new Set<number>([Use.driveway, Use.parkingAisle, Use.driveThrough])
 
 function flagsOf(tags: Tags, use: number): WayFlags {
-  const destinationOnly =
-    ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true) ||
-    YARDS.has(use)
   const sidewalk = tags.get('sidewalk') ?? ''
   const ferry = tags.get('route') === 'ferry'
   const hgv = tags.get('hgv')
@@ -268,10 +276,9 @@ function flagsOf(tags: Tags, use: number): WayFlags {
     useSidepath: tags.get('bicycle') === 'use_sidepath',
     sidewalkLeft: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'left',
     sidewalkRight: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'right',
-    destinationOnly: destinationOnly && !ferry,
-    destinationOnlyTruck:
-      meaning(DESTINATION_ONLY, hgv) === true ||
-      ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true),
+    localForward: ferry ? 0 : localModes(tags, 'forward'),
+    localBackward: ferry ? 0 : localModes(tags, 'backward'),
+    yard: YARDS.has(use) && !ferry,
     motorroad: tags.get('motorroad') === 'yes',
   }
 }

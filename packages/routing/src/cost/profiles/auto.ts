@@ -18,6 +18,9 @@ const OPTIONS: OptionTable = {
   height: [0, 1.6, 10],
   width: [0, 1.9, 10],
   top_speed: [10, 140, 252],
+  include_hot: false,
+  include_hov2: false,
+  include_hov3: false,
 }
 const SURFACE_WEIGHT = 0.5
 const TOLL_DISLIKE = 4

@@ -55,6 +55,9 @@ export function holdsFor({ tags, hours }: Restriction, mode: Mode, when: When | 
   const keys = KEYS[mode].filter((key) => key !== 'access')
   const except = new Set((tags.except ?? '').split(/[;,]/).map((part) => part.trim()))
   if (keys.some((key) => except.has(key))) return false
+  // A vehicle's own restriction counts for it in place of the general one.
+  const own = keys.toReversed().flatMap((key) => tags[`restriction:${key}`] ?? [])[0]
+  if (own !== undefined && tags.restriction !== undefined && own !== tags.restriction) return false
   if ((tags.restriction !== undefined || hours !== null) && tags.type === 'restriction') return mode !== 'pedestrian'
   return keys.some((key) => tags[`restriction:${key}`] !== undefined || tags.type === `restriction:${key}`)
 }

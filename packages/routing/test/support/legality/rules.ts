@@ -87,7 +87,9 @@ function sayAccess(tags: OsmTags, mode: Mode, direction: Direction | null): { ke
 function verdictOf(value: string, mode: Mode): Verdict {
   const parts = value.split(';').map((part) => part.trim())
   const forOthers = (part: string): boolean =>
-    (part === 'psv' && mode !== 'bus' && mode !== 'taxi') || (part === 'bus' && mode !== 'bus')
+    (part === 'psv' && mode !== 'bus' && mode !== 'taxi') ||
+    (part === 'bus' && mode !== 'bus') ||
+    (part === 'taxi' && mode !== 'taxi')
   if (parts.every((part) => CLOSED.has(part) || forOthers(part))) return 'closed'
   return parts.every((part) => RESTRICTED.has(part) || CLOSED.has(part)) ? 'restricted' : 'open'
 }
