@@ -1,3 +1,4 @@
+// Slow: programs of the command line start, and one deploys.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

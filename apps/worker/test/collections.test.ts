@@ -1,3 +1,4 @@
+// Slow: collections of many sources are embedded, added to and searched.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

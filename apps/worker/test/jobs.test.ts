@@ -1,3 +1,4 @@
+// Slow: jobs wait for each other, as their queue makes them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeTask } from './fake-tasks.ts'
 import { HEADERS, METRICS_KEY, openWorker, read, submit, until, type JobRecord, type TestWorker } from './harness.ts'

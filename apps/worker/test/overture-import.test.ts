@@ -1,3 +1,4 @@
+// Slow: each theme is imported as a job.
 import { createGuardedFetch } from '@terrane/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findRelease } from '../src/jobs/overture/releases.ts'
