@@ -61,6 +61,7 @@ export async function openHouse(
     TERRANE_FUNCTIONS_DIR: await functionsFor(folder, {
       open: [{ auth: 'none' }, `export default async (request) => new Response(String((await request.text()).length))`],
       guarded: [{ auth: 'service' }, `export default () => new Response('in')`],
+      personal: [{ auth: 'user' }, `export default () => new Response('in')`],
     }),
     TERRANE_FUNCTIONS_STORAGE: `file:${join(folder, 'archives')}`,
     TERRANE_PROJECT_URL: 'http://127.0.0.1:9',
