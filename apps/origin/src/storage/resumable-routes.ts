@@ -45,9 +45,10 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
   const server = new Server({
     path: PATH,
     datastore,
-    // Also of an upload that does not say its length.
+    // Of an upload that does not say its length; one that does was checked when it began.
     maxSize: async (request, id) => {
       const upload = id === null ? null : await datastore.getUpload(id).catch(() => null)
+      if (upload?.size !== undefined) return deps.maxObjectBytes
       const { bucketName } = upload?.metadata ?? readMetadata(request.headers.get('upload-metadata') ?? undefined)
       return limitOf(deps, await existing(deps, bucketName ?? ''))
     },
@@ -55,8 +56,9 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
     // The server's own text of an unknown error names files of the machine.
     onResponseError: (request, error) => {
       if ('status_code' in error) return undefined
-      app.log.error({ err: error }, 'resumable upload failed')
-      return { status_code: 500, body: JSON.stringify(toStorageProblem(error, request.url).body) }
+      const { status, body } = toStorageProblem(error, request.url)
+      if (status >= 500) app.log.error({ err: error }, 'resumable upload failed')
+      return { status_code: status, body: JSON.stringify(body) }
     },
     onUploadFinish: async (request, upload) => {
       try {
