@@ -6,7 +6,7 @@ import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { seededRandom } from '@terrane/core'
 import { workspacesOf } from './inputs.ts'
-import { runFiles, seed, startVitest } from './run.ts'
+import { hasFailed, runFiles, seed, startVitest } from './run.ts'
 import { ROOT, TEST_FILES, folderOf, hasRandomCases, tierOf } from './tiers.ts'
 
 /** Minutes in which suites of unchanged packages begin. */
@@ -99,7 +99,7 @@ async function runSuite({ name, folder, files }: Suite): Promise<void> {
   mkdirSync(reports, { recursive: true })
   writeFileSync(target, JSON.stringify(report))
   rmSync(scratch, { recursive: true, force: true })
-  if (report.testResults.some(({ status }) => status === 'failed')) process.exitCode = 1
+  if (hasFailed(report)) process.exitCode = 1
 }
 
 function changedFolders(): { changed: Set<string>; since: string } {

@@ -17,6 +17,8 @@ export interface Report {
   flaky?: { readonly file: string; readonly tests: string }[]
   /** CPU seconds by file, children included. */
   cpuSeconds?: Record<string, number>
+  /** The runner failed though no test did: an unhandled rejection, or an error while it ended. */
+  hasErrorOutsideTests?: boolean
   /** TERRANE_TEST_SEED of the run. */
   seed?: number
 }
@@ -44,22 +46,25 @@ export async function runFiles(files: readonly string[], folder: string, vitest:
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'vitest.json')
-  await vitest(files, path)
+  const code = await vitest(files, path)
   const report = readReport(path) ?? crashed(files)
   report.seed = seed()
   report.flaky = []
   report.cpuSeconds = readCpuSeconds(path)
   const failed = report.testResults.filter(({ status }) => status === 'failed')
+  report.hasErrorOutsideTests = code !== 0 && failed.length === 0
   if (failed.length > MOST_RETRIES) return report
   for (const result of failed) {
     const file = relative(ROOT, result.name)
     process.stdout.write(`\nOnce more, alone: ${file}\n`)
     const again = join(folder, 'again.json')
     rmSync(again, { force: true })
-    await vitest([file], again)
+    const codeAlone = await vitest([file], again)
     const second = readReport(again)?.testResults
     // Anything but this one file says nothing about it.
     if (second?.length !== 1 || second[0]!.name !== result.name) continue
+    // Its tests passed, but an error outside them did not.
+    if (codeAlone !== 0 && second[0]!.status === 'passed') continue
     replace(report, result, second[0]!)
     if (second[0]!.status === 'passed') report.flaky.push({ file, tests: failedTests(result) })
   }
@@ -69,6 +74,11 @@ export async function runFiles(files: readonly string[], folder: string, vitest:
 /** TERRANE_TEST_SEED, or that of the UTC day: its digits and five more for the cases of the day. */
 export function seed(): number {
   return Number(process.env['TERRANE_TEST_SEED'] ?? `${new Date().toISOString().slice(0, 10).replaceAll('-', '')}00000`)
+}
+
+/** Whether a test, a file or something outside the tests failed. */
+export function hasFailed({ testResults, hasErrorOutsideTests }: Report): boolean {
+  return hasErrorOutsideTests === true || testResults.some(({ status }) => status === 'failed')
 }
 
 async function main(): Promise<void> {
@@ -87,7 +97,7 @@ async function main(): Promise<void> {
   mkdirSync(reports, { recursive: true })
   writeFileSync(target, JSON.stringify(report))
   rmSync(join(reports, lane), { recursive: true, force: true })
-  if (report.testResults.some(({ status }) => status === 'failed')) process.exitCode = 1
+  if (hasFailed(report)) process.exitCode = 1
 }
 
 /** Runs vitest on files as a lane does; see {@link RunVitest}. */

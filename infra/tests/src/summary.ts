@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { FileResult, Report } from './run.ts'
-import { LANES, ROOT, type Lane } from './tiers.ts'
+import { LANES, ROOT, folderOf, type Lane } from './tiers.ts'
 
 /** A file above either is listed as slow, with the reason that it gives in a line `// Slow: …`. */
 const SLOW_SECONDS = 20
@@ -34,7 +34,10 @@ if (unknown.length > 0) throw new Error(`unknown lane '${unknown[0]}'; one of ${
 list('Tests that no lane ran:', leftOut())
 list('Slowest files (seconds, of which CPU):', slowest())
 list('Slow files:', slow())
-const failures = entries.flatMap(failuresOf)
+const outside = reports
+  .filter(({ report }) => report.hasErrorOutsideTests)
+  .map(({ lane, report }) => `${lane}: an error outside the tests of ${filesOfReport(report)}: see the output above`)
+const failures = [...entries.flatMap(failuresOf), ...outside]
 list('Failed:', failures)
 const flaky = reports.flatMap(({ lane, report }) =>
   (report.flaky ?? []).map(({ file, tests }) => `${lane}: ${file}: ${tests}\n    ${commandOf(lane, file, report)}`),
@@ -109,6 +112,10 @@ function commandOf(lane: Lane, file: string, report: Report): string {
   const url = lane === 'postgres' ? 'DATABASE_URL=… ' : ''
   const config = lane === 'long' ? '--config vitest.long.config.ts ' : ''
   return `${url}TERRANE_TEST_SEED=${report.seed ?? ''} npx vitest run ${config}${file}`
+}
+
+function filesOfReport({ testResults }: Report): string {
+  return [...new Set(testResults.map(({ name }) => folderOf(relative(ROOT, name))))].join(', ')
 }
 
 function secondsOf({ startTime, endTime }: FileResult): number {

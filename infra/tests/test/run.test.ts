@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runFiles, type FileResult } from '../src/run.ts'
+import { hasFailed, runFiles, type FileResult } from '../src/run.ts'
 import { ROOT } from '../src/tiers.ts'
 
 const result = (path: string, status: string): FileResult => ({
@@ -60,4 +60,16 @@ test('a run that ends without a report has failed in every file', async () => {
   expect(report.testResults.map(({ status, message }) => [status, message])).toEqual([
     ['failed', 'the test runner ended without a report'],
   ])
+})
+
+test('a run whose tests pass has failed when the runner reports an error outside them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'terrane-reports-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const run = (code: number) =>
+    runFiles(['infra/a.test.ts'], folder, async (_, path) => {
+      const testResults = [result('infra/a.test.ts', 'passed')]
+      writeFileSync(path, JSON.stringify({ numPassedTests: 1, numFailedTests: 0, testResults }))
+      return code
+    })
+  expect([hasFailed(await run(0)), hasFailed(await run(1))]).toEqual([false, true])
 })
