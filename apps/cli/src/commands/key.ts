@@ -133,7 +133,7 @@ function revoke(reference: string | undefined, options: Options, command: Comman
     if (reference !== undefined) return revokeNamed(keys, reference, json)
     if (project === undefined) command.error('error: --token-id and --signing-key need --project')
     const organization = org === undefined ? undefined : await organizations.find(org)
-    const { id: projectId } = await projects.named(project!, organization?.id)
+    const { id: projectId } = await projects.named(project, organization?.id)
     const [kind, id] = tokenId === undefined ? (['kid', signingKey!] as const) : (['jti', tokenId] as const)
     await keys.revokeTokens({ kind, id, projectId })
     printOne({ [kind]: id, project_id: projectId }, id, json)
