@@ -416,18 +416,32 @@ test('a route is printed turn by turn, a search as a table', async () => {
 
 describe('tables', () => {
   test('are listed, shared, taken back and dropped by functions of the database', async () => {
-    answers['POST /rest/v1/rpc/list_tables'] = [200, [{ table_schema: 'public', table_name: 'roads', rows: 3 }]]
+    const roads = { table_schema: 'public', table_name: 'roads', rows: 3, shared_with: ['anon'] }
+    answers['POST /rest/v1/rpc/list_tables'] = [200, [roads]]
     answers['POST /rest/v1/rpc/'] = [204, null]
     expect((await terrane('tables', 'list')).stdout).toMatch(/^table_schema .*\npublic +roads +- +- +3 /)
-    expect(await terrane('tables', 'share', 'roads')).toMatchObject({ code: 0, stdout: 'public.roads\n' })
+    expect(await terrane('tables', 'share', 'roads', '--with', 'anon')).toMatchObject({
+      code: 0,
+      stdout: 'public.roads: read by anon, service_role; before: anon, service_role\n',
+    })
     await terrane('tables', 'unshare', 'roads', '--with', 'authenticated')
     await terrane('tables', 'drop', 'scene', '--schema', 'geoembeddings', '--yes')
     const table = { p_schema: 'public', p_table: 'roads' }
-    expect(asked.slice(1)).toEqual([
+    expect(asked.filter(({ call }) => !call.endsWith('list_tables'))).toEqual([
       { call: 'POST /rest/v1/rpc/share_table', body: { ...table, p_role: 'anon' } },
       { call: 'POST /rest/v1/rpc/unshare_table', body: { ...table, p_role: 'authenticated' } },
       { call: 'POST /rest/v1/rpc/drop_table', body: { p_schema: 'geoembeddings', p_table: 'scene' } },
     ])
+  })
+
+  test('are not shared or taken back without the role', async () => {
+    for (const command of ['share', 'unshare']) {
+      expect(await terrane('tables', command, 'roads')).toMatchObject({
+        code: expect.not.stringMatching(/^0$/) as number,
+        stderr: expect.stringContaining('--with') as string,
+      })
+    }
+    expect(asked).toEqual([])
   })
 
   test('are not dropped without --yes', async () => {

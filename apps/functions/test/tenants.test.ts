@@ -54,7 +54,7 @@ describe(`two organizations with a project of one name on a functions host (${te
     folder = await mkdtemp(join(tmpdir(), 'terrane-tenants-'))
     opened.defer(() => rm(folder, { recursive: true }))
     const registered = new Projects(db.database, sealer)
-    const { keyring } = opened.use(
+    const keys = opened.use(
       openKeyring({
         connect: async () => db.database,
         settings: { TERRANE_KEYS_CACHE_MS: 0, TERRANE_KEYS_GRACE_MS: 0 },
@@ -78,7 +78,7 @@ describe(`two organizations with a project of one name on a functions host (${te
     projects = opened.use(
       new SharedProjects({
         registered,
-        keyring,
+        keys,
         audiences: ['authenticated'],
         domain: 'functions.example',
         pollMs: 60_000,

@@ -59,6 +59,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     storage: {
       store,
       jwtSecret: config.TERRANE_JWT_SECRET,
+      ...(door.checkRevoked && { checkRevoked: door.checkRevoked }),
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
       uploadDir: config.TERRANE_UPLOAD_DIR,
     },

@@ -1,4 +1,4 @@
-import { createVerifier, hashKey, keyPrincipal, type StoredKey, type Verify } from '@terrane/auth'
+import { createVerifier, hashKey, keyPrincipal, type CheckRevoked, type StoredKey, type Verify } from '@terrane/auth'
 import { keysOfProject, openKeyring, registerLocal } from '@terrane/control'
 import { defineError, splitList } from '@terrane/core'
 import { migrate, openDatabase } from '@terrane/database'
@@ -8,6 +8,8 @@ import type { OriginConfig } from './config.ts'
 /** Who may come in: the keys of the project, and tokens that its secret has signed. */
 export interface Door extends AsyncDisposable {
   readonly verify: Verify
+  /** Asked of the tokens of signed URLs; absent where the control plane cannot be asked. */
+  readonly checkRevoked?: CheckRevoked
 }
 
 const keysUnclear = defineError(
@@ -55,12 +57,12 @@ export async function openDoor(config: OriginConfig, logger: Logger): Promise<Do
   )
   if (id === undefined) await migrate(database, ['control'])
   const projectId = id ?? (await registerLocal(database, { ref, anonKey, serviceRoleKey }, logger)).id
-  const { keyring } = opening.use(
-    openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }),
-  )
+  const keys = opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }))
   const opened = opening.move()
+  const known = keysOfProject(keys, projectId)
   return {
-    verify: createVerifier({ findStoredKey: keysOfProject(keyring, projectId), trust }),
+    checkRevoked: known.checkRevoked,
+    verify: createVerifier({ ...known, trust }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

@@ -28,7 +28,9 @@ beforeAll(async () => {
     ['gone', 'nowhere.tif'],
   ]) {
     await origin.db.database.query(
-      `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source) values ($1, 'm', 3, 0, $2)`,
+      `with entry as (
+         insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows) values ($1, 'm', 3, 0) returning table_name
+       ) insert into geoembeddings.embedding_origins (table_name, source) select table_name, $2 from entry`,
       [table, source],
     )
   }

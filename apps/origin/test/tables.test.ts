@@ -56,6 +56,38 @@ test('a table is shared with a role, then with another, and taken back', async (
   expect([await read(origin.keys.anon), await read(origin.keys.user)]).toEqual([null, 1])
 })
 
+test('an embedding table is shared with all or none, by the same call', async () => {
+  await origin.db.database.query(`
+    create table geoembeddings.seen (id bigint primary key);
+    insert into geoembeddings.seen values (1);
+    alter table geoembeddings.seen enable row level security;
+    create policy visible on geoembeddings.seen for select using (exists (
+      select from geoembeddings.embeddings_catalogue c where c.table_name = 'seen'));
+    grant select on geoembeddings.seen to anon, authenticated;
+    insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows) values ('seen', 'm', 3, 1);`)
+  const seen = { p_schema: 'geoembeddings', p_table: 'seen' }
+  const readers = async () =>
+    Promise.all(
+      [origin.keys.anon, origin.keys.user].map(
+        async (key) => (await origin.client(key, 'geoembeddings').from('seen').select('id')).data?.length,
+      ),
+    )
+  expect([await readers(), (await listed('seen'))?.shared_with]).toEqual([
+    [1, 1],
+    ['anon', 'authenticated'],
+  ])
+  expect((await manage('unshare_table', { ...seen, p_role: 'authenticated' })).error?.code).toBe('22023')
+  expect((await manage('unshare_table', { ...seen, p_role: 'anon' })).error).toBeNull()
+  expect([await readers(), (await listed('seen'))?.shared_with]).toEqual([[0, 0], []])
+  expect((await manage('share_table', { ...seen, p_role: 'anon' })).error).toBeNull()
+  expect([await readers(), (await listed('seen'))?.shared_with]).toEqual([
+    [1, 1],
+    ['anon', 'authenticated'],
+  ])
+  expect((await manage('drop_table', seen)).error).toBeNull()
+  expect(await listed('seen')).toBeUndefined()
+})
+
 test('a role that could read before keeps it when another is added', async () => {
   await origin.db.database.query(
     'create table public.known (id int); insert into public.known values (1); grant select on public.known to anon',

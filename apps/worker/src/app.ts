@@ -86,7 +86,7 @@ export interface AppDeps {
   readonly limits: Omit<Capacity, 'queued' | 'running'>
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
-  readonly onCancel: (id: string) => void
+  readonly onCancel: () => void
   readonly bodyLimit: number
 }
 

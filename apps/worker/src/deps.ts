@@ -168,7 +168,7 @@ export async function openDeps(
       storage: () => storeOf(config.TERRANE_STORAGE).ready(),
       lanes: async () => runner.checkLanes(),
     },
-    onCancel: (id) => runner.cancel(id),
+    onCancel: () => runner.lookForCancellations(),
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     drain: async (budgetMs) => {
       if (runs) await drain(budgetMs)

@@ -1,5 +1,12 @@
 import { createVerifier, type Verify } from '@terrane/auth'
-import { openKeyring, type OpenKeyring } from '@terrane/control'
+import {
+  DEFAULT_ORGANIZATION,
+  Projects,
+  openKeyring,
+  projectNotFound,
+  revocationsOf,
+  type OpenKeyring,
+} from '@terrane/control'
 import type { Database } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import type { Logger } from '@terrane/service'
@@ -14,9 +21,25 @@ export function openDoor(config: WorkerConfig, database: Database, logger: Logge
   const opened = openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger })
   const { TERRANE_MODE: mode, TERRANE_PROJECT_REF: projectRef, TERRANE_JWT_SECRET: jwtSecret } = config
   const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
+  const projectId = localProjectId(database, projectRef)
   const verify = createVerifier({
     findStoredKey: (sha256) => opened.keyring.find(sha256),
-    ...(mode === 'local' && jwtSecret && { trust: { projectRef, jwtSecret, audiences } }),
+    ...(mode === 'local' &&
+      jwtSecret && {
+        trust: { projectRef, jwtSecret, audiences },
+        checkRevoked: async (token: string) => revocationsOf(opened.revoked, await projectId())(token),
+      }),
   })
   return { ...opened, verify }
+}
+
+/** The id of the project of local mode, which is registered before requests come. */
+function localProjectId(database: Database, ref: string): () => Promise<string> {
+  const projects = new Projects(database, null)
+  let id: string | null = null
+  return async () => {
+    id ??= (await projects.find(DEFAULT_ORGANIZATION, ref))?.id ?? null
+    if (id === null) throw projectNotFound({ ref })
+    return id
+  }
 }

@@ -70,6 +70,12 @@ async function query<Row extends Record<string, unknown>>(text: string, values: 
   return (await worker.db.database.query<Row>(text, values)).rows
 }
 
+async function sourceOf(table: string) {
+  return (await query(`select source from geoembeddings.embedding_origins where table_name = $1`, [table]))[0]?.[
+    'source'
+  ]
+}
+
 async function leftovers() {
   const staging = await query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
   return { staging, work: await readdir(join(worker.folder, 'work')) }
@@ -141,7 +147,7 @@ describe('a raster of 1000 × 700 pixels in tiles of 256', () => {
 
   test('is in the catalogue', async () => {
     const rows =
-      await query(`select kind, model_name, dims, level, normalized, metric, rows, zero_vectors, approximate_index, source,
+      await query(`select kind, model_name, dims, level, normalized, metric, rows, zero_vectors, approximate_index,
       source_crs, tile_size, stride, bands, is_public, owner, round(bbox[1]::numeric, 3)::float8 as west from geoembeddings.embeddings_catalogue where table_name = 'scene'`)
     expect(rows).toEqual([
       {
@@ -154,16 +160,16 @@ describe('a raster of 1000 × 700 pixels in tiles of 256', () => {
         rows: 12,
         zero_vectors: 0,
         approximate_index: false,
-        source: 'scene.tif',
         source_crs: 'EPSG:32633',
         tile_size: 256,
         stride: 256,
         bands: [0, 1, 2],
-        is_public: false,
+        is_public: true,
         owner: null,
         west: 13.615,
       },
     ])
+    expect(await sourceOf('scene')).toBe('scene.tif')
   })
 
   test('is found by similarity_search, itself first', async () => {
@@ -184,9 +190,7 @@ describe('a raster of 1000 × 700 pixels in tiles of 256', () => {
       where a.embedding = b.embedding and a.geom = b.geom`),
     ).toEqual([{ n: 12 }])
     expect(JSON.stringify(job)).not.toContain('secret')
-    expect(await query(`select source from geoembeddings.embeddings_catalogue where table_name = 'again'`)).toEqual([
-      { source: `${origin}/x/scene.tif?token=[redacted]` },
-    ])
+    expect(await sourceOf('again')).toBe(`${origin}/x/scene.tif?token=[redacted]`)
   })
 })
 
@@ -293,9 +297,36 @@ describe('options', () => {
     await store.put('scenes', 'a/scene.tif', Readable.from([bytes]), { contentType: 'image/tiff' })
     const storagePath = { bucket: 'scenes', path: 'a/scene.tif' }
     expect(await run({ storagePath, tableName: 'stored' })).toMatchObject({ status: 'success', result: { rows: 12 } })
-    expect(await query(`select source from geoembeddings.embeddings_catalogue where table_name = 'stored'`)).toEqual([
-      { source: 'scenes/a/scene.tif' },
-    ])
+    expect(await sourceOf('stored')).toBe('scenes/a/scene.tif')
+  })
+  test('a table is read by whom the request says, and the name of its source by its owner', async () => {
+    const ownerUuid = 'a3bb189e-8bf9-4c4d-9b7a-0123456789ab'
+    const readers = async (tableName: string, more: object) => {
+      expect(await run({ geotiffPath: 'scene.tif', tableName, ...more })).toMatchObject({ status: 'success' })
+      const counts: unknown[] = []
+      for (const [role, sub] of [
+        ['anon', null],
+        ['authenticated', ownerUuid],
+        ['authenticated', null],
+        ['service_role', null],
+      ])
+        // prettier-ignore
+        counts.push(
+          await worker.db.database.transaction(async (session) => {
+            await session.query(`select set_config('request.jwt.claims', $1, true)`, [JSON.stringify({ sub })])
+            await session.query(`set local role ${role}`)
+            const rows = await session.query(`select 1 from geoembeddings.${tableName} limit 1`)
+            const names = await session.query(`select name from geoembeddings.embedding_sources where table_name = $1`, [tableName]) // prettier-ignore
+            return `${rows.rowCount} ${names.rowCount}`
+          }),
+        )
+      return counts
+    }
+    // Rows and names of sources for: anon, the owner, another user, the service role.
+    expect(await readers('for_all', {})).toEqual(['1 0', '1 0', '1 0', '1 1'])
+    expect(await readers('for_nobody', { isPublic: false })).toEqual(['0 0', '0 0', '0 0', '1 1'])
+    expect(await readers('for_one', { ownerUuid })).toEqual(['0 0', '1 1', '0 0', '1 1'])
+    expect(await readers('of_one', { ownerUuid, isPublic: true })).toEqual(['1 0', '1 1', '1 0', '1 1'])
   })
   test('one band stands for three', async () => {
     await fixture('gray.tif', { width: 256, height: 256, bands: 1 }, UTM)

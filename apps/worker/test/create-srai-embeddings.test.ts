@@ -184,7 +184,7 @@ describe('a town', () => {
         owner: null,
         resolution: 8,
         features: job.result?.['features'],
-        is_public: false,
+        is_public: true,
       },
     ])
 

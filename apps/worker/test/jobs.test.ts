@@ -146,6 +146,13 @@ describe('cancelling', () => {
     expect(await exists(name)).toBe(false)
   })
 
+  test('a notification that anybody may send cancels nothing by itself', async () => {
+    const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 20, stepMs: 20 })
+    await until(worker, body.links.self, (job) => job.progress !== null)
+    await worker.db.database.query(`select pg_notify('terrane_cancel', $1)`, [body.id])
+    expect(await until(worker, body.links.self)).toMatchObject({ status: 'success', cancel_requested: false })
+  })
+
   test('a client that sends a content type with everything may cancel, too', async () => {
     const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 100, stepMs: 100 })
     const headers = { ...HEADERS, 'content-type': 'application/json' }

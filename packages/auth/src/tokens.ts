@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { SignJWT, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import { unauthorized } from './errors.ts'
 import type { Principal, Role } from './principal.ts'
 import { headerOf, requireCanonical } from './spelling.ts'
+import type { CheckRevoked } from './token-names.ts'
 
 /** How the tokens of a project are verified. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the JWKS. */
 export interface TokenTrust {
@@ -51,7 +53,7 @@ export function isSignedBySecret(token: string): boolean {
   return algorithmOf(token) === 'HS256'
 }
 
-/** Signs a token of a project with HS256. `expiresIn` is in seconds. */
+/** Signs a token of a project with HS256, with an id (`jti`) of its own unless the claims have one. `expiresIn` is in seconds. */
 export function signToken(
   claims: Readonly<Record<string, unknown>>,
   jwtSecret: string,
@@ -59,7 +61,7 @@ export function signToken(
   issuedAt: Date = new Date(),
 ): Promise<string> {
   const now = Math.floor(issuedAt.getTime() / 1000)
-  return new SignJWT({ ...claims })
+  return new SignJWT({ jti: randomUUID(), ...claims })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuedAt(now)
     .setExpirationTime(now + expiresIn)
@@ -71,8 +73,10 @@ export function signToken(
  *
  * @throws UNAUTHORIZED with the reason
  */
-export async function verifyClaims(token: string, jwtSecret: string): Promise<JWTPayload> {
-  return verifySignature(token, { jwtSecret })
+export async function verifyClaims(token: string, jwtSecret: string, checkRevoked?: CheckRevoked): Promise<JWTPayload> {
+  const claims = await verifySignature(token, { jwtSecret })
+  await checkRevoked?.(token)
+  return claims
 }
 
 async function verifySignature(token: string, trust: Pick<TokenTrust, 'jwtSecret' | 'jwks'>): Promise<JWTPayload> {

@@ -2,6 +2,7 @@ import { unauthorized } from './errors.ts'
 import { findKey, hashKey, type StoredKey } from './opaque-keys.ts'
 import type { Principal } from './principal.ts'
 import { equivalentsOf, requireCanonical } from './spelling.ts'
+import type { CheckRevoked } from './token-names.ts'
 import { isSignedBySecret, looksLikeToken, verifyToken, type TokenTrust } from './tokens.ts'
 
 /** Turns one credential into a principal. Throws UNAUTHORIZED for anything it does not accept. */
@@ -12,6 +13,8 @@ export interface VerifierOptions {
   readonly keys?: readonly StoredKey[]
   /** Looks a hash up where keys are stored; throws UNAUTHORIZED for one that was good once, even if it is a token. */
   readonly findStoredKey?: (sha256: string) => Promise<Principal | null>
+  /** Asked of every token that is good otherwise, each time. */
+  readonly checkRevoked?: CheckRevoked
   /** How tokens are verified; without it no token is accepted. */
   readonly trust?: TokenTrust
 }
@@ -26,6 +29,12 @@ export function createVerifier(options: VerifierOptions): Verify {
   // A signature by a secret that never changes is good as long as the token: a map asks for many tiles with one.
   const known = new Map<string, Principal>()
   return async (credential) => {
+    const principal = await identify(credential)
+    if (looksLikeToken(credential)) await options.checkRevoked?.(credential)
+    return principal
+  }
+
+  async function identify(credential: string): Promise<Principal> {
     if (credential.length > 8192) throw unauthorized({ reason: 'malformed' })
     requireCanonical(credential)
     for (const text of equivalentsOf(credential)) {

@@ -2619,6 +2619,10 @@ export interface operations {
                      * @enum {unknown}
                      */
                     level?: "tile" | "patch";
+                    /** @description User to whom the table belongs; the service role when absent. */
+                    ownerUuid?: string | null;
+                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                    isPublic?: boolean;
                     /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
@@ -2828,8 +2832,10 @@ export interface operations {
                      * @default false
                      */
                     uploadArtifactsToStorage?: boolean;
-                    /** @description User whom the table belongs to, and who alone reads it; everybody when absent. */
+                    /** @description User to whom the table belongs; the service role when absent. */
                     ownerUuid?: string | null;
+                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                    isPublic?: boolean;
                     /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
                     pretrainedModelRunId?: string | null;
                     /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
@@ -3780,6 +3786,10 @@ export interface operations {
                          * @enum {unknown}
                          */
                         level?: "tile" | "patch";
+                        /** @description User to whom the table belongs; the service role when absent. */
+                        ownerUuid?: string | null;
+                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                        isPublic?: boolean;
                         /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
@@ -3967,8 +3977,10 @@ export interface operations {
                          * @default false
                          */
                         uploadArtifactsToStorage?: boolean;
-                        /** @description User whom the table belongs to, and who alone reads it; everybody when absent. */
+                        /** @description User to whom the table belongs; the service role when absent. */
                         ownerUuid?: string | null;
+                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                        isPublic?: boolean;
                         /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
                         pretrainedModelRunId?: string | null;
                         /** @description Whatever would be a warning in the result fails the job instead; false when absent. */

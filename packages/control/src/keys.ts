@@ -6,6 +6,7 @@ import { keyEnded, keyNotFound, keyNotIssued, secretsKeyNeeded } from './errors.
 import { KEY_CHANNEL, KEY_COLUMNS, KEY_TABLES, keyPrefix, type KeyRecord, type KeyRole } from './key-record.ts'
 import { isUuid } from './organizations.ts'
 import { servicesKeyContext } from './projects.ts'
+import { revokeTokens, type RevokedTokens } from './revocations.ts'
 
 export interface NewKey {
   readonly organizationId: string
@@ -115,6 +116,11 @@ export class Keys {
     )
     if (!rows[0]) throw keyNotFound({ key: id })
     await tell(this.#database, rows[0].sha256)
+  }
+
+  /** Ends tokens that are no registered keys: of users, of signed URLs. */
+  revokeTokens(tokens: RevokedTokens): Promise<void> {
+    return revokeTokens(this.#database, tokens)
   }
 
   /** The key that is sent for an organization to the shared services; issued when there is none, or it has ended. */

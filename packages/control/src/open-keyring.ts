@@ -3,6 +3,7 @@ import type { Database } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import { KEY_CHANNEL, type KeyRecord } from './key-record.ts'
 import { Keyring, type FoundKey } from './keyring.ts'
+import { Revocations, readRevoked } from './revocations.ts'
 import type { ControlSettings } from './settings.ts'
 
 export interface OpenKeyringOptions {
@@ -16,6 +17,7 @@ export interface OpenKeyringOptions {
 /** A keyring on the tables of the control plane. */
 export interface OpenKeyring extends AsyncDisposable {
   readonly keyring: Keyring
+  readonly revoked: Revocations
 }
 
 /** How often it is written down which keys were used. */
@@ -32,7 +34,10 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   const connect = () => {
     connected ??= options.connect().then(
       (database) => {
-        listening = database.listen(KEY_CHANNEL, (sha256) => keyring.forget(sha256))
+        listening = database.listen(KEY_CHANNEL, (sha256) => {
+          keyring.forget(sha256)
+          revoked.forget()
+        })
         return database
       },
       (error: unknown) => {
@@ -48,6 +53,15 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
     graceMs: options.settings.TERRANE_KEYS_GRACE_MS,
     onUsed: (id) => used.add(id),
   })
+  const revoked = new Revocations({
+    read: (since) =>
+      within(
+        LOOK_UP_MS,
+        connect().then((database) => readRevoked(database, since)),
+      ),
+    cacheMs: options.settings.TERRANE_KEYS_CACHE_MS,
+    graceMs: options.settings.TERRANE_KEYS_GRACE_MS,
+  })
   const flush = async () => {
     const ids = [...used]
     used.clear()
@@ -58,6 +72,7 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   connect().catch(onLost)
   return {
     keyring,
+    revoked,
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
       await flush().catch(onLost)

@@ -1,8 +1,24 @@
-import { unauthorized, type Principal } from '@terrane/auth'
+import { unauthorized, type CheckRevoked, type Principal } from '@terrane/auth'
 import type { Keyring } from './keyring.ts'
+import type { OpenKeyring } from './open-keyring.ts'
+import { revocationsOf } from './revocations.ts'
 
 /** Looks a key up by its SHA-256; null when it is not known. */
 export type FindKey = (sha256: string) => Promise<Principal | null>
+
+/** What a verifier asks the control plane. */
+export interface KnownKeys {
+  readonly findStoredKey: FindKey
+  readonly checkRevoked: CheckRevoked
+}
+
+/** Keys of one project and tokens of it that were revoked, as options of a verifier. */
+export function keysOfProject(
+  { keyring, revoked }: Pick<OpenKeyring, 'keyring' | 'revoked'>,
+  projectId: string,
+): KnownKeys {
+  return { findStoredKey: findKeyOf(keyring, projectId), checkRevoked: revocationsOf(revoked, projectId) }
+}
 
 /**
  * The keys of one project, as `findStoredKey` of a verifier: those of others are refused, and keys for the shared services
@@ -10,7 +26,7 @@ export type FindKey = (sha256: string) => Promise<Principal | null>
  *
  * @param projectId its id in the control plane
  */
-export function keysOfProject(keyring: Pick<Keyring, 'find'>, projectId: string): FindKey {
+function findKeyOf(keyring: Pick<Keyring, 'find'>, projectId: string): FindKey {
   return async (sha256) => {
     const principal = await keyring.find(sha256)
     if (!principal || principal.projectId === null) return null

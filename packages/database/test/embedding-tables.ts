@@ -56,6 +56,7 @@ export async function streamEmbeddingTable(database: Database, table: StreamedTa
   await swapIn(database, run, [staged], {}, (session) =>
     registerEmbeddings(session, {
       owner: null,
+      isPublic: null,
       tableName: name,
       kind: 'geo',
       modelName: 'm',

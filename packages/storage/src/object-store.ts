@@ -52,6 +52,8 @@ export interface PutOptions {
   /** Replace an object of the same key; otherwise it is a conflict. */
   readonly upsert?: boolean
   readonly maxBytes?: number
+  /** Bytes of the body, where they are known: a server then knows before it reads. */
+  readonly size?: number
   readonly signal?: AbortSignal
 }
 

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import type { TerraneError } from '@terrane/core'
-import { bucketNotFound, objectExists, objectNotFound, storageFailed } from './errors.ts'
+import { bucketNotFound, objectExists, objectNotFound, storageFailed, storageUnavailable } from './errors.ts'
+import { paced } from './paced.ts'
 import {
   DEFAULT_CACHE_CONTROL,
   DEFAULT_CONTENT_TYPE,
@@ -23,7 +25,7 @@ export type RemoteFetch = (
   options: {
     method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
     headers?: Readonly<Record<string, string>>
-    body?: string | Uint8Array
+    body?: string | Readable
     signal?: AbortSignal
     accept?: readonly number[]
     maxBytes?: number
@@ -49,10 +51,12 @@ const ANSWER_BYTES = 1 << 20
 const ANSWER_MS = 20_000
 /** Contents come and go at this pace at least. */
 const LEAST_BYTES_PER_MS = 64
+/** Longest upload whose length is not known; its pace is watched. */
+const LONGEST_UPLOAD_MS = 86_400_000
 /** Entries of a folder that are asked for at once. */
 const LIST_PAGE = 1000
 
-/** Publishes files in another project's storage through its HTTP API. Bodies are collected in memory before they are sent. */
+/** Publishes files in another project's storage through its HTTP API. Bodies are sent as they come. */
 export class RemoteStore implements ArtifactStore {
   readonly #base: string
   readonly #auth: Readonly<Record<string, string>>
@@ -115,8 +119,15 @@ export class RemoteStore implements ArtifactStore {
   ): Promise<ObjectInfo> {
     checkKey(key)
     checkHeaders(options)
-    const signal = options.signal ?? this.#signal
-    const content = Buffer.concat(await Array.fromAsync(body))
+    const { size } = options
+    const late = new AbortController()
+    const signal = AbortSignal.any([options.signal ?? this.#signal ?? [], late.signal].flat())
+    const content = Readable.from(
+      paced(body, { graceMs: ANSWER_MS, bytesPerMs: LEAST_BYTES_PER_MS }, () =>
+        late.abort(storageUnavailable({ operation: 'PUT' })),
+      ),
+      { objectMode: false },
+    )
     const response = await this.#fetch(`${this.#base}/object/${path(bucket, key)}`, {
       method: 'POST',
       headers: {
@@ -124,14 +135,15 @@ export class RemoteStore implements ArtifactStore {
         'content-type': options.contentType ?? DEFAULT_CONTENT_TYPE,
         'cache-control': options.cacheControl ?? DEFAULT_CACHE_CONTROL,
         'x-upsert': String(options.upsert ?? false),
+        ...(size !== undefined && { 'content-length': String(size) }),
         ...(options.metadata && { 'x-metadata': Buffer.from(JSON.stringify(options.metadata)).toString('base64') }),
       },
       body: content,
       accept: ANSWERS,
       maxBytes: ANSWER_BYTES,
-      timeoutMs: timeFor(content.length),
-      ...(signal && { signal }),
-    })
+      timeoutMs: size === undefined ? LONGEST_UPLOAD_MS : timeFor(size),
+      signal,
+    }).finally(() => content.destroy())
     const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
     if (response.status >= 400) throw refusal(bucket, key, response.status, text)
     const info = await this.head(bucket, key)

@@ -1,4 +1,5 @@
-import type { IssuedKey, KeyRecord, KeyRole } from '@terrane/control'
+import type { IssuedKey, KeyRecord, KeyRole, Keys } from '@terrane/control'
+import { TerraneError } from '@terrane/core'
 import { Option, type Command } from 'commander'
 import { withControlPlane } from '../control-plane.ts'
 import { parseDuration } from '../durations.ts'
@@ -16,6 +17,8 @@ interface Options {
   readonly overlap: number
   readonly all?: boolean
   readonly json?: boolean
+  readonly tokenId?: string
+  readonly signingKey?: string
 }
 
 /** `terrane key create|list|rotate|revoke`. */
@@ -56,9 +59,26 @@ Examples:
       '\nA key is named by its id, or by a beginning that no other key has.\n\nExample:\n  $ terrane key rotate 0198… --overlap 7d',
     )
     .action(rotate)
-  withJson(key.command('revoke <key>').description('End a key now; every app refuses it within a minute.')).action(
-    revoke,
+  withJson(
+    key
+      .command('revoke [key]')
+      .description('End a key, or a token that was signed, now; every app refuses it within a minute.'),
   )
+    .option('--token-id <jti>', 'tokens of this id, instead of a key; needs --project')
+    .option('--signing-key <kid>', 'all tokens that the key of this id has signed; needs --project')
+    .option('--project <project>', 'whose tokens')
+    .option('--org <organization>', 'the organization of the project')
+    .addHelpText(
+      'after',
+      `
+A key is named by its id, or by a beginning that no other key has; a token (of a user, of a signed URL) by its whole text.
+
+Examples:
+  $ terrane key revoke 0198…
+  $ terrane key revoke "$TOKEN_OF_A_SIGNED_URL"
+  $ terrane key revoke --token-id 7f9c24e8-… --project harbour`,
+    )
+    .action(revoke)
 }
 
 function create(options: Options, command: Command): Promise<void> {
@@ -105,12 +125,38 @@ function rotate(reference: string, { overlap, json }: Options): Promise<void> {
   })
 }
 
-function revoke(reference: string, { json }: Options): Promise<void> {
-  return withControlPlane(async ({ keys }) => {
-    const { id } = await keys.find(reference)
-    await keys.revoke(id)
-    printOne(shown(await keys.find(id)), id, json)
+function revoke(reference: string | undefined, options: Options, command: Command): Promise<void> {
+  const { tokenId, signingKey, project, org, json } = options
+  if ([reference, tokenId, signingKey].filter((name) => name !== undefined).length !== 1)
+    command.error('error: name one of: a key, --token-id, --signing-key')
+  return withControlPlane(async ({ organizations, projects, keys }) => {
+    if (reference !== undefined) return revokeNamed(keys, reference, json)
+    if (project === undefined) command.error('error: --token-id and --signing-key need --project')
+    const organization = org === undefined ? undefined : await organizations.find(org)
+    const { id: projectId } = await projects.named(project, organization?.id)
+    const [kind, id] = tokenId === undefined ? (['kid', signingKey!] as const) : (['jti', tokenId] as const)
+    await keys.revokeTokens({ kind, id, projectId })
+    printOne({ [kind]: id, project_id: projectId }, id, json)
   })
+}
+
+async function revokeNamed(keys: Keys, reference: string, json: boolean | undefined): Promise<void> {
+  const found = await keys.find(reference).catch((error: unknown) => {
+    if (error instanceof TerraneError && error.code === 'KEY_NOT_FOUND' && isToken(reference)) return null
+    throw error
+  })
+  if (found === null) {
+    await keys.revokeTokens({ token: reference })
+    printOne({ revoked: 'token' }, 'token', json)
+    return
+  }
+  await keys.revoke(found.id)
+  printOne(shown(await keys.find(found.id)), found.id, json)
+}
+
+/** Three parts, the first a JSON object: a compact JWT. */
+function isToken(text: string): boolean {
+  return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text)
 }
 
 function printIssued({ key, record }: IssuedKey, json: boolean | undefined): void {

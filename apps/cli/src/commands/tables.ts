@@ -8,7 +8,7 @@ interface Options {
   readonly profile?: string
   readonly json?: boolean
   readonly schema: string
-  readonly with: string
+  readonly with: 'anon' | 'authenticated'
   readonly yes?: boolean
 }
 
@@ -18,7 +18,10 @@ export function tableCommands(program: Command): void {
   onProject(tables.command('list').description('All tables and views, with rows and size.')).action(list)
   onTable(tables.command('share <table>').description('Let others read all rows of a table.'))
     .addOption(role())
-    .addHelpText('after', '\nExample:\n  $ terrane tables share roads --with anon')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ terrane tables share roads --with anon\n  $ terrane tables share scene --schema geoembeddings --with anon',
+    )
     .action(change('share_table'))
   onTable(tables.command('unshare <table>').description('Take back what `share` gave.'))
     .addOption(role())
@@ -33,19 +36,38 @@ function onTable(command: Command): Command {
 }
 
 function role(): Option {
-  return new Option('--with <role>', 'who').choices(['anon', 'authenticated']).default('anon')
+  return new Option('--with <role>', 'anon: everybody with the public key; authenticated: users who are signed in')
+    .choices(['anon', 'authenticated'])
+    .makeOptionMandatory()
 }
 
 async function list({ profile, json }: Options): Promise<void> {
-  const found = (await call(await connect(profile), 'list_tables', {})) as Shown[]
-  printList(found, ['table_schema', 'table_name', 'kind', 'geometry_type', 'rows', 'bytes', 'shared_with'], json)
+  printList(
+    await listTables(await connect(profile)),
+    ['table_schema', 'table_name', 'kind', 'geometry_type', 'rows', 'bytes', 'shared_with'],
+    json,
+  )
 }
 
 function change(rpc: 'share_table' | 'unshare_table'): (table: string, options: Options) => Promise<void> {
   return async (table, { profile, schema, with: to }) => {
-    await call(await connect(profile), rpc, { p_schema: schema, p_table: table, p_role: to })
-    print(`${schema}.${table}`)
+    const connection = await connect(profile)
+    const before = await readersOf(connection, schema, table)
+    await call(connection, rpc, { p_schema: schema, p_table: table, p_role: to })
+    const now = await readersOf(connection, schema, table)
+    print(`${schema}.${table}: read by ${now}; before: ${before}`)
   }
+}
+
+async function listTables(connection: Connection): Promise<Shown[]> {
+  return (await call(connection, 'list_tables', {})) as Shown[]
+}
+
+/** Roles that read a table, beside its owner where it has one. */
+async function readersOf(connection: Connection, schema: string, table: string): Promise<string> {
+  const found = (await listTables(connection)).find((row) => row.table_schema === schema && row.table_name === table)
+  const roles = (found?.shared_with ?? []) as readonly string[]
+  return [...roles, 'service_role'].join(', ')
 }
 
 async function drop(table: string, { profile, schema, yes }: Options): Promise<void> {

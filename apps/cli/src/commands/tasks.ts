@@ -15,6 +15,8 @@ interface Options extends TaskOptions, AreaOptions {
   readonly datetime?: string
   readonly level?: 'tile' | 'patch'
   readonly raw?: boolean
+  readonly owner?: string
+  readonly private?: boolean
   readonly srs?: string
   readonly xy?: { readonly x: string; readonly y: string }
   readonly replace?: boolean
@@ -38,7 +40,7 @@ const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
 /** `terrane embed|import|osm|overture|regions|tiles`: one command for each task. */
 export function taskCommands(program: Command): void {
-  onTask(
+  withReaders(
     program
       .command('embed <file...>')
       .description('Embed GeoTIFFs: a vector for each tile, in one table. Many files are spread over all workers.'),
@@ -92,7 +94,10 @@ export function taskCommands(program: Command): void {
       examples('overture Porto', 'overture Porto --bbox -8.69,41.13,-8.55,41.19 --topic places buildings'),
     )
     .action(overture)
-  onArea(program.command('regions <table>').description('A vector for each H3 cell, from what is mapped in it.'))
+  withReaders(
+    program.command('regions <table>').description('A vector for each H3 cell, from what is mapped in it.'),
+    onArea,
+  )
     .option('--place <name>', 'an area by its name, where the worker has a geocoder')
     .option('--resolution <number>', 'H3 resolution, 0 to 15', whole, 9)
     .option('--prefix <prefix>', 'tables of an import, e.g. porto; otherwise what the worker fetches')
@@ -122,6 +127,20 @@ export function taskCommands(program: Command): void {
     .action(tiles)
 }
 
+/** A command that makes an embedding table, which everybody with the anon key reads unless an option says otherwise. */
+function withReaders(command: Command, on: (command: Command) => Command = onTask): Command {
+  return on(command)
+    .option(
+      '--private',
+      'for the service role alone, or with --owner for that user; otherwise the anon key reads the table',
+    )
+    .option('--owner <uuid>', 'user to whom the table belongs, and who alone reads it beside the service role')
+}
+
+function readersOf({ owner, private: isPrivate }: Options) {
+  return { ...(owner !== undefined && { ownerUuid: owner }), ...(isPrivate && { isPublic: false }) }
+}
+
 function embed(files: string[], options: Options): Promise<void> {
   const [first = ''] = files
   return runTask(
@@ -142,6 +161,7 @@ function embed(files: string[], options: Options): Promise<void> {
       ...(options.datetime !== undefined && { datetime: options.datetime }),
       ...(options.level !== undefined && { level: options.level }),
       ...(options.raw && { normalizeEmbeddings: false }),
+      ...readersOf(options),
     }),
     ({ table, rows, dims, sources }) => {
       const said = `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`
@@ -219,6 +239,7 @@ function regions(table: string, options: Options): Promise<void> {
         ? { aoiGeoJson: await areaOf(options, connection) }
         : { placeQuery: options.place }),
       ...(options.prefix !== undefined && { source: { kind: 'tables' as const, prefix: options.prefix } }),
+      ...readersOf(options),
     }),
     ({ table: made, rows, dims }) => `${String(made)}: ${String(rows)} cells, ${String(dims)} numbers each`,
   )

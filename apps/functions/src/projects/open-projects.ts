@@ -24,9 +24,8 @@ export async function openProjects(
   logger: Logger,
   opening: AsyncDisposableStack,
 ): Promise<{ projects: Projects; registryIds: RegistryIds }> {
-  const keyring =
-    database &&
-    opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger })).keyring
+  const keys =
+    database && opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }))
   const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
   if (config.TERRANE_MODE === 'shared') {
     const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
@@ -34,7 +33,7 @@ export async function openProjects(
     const projects = opening.use(
       new SharedProjects({
         registered: new RegisteredProjects(database!, sealer),
-        keyring: keyring!,
+        keys: keys!,
         audiences,
         domain: config.TERRANE_FUNCTIONS_DOMAIN!,
         pollMs: POLL_MS,
@@ -47,13 +46,13 @@ export async function openProjects(
   const { ref, settings } = localSettings(config)
   const { anonKey, serviceKey: serviceRoleKey, servicesKey } = settings
   const names = { id: ref, ref, folder: ref }
-  if (!database || !keyring) {
+  if (!database || !keys) {
     const projects = localProjects(projectOf(names, settings, audiences, null))
     return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
   }
   const { id } = await registerLocal(database, { ref, anonKey, serviceRoleKey, servicesKey }, logger)
   return {
-    projects: localProjects(projectOf(names, settings, audiences, keysOfProject(keyring, id))),
+    projects: localProjects(projectOf(names, settings, audiences, keysOfProject(keys, id))),
     registryIds: { toRegistry: () => id, fromRegistry: (found) => (found === id ? ref : null) },
   }
 }

@@ -1,5 +1,5 @@
 import { createVerifier, hashKey, keyPrincipal, type TokenTrust, type Verify } from '@terrane/auth'
-import type { FindKey } from '@terrane/control'
+import type { KnownKeys } from '@terrane/control'
 import { readBytes } from '@terrane/service'
 import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
 
@@ -51,12 +51,13 @@ export interface ProjectSettings {
  * those that the control plane knows as keys of this project, or those of the settings where there is none.
  *
  * @param audiences what `aud` of a token may name
+ * @param known what the control plane knows; null for the keys of the settings
  */
 export function projectOf(
   names: Pick<Project, 'id' | 'ref' | 'folder'>,
   settings: ProjectSettings,
   audiences: readonly string[],
-  findStoredKey: FindKey | null,
+  known: KnownKeys | null,
 ): Project {
   const { anonKey, serviceKey, servicesKey, jwtSecret, jwksUrl } = settings
   const trust: TokenTrust = {
@@ -72,9 +73,7 @@ export function projectOf(
     serviceKey: serviceKey ?? null,
     servicesKey: servicesKey ?? null,
     databaseUrl: settings.databaseUrl ?? null,
-    verify: findStoredKey
-      ? createVerifier({ findStoredKey, trust })
-      : createVerifier({ keys: keysOf(names.ref, settings), trust }),
+    verify: createVerifier({ ...(known ?? { keys: keysOf(names.ref, settings) }), trust }),
   }
 }
 

@@ -1,10 +1,10 @@
-import { keysOfProject, type Keyring, type Projects as Registered, type ReachableProject } from '@terrane/control'
+import { keysOfProject, type OpenKeyring, type Projects as Registered, type ReachableProject } from '@terrane/control'
 import { projectOf, type Project, type Projects } from './project.ts'
 
 /** The projects of a shared host, as the control plane has them; a request names its project by the host it is sent to. */
 export class SharedProjects implements Projects, Disposable {
   readonly #registered: Registered
-  readonly #keyring: Keyring
+  readonly #keys: Pick<OpenKeyring, 'keyring' | 'revoked'>
   readonly #audiences: readonly string[]
   readonly #suffix: string
   readonly #onLost: (error: unknown) => void
@@ -15,14 +15,14 @@ export class SharedProjects implements Projects, Disposable {
   /** @param domain requests to `{host label}.{domain}` are for the project of that label */
   constructor(parts: {
     readonly registered: Registered
-    readonly keyring: Keyring
+    readonly keys: Pick<OpenKeyring, 'keyring' | 'revoked'>
     readonly audiences: readonly string[]
     readonly domain: string
     readonly pollMs: number
     readonly onLost: (error: unknown) => void
   }) {
     this.#registered = parts.registered
-    this.#keyring = parts.keyring
+    this.#keys = parts.keys
     this.#audiences = parts.audiences
     this.#suffix = `.${parts.domain}`
     this.#onLost = parts.onLost
@@ -58,7 +58,7 @@ export class SharedProjects implements Projects, Disposable {
       if (this.#projects.get(id)?.facts === facts) continue
       const { serviceRoleKey: serviceKey, ...rest } = credentials
       const settings = { ...rest, apiUrl, serviceKey, servicesKey: rest.servicesKey ?? servicesKey ?? undefined }
-      const project = projectOf({ id, ref, folder }, settings, this.#audiences, keysOfProject(this.#keyring, id))
+      const project = projectOf({ id, ref, folder }, settings, this.#audiences, keysOfProject(this.#keys, id))
       this.#projects.set(id, { project, facts, label })
     }
     for (const id of this.#projects.keys()) if (!seen.has(id)) this.#projects.delete(id)

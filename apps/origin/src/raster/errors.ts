@@ -28,8 +28,10 @@ export const sourceUnknown = defineError(
 export const sourceGone = defineError(
   'SOURCE_NOT_FOUND',
   'not_found',
-  (f: { table: string; source: string }) => `The source of ${f.table}, ${f.source}, cannot be read from here any more.`,
-  () => ({ hint: 'Put the file back, or upload it to a bucket and name it as url=storage://{bucket}/{path}.' }),
+  (f: { table: string }) => `The source of ${f.table} cannot be read from here any more.`,
+  () => ({
+    hint: 'embedding_origins names the source to the service role. Put the file back, or upload it to a bucket and name it as url=storage://{bucket}/{path}.',
+  }),
 )
 
 export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'Nothing of the raster lies there.')

@@ -47,7 +47,7 @@ export async function findRaster(
   if (source === null) throw sourceUnknown({ url })
   const found = await rasterOfSource(sources, request, source, signal)
   if (found) return found
-  throw sourceGone({ table, source })
+  throw sourceGone({ table })
 }
 
 async function storedRaster(
@@ -74,13 +74,16 @@ async function sourceOfTable(
   const principal = await storage.identify(request)
   if (!principal) throw unauthorized({ reason: 'missing' })
   const as = { principal, schema: 'geoembeddings', readOnly: true, rollback: false, timeoutMs: 10_000 }
-  const rows = await runAs(database, as, async (session) => {
-    const found = await session.query<{ source: string | null }>(
-      'select source from geoembeddings.embeddings_catalogue where table_name = $1',
-      [table],
-    )
-    return found.rows
+  const isReadable = await runAs(database, as, async (session) => {
+    const found = await session.query('select 1 from geoembeddings.embeddings_catalogue where table_name = $1', [table])
+    return found.rowCount === 1
   })
+  if (!isReadable) return null
+  // The caller may see the picture where the source's bucket is public, but not its name.
+  const { rows } = await database.query<{ source: string | null }>(
+    'select source from geoembeddings.embedding_origins where table_name = $1',
+    [table],
+  )
   return rows[0]?.source ?? null
 }
 

@@ -1,4 +1,4 @@
-import { forbidden, unauthorized, type Principal } from '@terrane/auth'
+import { forbidden, unauthorized, type CheckRevoked, type Principal } from '@terrane/auth'
 import { TerraneError } from '@terrane/core'
 import { bucketNotFound, objectNotFound, type Bucket, type ObjectInfo, type ObjectStore } from '@terrane/storage'
 import { rateSubject, type RateLimits } from '@terrane/service'
@@ -10,6 +10,8 @@ export interface StorageDeps {
   readonly identify: (request: FastifyRequest) => Promise<Principal | null>
   /** Signs and verifies URLs. */
   readonly jwtSecret: string
+  /** Asked of the tokens of signed URLs. */
+  readonly checkRevoked?: CheckRevoked
   readonly maxObjectBytes: number
   readonly limits: RateLimits
   /** Folder of uploads that are under way. */

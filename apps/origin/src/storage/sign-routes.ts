@@ -81,7 +81,7 @@ export async function verifySignedUrl(
   use: 'read' | 'write',
   address: { bucket: string; key: string },
 ): Promise<Readonly<Record<string, unknown>>> {
-  const claims = await verifyClaims(token, deps.jwtSecret)
+  const claims = await verifyClaims(token, deps.jwtSecret, deps.checkRevoked)
   if (claims['use'] !== use) throw unauthorized({ reason: 'unknown' })
   if (claims['url'] !== `${address.bucket}/${address.key}`) throw objectNotFound(address)
   return claims

@@ -63,12 +63,15 @@ export interface QueryProject {
   readonly database: Database
 }
 
+/** Longest wait for a place that other projects have. */
+const PLACE_MS = 5000
+
 /** Texts and pictures as vectors of the model of a table, while the caller waits. */
 export class QueryEmbedder {
   readonly #deps: QueryEmbedderDeps
   /** By model, the least recently used first. */
   readonly #towers = new Map<string, OpenTower>()
-  readonly #places = new ProjectPlaces({ all: 4, ofOne: 2, busy: queriesBusy })
+  readonly #places = new ProjectPlaces({ all: 4, ofOne: 2, waitMs: PLACE_MS, busy: queriesBusy })
 
   constructor(deps: QueryEmbedderDeps) {
     this.#deps = deps
@@ -222,7 +225,7 @@ export class QueryEmbedder {
     { tableName, limit = ROWS, label }: Search,
     embed: (table: FoundEmbeddings, late: AbortSignal) => Promise<Float32Array>,
   ): Promise<Answered> {
-    using _place = this.#places.take(key)
+    using _place = await this.#places.take(key)
     const end = performance.now() + SECONDS * 1000
     const late = AbortSignal.timeout(SECONDS * 1000)
     try {

@@ -38,7 +38,7 @@ export interface InspectProject {
 /** Looks at files of features before they are imported, with the readers of ogr2ogrImport. */
 export class FileInspector {
   readonly #deps: InspectorDeps
-  readonly #places = new ProjectPlaces({ all: 2, ofOne: 1, busy: inspectBusy })
+  readonly #places = new ProjectPlaces({ all: 2, ofOne: 1, waitMs: SECONDS * 1000, busy: inspectBusy })
 
   constructor(deps: InspectorDeps) {
     this.#deps = deps
@@ -52,7 +52,7 @@ export class FileInspector {
    */
   async inspect(project: InspectProject, input: InspectFile, left: AbortSignal): Promise<FileFacts> {
     if ((input.fileUrl === undefined) === (input.storagePath === undefined)) throw fileMissing()
-    using _place = this.#places.take(project.key)
+    using _place = await this.#places.take(project.key, left)
     const late = AbortSignal.timeout(SECONDS * 1000)
     await mkdir(this.#deps.workdir, { recursive: true })
     const workdir = await mkdtemp(join(this.#deps.workdir, 'inspect-'))

@@ -68,7 +68,11 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   })
   const warnings = acceptWarnings(input.strict, layerWarnings(archive.layers))
   const path = keyOf(input)
-  const content = { body: withProgress(archive.read(), archive.bytes, context), contentType: CONTENT_TYPE }
+  const content = {
+    body: withProgress(archive.read(), archive.bytes, context),
+    contentType: CONTENT_TYPE,
+    size: archive.bytes,
+  }
   return await publishObject(context, { bucket: BUCKET, key: path }, content, {
     bucket: BUCKET,
     path,

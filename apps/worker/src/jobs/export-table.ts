@@ -80,7 +80,7 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
   })
   const accepted = acceptWarnings(input.strict, warnings.list())
   const { size } = await stat(path)
-  const content = { body: createReadStream(path), contentType: CONTENT_TYPES[format] }
+  const content = { size, body: createReadStream(path), contentType: CONTENT_TYPES[format] }
   const { bucket, path: key } = storagePath
   const about = { ...storagePath, format, rows, bytes: size, etag: null, warnings: accepted }
   return await publishObject(context, { bucket, key }, content, about)

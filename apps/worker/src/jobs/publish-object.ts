@@ -14,11 +14,11 @@ export function uploadNames({ jobId, number, earlier }: JobRun) {
 export async function publishObject<Result extends Readonly<Record<string, unknown>>>(
   { run, project, signal }: JobContext,
   address: { readonly bucket: string; readonly key: string },
-  content: { readonly body: AsyncIterable<Uint8Array>; readonly contentType: string },
+  content: { readonly body: AsyncIterable<Uint8Array>; readonly contentType: string; readonly size: number },
   about: Result,
 ): Promise<Result & { readonly etag: string | null }> {
-  const { contentType } = content
-  const options = { contentType, upsert: true, signal, ...uploadNames(run) }
+  const { contentType, size } = content
+  const options = { contentType, size, upsert: true, signal, ...uploadNames(run) }
   const uploaded = await upload(project.store, address, content.body, options)
   const result = { ...about, etag: null as string | null }
   try {

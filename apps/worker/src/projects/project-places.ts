@@ -1,17 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TerraneError } from '@terrane/core'
 
 export interface PlacesOptions {
   /** Most at once of all projects, and of one: none keeps the others out. */
   readonly all: number
   readonly ofOne: number
+  /** Longest wait for a place that another project has. */
+  readonly waitMs: number
   /** The refusal; `of` says whose limit it is, as the end of a sentence. */
   readonly busy: (fields: { limit: number; of: string }) => TerraneError
 }
 
-/** Bounds what a worker does at once while callers wait. */
+interface Waiting {
+  readonly project: string
+  readonly enter: () => void
+}
+
+/**
+ * Bounds what a worker does at once while callers wait. When all places are taken a project waits in line, with no more
+ * than it may have places: whoever comes again and again stands behind those that came meanwhile.
+ */
 export class ProjectPlaces {
   readonly #options: PlacesOptions
   readonly #taken: string[] = []
+  readonly #line: Waiting[] = []
 
   constructor(options: PlacesOptions) {
     this.#options = options
@@ -21,14 +33,40 @@ export class ProjectPlaces {
    * Takes a place until it is disposed of.
    *
    * @param project different for each project
-   * @throws the refusal
+   * @param left aborts when the caller leaves; the wait ends with its reason
+   * @throws the refusal, at once for a project that has or waits for as many places as it may have
    */
-  take(project: string): Disposable {
+  async take(project: string, left?: AbortSignal): Promise<Disposable> {
     const { all, ofOne, busy } = this.#options
-    if (this.#taken.filter((other) => other === project).length >= ofOne)
-      throw busy({ limit: ofOne, of: ' of one project' })
-    if (this.#taken.length >= all) throw busy({ limit: all, of: '' })
-    this.#taken.push(project)
-    return { [Symbol.dispose]: () => void this.#taken.splice(this.#taken.indexOf(project), 1) }
+    const own = [...this.#taken, ...this.#line.map((waiting) => waiting.project)]
+    if (own.filter((other) => other === project).length >= ofOne) throw busy({ limit: ofOne, of: ' of one project' })
+    if (this.#taken.length < all) this.#taken.push(project)
+    else await this.#wait(project, left)
+    return { [Symbol.dispose]: () => this.#leave(project) }
+  }
+
+  /** Waits for a place, which whoever leaves one hands on. */
+  async #wait(project: string, left: AbortSignal | undefined): Promise<void> {
+    const { all, waitMs, busy } = this.#options
+    const { promise: entered, resolve: enter } = Promise.withResolvers<'entered'>()
+    const waiting: Waiting = { project, enter: () => enter('entered') }
+    this.#line.push(waiting)
+    const entering = new AbortController()
+    const signal = left ? AbortSignal.any([left, entering.signal]) : entering.signal
+    const late = sleep(waitMs, 'late' as const, { signal }).catch(() => 'left' as const)
+    const outcome = await Promise.race([entered, late])
+    entering.abort()
+    if (outcome === 'entered' || !this.#line.includes(waiting)) return
+    this.#line.splice(this.#line.indexOf(waiting), 1)
+    left?.throwIfAborted()
+    throw busy({ limit: all, of: '' })
+  }
+
+  #leave(project: string): void {
+    this.#taken.splice(this.#taken.indexOf(project), 1)
+    const next = this.#line.shift()
+    if (!next) return
+    this.#taken.push(next.project)
+    next.enter()
   }
 }

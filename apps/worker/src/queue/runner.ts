@@ -41,6 +41,8 @@ export class Runner {
   readonly #active = new Map<string, Run>()
   readonly #upkeep: Upkeep
   readonly #listeners: (AsyncDisposable | null)[] = []
+  #isLooking = false
+  #lookAgain = false
   #slots: Promise<void>[] = []
   readonly #lanes = new LaneWatch()
   #ended: Promise<void> | null = null
@@ -63,7 +65,7 @@ export class Runner {
     await mkdir(workdir, { recursive: true })
     await this.#upkeep.start()
     this.#listeners.push(
-      await database.listen(CANCEL_CHANNEL, (id) => this.cancel(id)),
+      await database.listen(CANCEL_CHANNEL, () => this.lookForCancellations()),
       await database.listen(WORK_CHANNEL, (task) => this.nudge(task)),
     )
     this.#upkeep.every(CANCEL_POLL_MS, () => this.#pollCancellations())
@@ -117,11 +119,26 @@ export class Runner {
     for (const listener of this.#listeners) await listener?.[Symbol.asyncDispose]()
   }
 
-  /** Stops a job that runs here; one that waited, wherever, may have left something behind. */
-  cancel(id: string): void {
-    const run = this.#active.get(id)
-    if (run) run.controller.abort(cancelled())
-    else this.#upkeep.clearSoon()
+  /**
+   * Looks for cancellations now instead of at the next poll. The records alone say what is cancelled: whoever reaches the
+   * database may send notifications.
+   */
+  lookForCancellations(): void {
+    this.#lookAgain = true
+    if (!this.#isLooking) void this.#lookWhileHinted()
+  }
+
+  async #lookWhileHinted(): Promise<void> {
+    this.#isLooking = true
+    while (this.#lookAgain) {
+      this.#lookAgain = false
+      await this.#pollCancellations().catch((error: unknown) =>
+        this.#options.logger.warn({ err: error }, 'looking for cancellations failed'),
+      )
+      // A job that waited, wherever, may have left something behind.
+      await this.#upkeep.clearNow()
+    }
+    this.#isLooking = false
   }
 
   /** One slot for jobs of a task. After a job it looks for the next one at once. */
@@ -178,7 +195,7 @@ export class Runner {
     if (!row) return this.#settle(logger, () => this.#claims.forget(claim))
     if (row.cancel_requested) {
       await this.#settle(logger, () => this.#claims.fail(claim, cancelled(), true))
-      return this.#upkeep.clearSoon()
+      return this.#upkeep.clearNow()
     }
     const { traceparent } = row
     const attributes = { 'terrane.job_id': row.id, 'terrane.request_id': row.request_id ?? '', attempt: claim.attempt }
@@ -288,7 +305,8 @@ export class Runner {
 
   async #pollCancellations(): Promise<void> {
     if (this.#active.size === 0) return
-    for (const id of await this.#options.store.cancelRequested([...this.#active.keys()])) this.cancel(id)
+    for (const id of await this.#options.store.cancelRequested([...this.#active.keys()]))
+      this.#active.get(id)?.controller.abort(cancelled())
   }
 }
 

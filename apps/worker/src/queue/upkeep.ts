@@ -53,9 +53,9 @@ export class Upkeep {
   }
 
   /** Removes what jobs that waited have left behind, now instead of in the next round. */
-  clearSoon(): void {
+  async clearNow(): Promise<void> {
     if (this.#timers.length === 0) return
-    this.#clear().catch((error: unknown) => this.#options.logger.warn({ err: error }, 'housekeeping failed'))
+    await this.#clear().catch((error: unknown) => this.#options.logger.warn({ err: error }, 'housekeeping failed'))
   }
 
   stop(): void {

@@ -24,7 +24,7 @@ export function cancelRoute(app: Http, deps: AppDeps): void {
     async (request, reply) => {
       const found = await findJob(deps, request, request.params, request.query.projectRef)
       const row = await deps.submitter.cancel(found, request.id)
-      deps.onCancel(row.id)
+      deps.onCancel()
       return reply.code(row.status === 'running' ? 202 : 200).send(toRecord(row))
     },
   )

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { identifier } from '../identifiers.ts'
 import { named } from '../named.ts'
 import { ProjectTarget } from '../project-target.ts'
+import { readers } from '../readers.ts'
 import { JobWarning, strict } from '../warnings.ts'
 
 export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
@@ -177,6 +178,7 @@ export const CreateGeoEmbeddings = Type.Object(
         description: 'One vector per tile, or one per patch of the model (many more rows, half precision).',
       }),
     ),
+    ...readers(),
     strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
+import { readers } from '../readers.ts'
 import { strict } from '../warnings.ts'
 import { FeatureSource } from './osm-import-area.ts'
 
@@ -105,11 +106,7 @@ export const CreateSraiEmbeddings = Type.Object(
     uploadArtifactsToStorage: Type.Optional(
       Type.Boolean({ default: false, description: 'Also write GeoParquet and a STAC item to bucket geoembeddings.' }),
     ),
-    ownerUuid: Type.Optional(
-      Type.Union([Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }), Type.Null()], {
-        description: 'User whom the table belongs to, and who alone reads it; everybody when absent.',
-      }),
-    ),
+    ...readers(),
     pretrainedModelRunId: Type.Optional(
       Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
         description: 'Not available: hex2vec is trained in the job. Only null is accepted.',

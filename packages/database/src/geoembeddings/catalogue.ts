@@ -5,8 +5,10 @@ import type { VectorIndex } from './vector-index.ts'
 export interface CatalogueEntry {
   readonly tableName: string
   readonly kind: 'geo' | 'srai'
-  /** The user whom the table belongs to, and who alone reads it; null for everybody. */
+  /** The user to whom the table belongs; null for a table of the service role. */
   readonly owner: string | null
+  /** Whether anon and authenticated read it; null for the default: only without an owner. */
+  readonly isPublic: boolean | null
   readonly modelName: string
   readonly modelSha256: string | null
   readonly modelLicence: string | null
@@ -32,13 +34,14 @@ export interface CatalogueEntry {
   readonly jobId: string
 }
 
-/** Adds a table to the catalogue. */
+/** Adds a table to the catalogue. The source goes where only the owner and the service role read it. */
 export async function registerEmbeddings(session: Queryable, entry: CatalogueEntry): Promise<void> {
+  const { source: details, ...metadata } = entry.metadata
   await session.query(
     `insert into geoembeddings.embeddings_catalogue
        (table_name, kind, model_name, model_sha256, model_licence, dims, level, normalized, metric, rows, zero_vectors,
-        approximate_index, source, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id, owner,
-        index_kind, index_recall)
+        approximate_index, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id, owner,
+        index_kind, index_recall, is_public)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`,
     [
       entry.tableName,
@@ -53,7 +56,6 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
       entry.rows,
       entry.zeroVectors,
       entry.index !== null,
-      entry.source,
       entry.sourceCrs,
       entry.attribution,
       entry.tileSize,
@@ -62,13 +64,19 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
       JSON.stringify(entry.scale ?? null),
       entry.featureNames,
       entry.bbox,
-      JSON.stringify(entry.metadata),
+      JSON.stringify(metadata),
       entry.jobId,
       entry.owner,
       entry.index?.kind ?? null,
       entry.index?.recall ?? null,
+      entry.isPublic,
     ],
   )
+  await session.query('insert into geoembeddings.embedding_origins (table_name, source, details) values ($1, $2, $3)', [
+    entry.tableName,
+    entry.source,
+    details === undefined ? null : JSON.stringify(details),
+  ])
 }
 
 /** What the catalogue says of how a table was made; null where it does not say. */

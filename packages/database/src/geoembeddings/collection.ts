@@ -138,7 +138,7 @@ async function knowTheFirst(session: Queryable, tableName: string): Promise<void
   await session.query(
     `insert into geoembeddings.embedding_sources (table_name, source, name, datetime, profile, crs, status, rows,
        zero_vectors, bbox, job_id)
-     select table_name, 0, coalesce(source, table_name), (metadata->>'datetime')::timestamptz, scale->>'profile', source_crs,
+     select table_name, 0, coalesce((select o.source from geoembeddings.embedding_origins o where o.table_name = c.table_name), table_name), (metadata->>'datetime')::timestamptz, scale->>'profile', source_crs,
        'done', rows, zero_vectors, bbox, job_id
      from geoembeddings.embeddings_catalogue c where table_name = $1
        and not exists (select from geoembeddings.embedding_sources s where s.table_name = c.table_name)`,

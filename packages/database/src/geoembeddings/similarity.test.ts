@@ -4,6 +4,7 @@ import type { Session } from '../database.ts'
 import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
 import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
 import type { CatalogueEntry } from './catalogue.ts'
+import { writeSources } from './sources.ts'
 
 const DIMS = 8
 const COLUMNS = 10
@@ -267,6 +268,79 @@ describe('who may see and change what', () => {
     const rename = (session: Session) =>
       session.query(`update geoembeddings.embeddings_catalogue set model_name = 'z' where table_name = 'x_public'`)
     await expect(as('authenticated', OWNER, rename)).rejects.toMatchObject({ code: '42501' })
+  })
+  test('a table without an owner that is not public is for the service role alone', async () => {
+    await makeTable('y_private', vectors, { isPublic: false })
+    const seen = async (session: Session) => {
+      const { rows } = await session.query<{ n: number }>(
+        `select (select count(*) from geoembeddings.embeddings_catalogue where table_name = 'y_private')
+           + (select count(*) from geoembeddings.y_private) as n`,
+      )
+      return rows[0]?.n
+    }
+    const search = (session: Session) => call(`table_name => 'y_private', patch_id => 5`, session)
+    for (const role of ['anon', 'authenticated']) {
+      expect(await as(role, OWNER, seen)).toBe(0)
+      await expect(as(role, OWNER, search)).rejects.toMatchObject({ code: '42P01' })
+    }
+    expect(await as('service_role', null, seen)).toBe(61)
+    await as('service_role', null, (session) => session.query(`select geoembeddings.share_table('geoembeddings', 'y_private', 'anon')`)) // prettier-ignore
+    expect(await as('anon', null, seen)).toBe(61)
+    await as('service_role', null, (session) =>
+      session.query(`update geoembeddings.embeddings_catalogue set is_public = false where table_name = 'y_private'`),
+    )
+    expect(await as('anon', null, seen)).toBe(0)
+  })
+  test('names and errors of sources are for the owner and the service role, also where all may read the table', async () => {
+    const entry = {
+      owner: OWNER,
+      isPublic: true,
+      source: 'secret/a.tif',
+      metadata: { source: 'secret/a.tif', level: 'tile' },
+    }
+    await makeTable('y_named', vectors, entry)
+    const failed = {
+      name: 'secret/b.tif',
+      datetime: null,
+      profile: null,
+      crs: null,
+      dataType: null,
+      bbox: null,
+      version: null,
+    }
+    await writeSources(db.database, 'y_named', '0199b1f0-0000-7000-8000-00000000ffff', [
+      {
+        ...failed,
+        source: 1,
+        status: 'failed',
+        rows: 0,
+        skipped: 0,
+        zeroVectors: 0,
+        error: { code: 'SECRET', message: 'secret' },
+      },
+    ])
+    const texts = async (session: Session) => {
+      const { rows } = await session.query<{ text: string }>(
+        `select (select jsonb_agg(c)::text from geoembeddings.embeddings_catalogue c where table_name = 'y_named')
+           || coalesce((select jsonb_agg(s)::text from geoembeddings.embedding_sources s), '') as text`,
+      )
+      return rows[0]?.text
+    }
+    const origins = async (session: Session) =>
+      (await session.query(`select source from geoembeddings.embedding_origins where table_name = 'y_named'`)).rows
+    expect(await as('anon', null, texts)).toMatch(/"y_named"/)
+    expect(await as('anon', null, texts)).not.toMatch(/secret/i)
+    await expect(as('anon', null, origins)).rejects.toMatchObject({ code: '42501' })
+    const other = OWNER.replaceAll('1', '2')
+    expect(await as('authenticated', other, texts)).not.toMatch(/secret/i)
+    expect(await as('authenticated', other, origins)).toEqual([])
+    for (const [role, sub] of [
+      ['authenticated', OWNER],
+      ['service_role', null],
+    ] as const) {
+      expect(await as(role, sub, texts)).toMatch(/secret\/b\.tif.*SECRET|SECRET.*secret\/b\.tif/)
+      expect(await as(role, sub, origins)).toEqual([{ source: 'secret/a.tif' }])
+    }
   })
   test('the trusting inner functions are not for clients', async () => {
     const inner = (session: Session) => session.query(`select * from geoembeddings.readable('x_owned')`)

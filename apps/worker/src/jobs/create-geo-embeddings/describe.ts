@@ -39,7 +39,8 @@ export function publicationOf(making: Making, skipped: number): Omit<Publication
     },
     entry: {
       kind: 'geo',
-      owner: null,
+      owner: request.owner,
+      isPublic: request.isPublic,
       modelName: manifest.id,
       modelSha256: model.sha256,
       modelLicence: licence,

@@ -23,6 +23,8 @@ export interface GeoRequest {
   readonly level: 'tile' | 'patch'
   readonly normalize: boolean
   readonly upload: boolean
+  readonly owner: string | null
+  readonly isPublic: boolean | null
   readonly strict: boolean
   readonly bands: readonly number[] | null
   readonly profile: string | null
@@ -53,6 +55,8 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
     level: body.level ?? 'tile',
     normalize: body.normalizeEmbeddings ?? true,
     upload: body.uploadArtifactsToStorage ?? false,
+    owner: body.ownerUuid ?? null,
+    isPublic: body.isPublic ?? null,
     strict: body.strict ?? false,
     bands: body.bands ?? null,
     profile: body.profile ?? null,

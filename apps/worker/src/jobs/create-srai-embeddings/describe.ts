@@ -25,7 +25,7 @@ export function publicationOf(
   features: AboutFeatures,
   warnings: readonly JobWarning[],
 ): Omit<Publication, 'sources'> {
-  const { embedder, owner } = request
+  const { embedder, owner, isPublic } = request
   const { origin, attribution, licence, timestamp } = features
   const id = embedderModelName(embedder)
   const source = { ...origin, timestamp }
@@ -44,6 +44,7 @@ export function publicationOf(
     entry: {
       kind: 'srai',
       owner,
+      isPublic,
       modelName: id,
       modelSha256: summary.fingerprint,
       modelLicence: licence,

@@ -26,6 +26,7 @@ export interface SraiRequest {
   readonly upload: boolean
   readonly strict: boolean
   readonly owner: string | null
+  readonly isPublic: boolean | null
 }
 
 const DEFAULT_PRESET = 'hex2vec'
@@ -76,6 +77,7 @@ export function readRequest(body: CreateSraiEmbeddings): SraiRequest {
     upload: body.uploadArtifactsToStorage ?? false,
     strict: body.strict ?? false,
     owner: body.ownerUuid ?? null,
+    isPublic: body.isPublic ?? null,
   }
   checkEmbedding(request)
   return request

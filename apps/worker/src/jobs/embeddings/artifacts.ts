@@ -147,7 +147,7 @@ export async function uploadArtifacts(
   const uploads: Upload[] = []
   const discard = async () => void (await Promise.all(uploads.map((part) => part.discard())))
   try {
-    for (const { ending, key, contentType, body } of parts) {
+    for (const { ending, key, contentType, bytes: size, body } of parts) {
       signal.throwIfAborted()
       const pieces = body() as unknown as AsyncIterable<Uint8Array>
       const names = {
@@ -155,7 +155,7 @@ export async function uploadArtifacts(
         abandonedNames: abandonedNames.map((name) => `${name}.${ending}`),
       }
       const address = { bucket: ARTIFACT_BUCKET, key }
-      uploads.push(await upload(store, address, pieces, { contentType, upsert: true, signal, ...names }))
+      uploads.push(await upload(store, address, pieces, { contentType, size, upsert: true, signal, ...names }))
     }
   } catch (error) {
     await discard()

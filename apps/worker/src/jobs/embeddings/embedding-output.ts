@@ -61,7 +61,7 @@ export interface OutputState {
 }
 
 /** Names in the schema that are not embedding tables. */
-const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue', 'embedding_sources'])
+const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue', 'embedding_sources', 'embedding_origins'])
 /** Rows that are loaded at once: a load is one statement, and none may hold the database for long. */
 const LOAD_ROWS = 2000
 

@@ -11,7 +11,7 @@ interface Made {
 /**
  * The table that a request appends to, and the request with all that the table decides.
  *
- * @throws TABLE_NOT_FOUND, APPEND_DIFFERS where the request says otherwise, CONFLICTING_FIELDS with scale and artifacts
+ * @throws TABLE_NOT_FOUND, APPEND_DIFFERS where the request says otherwise, CONFLICTING_FIELDS with scale, artifacts and readers
  */
 export async function readTarget(
   database: Queryable,
@@ -20,7 +20,10 @@ export async function readTarget(
   const { tableName } = body
   const table = await findAppendable(database, tableName)
   if (table?.kind !== 'geo') throw appendTargetMissing({ table: tableName })
-  const conflicting = (['scale', 'scaleFrom', 'uploadArtifactsToStorage'] as const).filter((field) => body[field])
+  const conflicting = [
+    ...(['scale', 'scaleFrom', 'uploadArtifactsToStorage', 'ownerUuid'] as const).filter((field) => body[field]),
+    ...(body.isPublic === undefined ? [] : ['isPublic']),
+  ]
   if (conflicting.length > 0) throw sourcesConflict({ fields: ['mode', ...conflicting] })
   const made = table.metadata as Made
   const decided = {

@@ -157,7 +157,8 @@ function publicationOf(
     },
     entry: {
       kind: 'geo',
-      owner: null,
+      owner: request.owner,
+      isPublic: request.isPublic,
       modelName: manifest.id,
       modelSha256: sha256,
       modelLicence: licence,

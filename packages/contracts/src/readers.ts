@@ -1,0 +1,17 @@
+import { Type } from 'typebox'
+
+/** Fields of a body that makes an embedding table: whose it is, and who reads it. */
+export const readers = () => ({
+  ownerUuid: Type.Optional(
+    Type.Union([Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }), Type.Null()], {
+      description: 'User to whom the table belongs; the service role when absent.',
+    }),
+  ),
+  isPublic: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: anon and authenticated read the table; false: only its owner and the service role. ' +
+        'true without ownerUuid and false with it when absent.',
+    }),
+  ),
+})

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { hashKey, namesOfToken, unauthorized, type CheckRevoked } from '@terrane/auth'
+import type { Database } from '@terrane/database'
+import { keysUnavailable } from './errors.ts'
+import { KEY_CHANNEL } from './key-record.ts'
+
+/** A token, or all tokens of an id: `jti` of the token, or `kid` of the key that signed it. */
+export type RevokedTokens =
+  | { readonly token: string }
+  | { readonly kind: 'jti' | 'kid'; readonly id: string; readonly projectId: string }
+
+/** What was revoked, and the moment by the clock of the database up to which this is known. */
+export interface RevokedPage {
+  readonly sha256: readonly string[]
+  readonly until: Date
+}
+
+export interface RevocationsOptions {
+  /** Reads what was revoked since a moment; all when it is null. */
+  readonly read: (since: Date | null) => Promise<RevokedPage>
+  /** How long what is known is used without looking again. */
+  readonly cacheMs: number
+  /** How much longer while the database does not answer. */
+  readonly graceMs: number
+}
+
+/** The revoked tokens, held in memory: few are ever revoked, and many tokens are checked. */
+export class Revocations {
+  readonly #options: RevocationsOptions
+  readonly #sha256 = new Set<string>()
+  #until: Date | null = null
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #isStale = true
+  #looking: Promise<void> | null = null
+
+  constructor(options: RevocationsOptions) {
+    this.#options = options
+  }
+
+  /** The next check looks again: something was revoked. */
+  forget(): void {
+    this.#isStale = true
+  }
+
+  /** @throws UNAUTHORIZED when one of them was revoked, KEYS_UNAVAILABLE */
+  async check(hashes: readonly string[]): Promise<void> {
+    if (this.#isStale || performance.now() >= this.#lookedAt + this.#options.cacheMs) {
+      this.#looking ??= this.#look().finally(() => (this.#looking = null))
+      await this.#looking
+    }
+    if (hashes.some((sha256) => this.#sha256.has(sha256))) throw unauthorized({ reason: 'revoked' })
+  }
+
+  async #look(): Promise<void> {
+    const { read, cacheMs, graceMs } = this.#options
+    const startedAt = performance.now()
+    this.#isStale = false
+    try {
+      const { sha256, until } = await read(this.#until)
+      for (const one of sha256) this.#sha256.add(one)
+      this.#until = until
+      this.#lookedAt = startedAt
+    } catch (cause) {
+      this.#isStale = true
+      if (performance.now() >= this.#lookedAt + cacheMs + graceMs) throw keysUnavailable(undefined, { cause })
+    }
+  }
+}
+
+/** Whether a token of a project was revoked, for verifiers and signed URLs. */
+export function revocationsOf(revoked: Revocations, projectId: string): CheckRevoked {
+  return async (token) => {
+    const names = namesOfToken(token)
+    if (names === null) return
+    const ids = (['jti', 'kid'] as const).flatMap((kind) => {
+      const name = names[kind]
+      return name === null ? [] : [hashOfId(projectId, kind, name)]
+    })
+    await revoked.check([...names.texts.map(hashKey), ...ids])
+  }
+}
+
+/** Ends tokens now; every app hears of it. A second time changes nothing. */
+export async function revokeTokens(database: Database, revoked: RevokedTokens): Promise<void> {
+  const byText = 'token' in revoked
+  const sha256 = byText ? hashKey(revoked.token) : hashOfId(revoked.projectId, revoked.kind, revoked.id)
+  await database.transaction(async (session) => {
+    await session.query(`delete from terrane.revoked_tokens where expires_at < clock_timestamp() - interval '1 day'`)
+    await session.query(
+      `insert into terrane.revoked_tokens (sha256, kind, project_id, expires_at) values ($1, $2, $3, to_timestamp($4::float8))
+       on conflict (sha256) do nothing`,
+      [
+        sha256,
+        byText ? 'token' : revoked.kind,
+        byText ? null : revoked.projectId,
+        byText ? (namesOfToken(revoked.token)?.exp ?? null) : null,
+      ],
+    )
+    await session.query('select pg_notify($1, $2)', [KEY_CHANNEL, sha256])
+  })
+}
+
+/** What was revoked since a moment, and a minute before it: a transaction that began earlier may have ended since. */
+export async function readRevoked(database: Database, since: Date | null): Promise<RevokedPage> {
+  const { rows } = await database.query<{ sha256: string[] | null; until: Date }>(
+    `select clock_timestamp() as until, (select array_agg(sha256) from terrane.revoked_tokens
+       where $1::timestamptz is null or revoked_at > $1::timestamptz - interval '1 minute') as sha256`,
+    [since],
+  )
+  return { sha256: rows[0]?.sha256 ?? [], until: rows[0]!.until }
+}
+
+/** Projects sign with secrets of their own, so an id is a project's. */
+function hashOfId(projectId: string, kind: 'jti' | 'kid', id: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([projectId, kind, id]))
+    .digest('hex')
+}
