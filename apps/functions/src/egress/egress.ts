@@ -5,7 +5,7 @@ import type { DatabaseDoor } from '../database/door.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { createDoor, type Outgoing } from './door.ts'
 import { carryOutside } from './outside.ts'
-import { PROJECT_HOST, ProjectApi, type ProjectAddress } from './project-api.ts'
+import { ProjectApi, type ProjectAddress } from './project-api.ts'
 
 export interface EgressOptions {
   readonly addressOf: (project: string) => ProjectAddress | null
@@ -21,7 +21,8 @@ export interface EgressOptions {
 export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
   const projectApi = new ProjectApi(options.addressOf, options.depths)
   const carry = (outgoing: Outgoing) => {
-    if (outgoing.target.hostname === PROJECT_HOST) projectApi.carry(outgoing)
+    const path = projectApi.pathOf(outgoing)
+    if (path !== null) projectApi.carry(outgoing, path)
     else void carryOutside(outgoing, options.fetchPolicy)
   }
   const door = createDoor(carry, {

@@ -47,6 +47,10 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  /** Stands for the service key in `env`; null where it has none. */
+  readonly serviceToken: string | null
+  /** Age at which it is replaced without interrupting requests, because its keys end. */
+  readonly renewMs: number
   readonly tmpMb: number
   /** `host` (port 443) and `host:port` that its sockets may reach. */
   readonly reach: readonly string[]
@@ -69,6 +73,7 @@ const OUT_OF_MEMORY =
 export class Instance {
   readonly id: string
   readonly upstream: Upstream
+  readonly serviceToken: string | null
   /** Settles when the function answers requests, or rejects with {@link BootFailure}. */
   readonly ready: Promise<void>
   readonly exited: Promise<Exit>
@@ -87,6 +92,7 @@ export class Instance {
   #pongs = 0
   #pingedAt = 0
   #health = NEW_BORN
+  readonly #renewAt: number
   readonly #booted = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<Exit>()
 
@@ -94,7 +100,9 @@ export class Instance {
     this.#options = options
     this.#calls = new Presences(options.timeoutMs)
     this.id = options.id
+    this.serviceToken = options.serviceToken
     this.usedAt = performance.now()
+    this.#renewAt = this.usedAt + options.renewMs
     this.upstream = new Upstream(options.ingress)
     this.ready = this.#booted.promise
     this.exited = this.#ended.promise
@@ -195,6 +203,7 @@ export class Instance {
     this.upstream.sweep(now)
     this.#pingedAt += lateMs
     this.#calls.sweep(now)
+    if (now > this.#renewAt) this.retiring = true
     const active = this.#calls.any || this.#health.busy || now - this.usedAt < PING_AFTER_USE_MS
     const waited = this.#pings > this.#pongs ? now - this.#pingedAt : 0
     if (waited > this.#options.blockMs) this.kill('blocked')

@@ -17,11 +17,15 @@ import { Gateway } from '../../src/gateway/gateway.ts'
 import type { Invocation } from '../../src/gateway/invocation/invocation.ts'
 import { Capacity } from '../../src/pool/capacity.ts'
 import { InstanceFactory, type UserRange } from '../../src/pool/factory.ts'
+import { issueKeys } from '../../src/pool/instance-keys.ts'
 import type { ExitReason } from '../../src/pool/instance.ts'
 import type { FunctionLine } from '../../src/pool/output.ts'
 import { DEFAULT_CEILINGS, readPolicy, type Policy } from '../../src/policy.ts'
 import type { Runtime } from '../../src/runtime/runtime.ts'
 import { VersionStore } from '../../src/version-store.ts'
+
+/** Where clients outside would reach the project of the tests. */
+export const PUBLIC_URL = 'https://project.example'
 
 export interface Deployment {
   readonly policy?: Partial<Policy>
@@ -81,9 +85,11 @@ export async function startHost(options: {
     createEgress({
       addressOf: () => ({
         apiUrl: options.projectApi ?? origin,
+        publicUrl: PUBLIC_URL,
         serviceKey: 'the-service-key',
         servicesKey: 'the-services-key',
         verify: async () => Promise.reject(new Error('no tokens here')),
+        publicKeys: async () => [],
       }),
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
@@ -98,6 +104,10 @@ export async function startHost(options: {
       users: options.users ?? null,
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
+      issueKeys: issueKeys(
+        () => ({ ref: 'test', publicKeys: async () => [] }),
+        () => {},
+      ),
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
     }),
   )

@@ -12,7 +12,7 @@ import type { Bodies } from './bodies.ts'
 import { isAllowed, type Authenticate, type Caller } from '../caller.ts'
 import { LISTED_ORIGINS, answerCors, answersPreflights, isOriginAllowed, isPreflight } from '../cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
-import { LEFT_OUT, announcedLength, requestHead, returnedHeaders } from '../headers.ts'
+import { LEFT_OUT, announcedLength, exchangeServiceKey, requestHead, returnedHeaders } from '../headers.ts'
 import { statusOf, type Problem } from '../problems.ts'
 import { methodsOf } from '../../policy.ts'
 import { leads, type InvocationState } from './states.ts'
@@ -138,7 +138,8 @@ export class Invocation implements Exchange, Waiter, Call {
     if (!this.#enter('called')) return
     this.#instance = instance
     instance.begin(this)
-    const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims }
+    const exchanged = exchangeServiceKey(this.caller!, instance.serviceToken)
+    const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims, exchanged }
     const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
     const upgrades = this.#upgrade !== null
     const { content, length } = this.#body
