@@ -44,7 +44,7 @@ const PolicySchema = Type.Object(
     block_ms: Type.Integer({
       default: 2000,
       minimum: 100,
-      description: 'Longest time the event loop may stand still.',
+      description: 'Longest time the event loop may stand still: CPU time where it computes.',
     }),
     timeout_ms: Type.Integer({
       default: 30_000,

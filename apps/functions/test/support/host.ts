@@ -105,7 +105,7 @@ export async function startHost(options: {
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
       issueKeys: issueKeys(
-        () => ({ ref: 'test', publicKeys: async () => [] }),
+        () => null,
         () => {},
       ),
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
