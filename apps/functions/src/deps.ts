@@ -84,7 +84,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       depths,
       fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
       database: databaseDoor,
-      onRefused: (version, text) => logBook.event('warn', version, text),
+      onRefused: (version, text, requestId) => logBook.event('warn', version, text, {}, requestId),
     }),
   )
   const factory = opening.use(

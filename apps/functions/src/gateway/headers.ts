@@ -41,6 +41,14 @@ export const LEFT_OUT =
 /** Headers with this prefix are reserved for host and shim. They are removed from everybody else's messages. */
 const INTERNAL = 'x-terrane-'
 
+/** A function's runtime answers requests with more headers by a 400 without a body; the host adds some of its own. */
+const MAX_HEADERS = 100
+
+/** True for a request with more headers than a function can be given. */
+export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * MAX_HEADERS
+}
+
 const NONE: readonly string[] = []
 const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
@@ -69,7 +77,10 @@ export function requestHead(
   return (
     `${method} ${protocol}://${host}/${path} HTTP/1.1\r\nhost: ${host}\r\n` +
     `x-forwarded-host: ${host}\r\nx-forwarded-proto: ${protocol}\r\n` +
-    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '', ids.exchanged) +
+    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '', {
+      isTrusted,
+      exchanged: ids.exchanged,
+    }) +
     `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
     (upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
@@ -107,19 +118,20 @@ export function exchangeServiceKey(
  * @param raw names and values, alternating, as received
  * @param connection value of the Connection header, which may name further headers to leave out
  * @param client address of the peer
+ * @param about isTrusted: whether the peer is a proxy that is believed about the addresses before its own
  */
 export function forwardedHeaders(
   raw: readonly string[],
   connection: string | undefined,
   client: string,
-  exchanged: Exchanged | null = null,
+  { isTrusted, exchanged }: { readonly isTrusted: boolean; readonly exchanged: Exchanged | null },
 ): string {
   const listed = connection === undefined ? null : connectionOptions(connection)
   let text = ''
   let forwarded = client
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
-    if (name === 'x-forwarded-for') forwarded = `${raw[i + 1]!}, ${client}`
+    if (isTrusted && name === 'x-forwarded-for') forwarded = `${raw[i + 1]!}, ${client}`
     if (NOT_FORWARDED.has(name) || name.startsWith(INTERNAL) || listed?.has(name)) continue
     const other = name === 'authorization' || name === 'apikey' ? exchanged?.[name] : null
     text += `${name}: ${other ?? raw[i + 1]!}\r\n`

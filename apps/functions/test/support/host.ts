@@ -69,7 +69,7 @@ export async function startHost(options: {
   }[] = []
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
-  const refusedSockets: string[] = []
+  const refused: { readonly text: string; readonly requestId: string | null }[] = []
   const narrowed: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
@@ -94,7 +94,9 @@ export async function startHost(options: {
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
       database: options.databaseUrl === undefined ? null : databaseDoor,
-      onRefused: (_version, text) => refusedSockets.push(text),
+      onRefused: (_version, text, requestId) => {
+        refused.push({ text, requestId })
+      },
     }),
   )
   const factory = stack.use(
@@ -168,7 +170,7 @@ export async function startHost(options: {
     exits,
     bootFailures,
     finished,
-    refusedSockets,
+    refused,
     narrowed,
     databaseFailures,
     async deploy(name: string, source: string, deployment: Deployment = {}) {
