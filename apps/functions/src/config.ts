@@ -34,8 +34,15 @@ export const Env = Type.Object({
   TERRANE_PROJECT_URL: Type.String({
     default: 'http://127.0.0.1:8000',
     pattern: '^https?://',
-    description: 'Local mode: where http://project.internal leads, the origin of the project.',
+    description: 'Local mode: where this host reaches the origin of the project.',
   }),
+  TERRANE_PROJECT_PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'Local mode: where browsers reach the origin of the project, SUPABASE_URL of functions; by default TERRANE_PROJECT_URL.',
+    }),
+  ),
   TERRANE_ANON_KEY: Type.Optional(Secret('Local mode: the anon key.')),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('Local mode: the service-role key.')),
   TERRANE_JWT_SECRET: Type.Optional(Secret('Local mode: verifies HS256 tokens.', 32)),

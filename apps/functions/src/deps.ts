@@ -32,11 +32,14 @@ import { Builder } from './bundle/builder.ts'
 import { openImports } from './imports/imports.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
+import { issueKeys } from './pool/instance-keys.ts'
 import { openProjects } from './projects/open-projects.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
 import { openFolder } from './sources/open-folder.ts'
 import { VersionStore } from './version-store.ts'
+
+const KEYS_UNKNOWN = 'SUPABASE_JWKS is not set: the key set of the project cannot be fetched'
 
 /** The open host; disposing of it ends every instance and closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
@@ -81,7 +84,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       depths,
       fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
       database: databaseDoor,
-      onRefused: (version, text) => logBook.event('warn', version, text),
+      onRefused: (version, text, requestId) => logBook.event('warn', version, text, {}, requestId),
     }),
   )
   const factory = opening.use(
@@ -89,6 +92,10 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       ...probed,
       door: egress,
       bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
+      issueKeys: issueKeys(
+        (ref) => projects.get(ref),
+        (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
+      ),
       onLine: (version, line, requestId) => observer.line(version, line, requestId),
     }),
   )

@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest'
-import { environmentOf, isSecretName } from './environment.ts'
+import { environmentOf, ignoredNames, isSecretName } from './environment.ts'
 import { parsePolicy } from './policy.ts'
 
+const addresses = {
+  PROJECT_URL: 'https://p.example',
+  SUPABASE_URL: 'https://p.example',
+  SUPABASE_JWKS_URL: 'https://p.example/auth/v1/.well-known/jwks.json',
+}
 const host = {
-  PROJECT_URL: 'http://project.internal',
-  SUPABASE_URL: 'http://project.internal',
+  ...addresses,
   ANON_KEY: 'a',
   SUPABASE_ANON_KEY: 'a',
+  SUPABASE_PUBLISHABLE_KEY: 'a',
+  SUPABASE_PUBLISHABLE_KEYS: '{"default":"a"}',
 }
+const project = { anonKey: 'a', databaseUrl: null, publicUrl: 'https://p.example/' }
 const secrets = { project: { A: '1', B: '2' }, own: { B: '3', C: '4' } }
-const env = (policy: object) => environmentOf({ anonKey: 'a', databaseUrl: null }, parsePolicy(policy), secrets)
+const env = (policy: object) => environmentOf(project, parsePolicy(policy), secrets)
 
 test('a function sees the secrets that its policy names, and all of its own', () => {
   expect(env({})).toEqual({ ...host, A: '1', B: '3', C: '4' })
@@ -18,7 +25,7 @@ test('a function sees the secrets that its policy names, and all of its own', ()
 })
 
 test('the address of the database is there where the project has one for functions, and says no password', () => {
-  const withDatabase = { anonKey: null, databaseUrl: 'postgres://admin:secret@db.example/postgres' }
+  const withDatabase = { ...project, databaseUrl: 'postgres://admin:secret@db.example/postgres' }
   const { TERRANE_DB_URL, SUPABASE_DB_URL } = environmentOf(withDatabase, parsePolicy({}), secrets)
   expect(TERRANE_DB_URL).toBe('postgresql://function@project.internal:5432/postgres')
   expect(SUPABASE_DB_URL).toBe(TERRANE_DB_URL)
@@ -28,21 +35,21 @@ test('a secret that is named and not there is an error', () => {
   expect(() => env({ secrets: ['A', 'X', 'Y'] })).toThrow(/X, Y/)
 })
 
-test('privileged functions get words in the place of keys', () => {
-  expect(env({ privileged: true })).toMatchObject({
-    SERVICE_ROLE_KEY: 'service-role-key-added-by-the-host',
-    SUPABASE_SERVICE_ROLE_KEY: 'service-role-key-added-by-the-host',
-    SERVICES_KEY: 'services-key-added-by-the-host',
-  })
+test('privileged functions get a word in the place of the key of the shared services', () => {
+  expect(env({ privileged: true })).toMatchObject({ SERVICES_KEY: 'services-key-added-by-the-host' })
+})
+
+test('the names that a function is not given are known', () => {
+  expect(ignoredNames({ SUPABASE_URL: 'http://x', FINE: '1' }, { TERRANE_X: '', FINE: '2' })).toEqual([
+    'SUPABASE_URL',
+    'TERRANE_X',
+  ])
 })
 
 test('no secret takes the place of what the host sets', () => {
   const stolen = { project: { SUPABASE_URL: 'http://evil', DENO_DIR: '/', NODE_OPTIONS: '--x', FINE: '1' }, own: {} }
-  expect(environmentOf({ anonKey: null, databaseUrl: null }, parsePolicy({}), stolen)).toEqual({
-    PROJECT_URL: host.PROJECT_URL,
-    SUPABASE_URL: host.SUPABASE_URL,
-    FINE: '1',
-  })
+  expect(environmentOf({ ...project, anonKey: null }, parsePolicy({}), stolen)).toEqual({ ...addresses, FINE: '1' })
+  expect(environmentOf(null, parsePolicy({}), stolen)).toEqual({ FINE: '1' })
 })
 
 test.each([

@@ -1,10 +1,8 @@
 import { DATABASE_URL_INSIDE } from './database/address.ts'
-import { KEY_PLACEHOLDERS } from './egress/project-api.ts'
+import { SERVICES_KEY_PLACEHOLDER } from './egress/project-api.ts'
 import { missingSecrets } from './errors.ts'
 import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
-
-const URL_INSIDE = 'http://project.internal'
 
 /** Names that only the host sets. */
 const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/
@@ -15,14 +13,15 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * Environment variables of a function: the address of the project's API under two names each, so that programs written
- * for Supabase work unchanged, and its secrets. The function's own secrets override the project's of the same name.
+ * Environment variables of a function's version: the public address and keys of the project under the names of this
+ * host and of Supabase, so that programs written for Supabase work unchanged, and its secrets. The function's own
+ * secrets override the project's of the same name.
  *
  * @param project null for one that has just gone
  * @throws FUNCTION_SECRETS_MISSING when the policy names a secret that does not exist
  */
 export function environmentOf(
-  project: Pick<Project, 'anonKey' | 'databaseUrl'> | null,
+  project: Pick<Project, 'anonKey' | 'databaseUrl' | 'publicUrl'> | null,
   policy: Policy,
   secrets: { readonly project: Readonly<Record<string, string>>; readonly own: Readonly<Record<string, string>> },
 ): Record<string, string> {
@@ -33,14 +32,33 @@ export function environmentOf(
   const granted = Object.entries(secrets.project).filter(([name]) => all || policy.secrets.includes(name))
   const env: Record<string, string> = Object.fromEntries([...granted, ...Object.entries(secrets.own)])
   for (const name of Object.keys(env)) if (!isSecretName(name)) delete env[name]
-  const host = { PROJECT_URL: URL_INSIDE, ANON_KEY: project?.anonKey ?? null, SUPABASE_URL: URL_INSIDE } as const
-  for (const [name, value] of Object.entries(host)) if (value !== null) env[name] = value
-  if (project?.anonKey != null) env['SUPABASE_ANON_KEY'] = project.anonKey
-  if (project?.databaseUrl != null) env['TERRANE_DB_URL'] = env['SUPABASE_DB_URL'] = DATABASE_URL_INSIDE
-  if (policy.privileged) {
-    env['SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
-    env['SUPABASE_SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
-    env['SERVICES_KEY'] = KEY_PLACEHOLDERS.servicesKey
-  }
+  if (project) Object.assign(env, addressesOf(project))
+  if (policy.privileged) env['SERVICES_KEY'] = SERVICES_KEY_PLACEHOLDER
   return env
+}
+
+function addressesOf({
+  anonKey,
+  databaseUrl,
+  publicUrl,
+}: Pick<Project, 'anonKey' | 'databaseUrl' | 'publicUrl'>): Record<string, string> {
+  const url = publicUrl.replace(/\/$/, '')
+  return {
+    PROJECT_URL: url,
+    SUPABASE_URL: url,
+    SUPABASE_JWKS_URL: `${url}/auth/v1/.well-known/jwks.json`,
+    ...(anonKey !== null && {
+      ANON_KEY: anonKey,
+      SUPABASE_ANON_KEY: anonKey,
+      SUPABASE_PUBLISHABLE_KEY: anonKey,
+      SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: anonKey }),
+    }),
+    ...(databaseUrl !== null && { TERRANE_DB_URL: DATABASE_URL_INSIDE, SUPABASE_DB_URL: DATABASE_URL_INSIDE }),
+  }
+}
+
+/** Names of variables that a function is not given, because only the host sets them. */
+export function ignoredNames(...secrets: readonly Readonly<Record<string, string>>[]): string[] {
+  const names = new Set(secrets.flatMap((each) => Object.keys(each)))
+  return [...names].filter((name) => !isSecretName(name)).toSorted()
 }

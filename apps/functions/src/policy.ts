@@ -44,7 +44,7 @@ const PolicySchema = Type.Object(
     block_ms: Type.Integer({
       default: 2000,
       minimum: 100,
-      description: 'Longest time the event loop may stand still.',
+      description: 'Longest time the event loop may stand still: CPU time where it computes.',
     }),
     timeout_ms: Type.Integer({
       default: 30_000,
@@ -70,10 +70,11 @@ const PolicySchema = Type.Object(
       description: 'Longest time that a WebSocket stays open; 0: none is taken.',
     }),
     response_bytes: Type.Integer({ default: 100 * MIB, minimum: 1, description: 'Largest response body.' }),
-    net: Type.Array(Type.String({ pattern: '^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
+    net: Type.Array(Type.String({ pattern: '^(\\*|(\\*\\.)?[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?)$' }), {
       default: [],
       maxItems: 100,
-      description: 'Hosts (name or name:port) that fetch and sockets may reach beside the project API.',
+      description:
+        'Hosts (name, name:port, *.name, or * for all public ones) that fetch and sockets may reach beside the project API.',
     }),
     secrets: Type.Array(Type.String({ pattern: '^(\\*|[A-Za-z_][A-Za-z0-9_]*)$' }), {
       default: ['*'],

@@ -169,10 +169,14 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     const env = async () => (await fetch(app.url(name))).json()
     await app.deploy(name, source, { auth: 'none', methods: ['GET'], secrets: ['SHARED'] })
     const host = {
-      PROJECT_URL: 'http://project.internal',
-      SUPABASE_URL: 'http://project.internal',
+      PROJECT_URL: 'http://127.0.0.1:8000',
+      SUPABASE_URL: 'http://127.0.0.1:8000',
+      SUPABASE_JWKS_URL: 'http://127.0.0.1:8000/auth/v1/.well-known/jwks.json',
+      SUPABASE_JWKS: '{"keys":[]}',
       ANON_KEY,
       SUPABASE_ANON_KEY: ANON_KEY,
+      SUPABASE_PUBLISHABLE_KEY: ANON_KEY,
+      SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: ANON_KEY }),
     }
     expect(await env()).toEqual({ ...host, SHARED: 'p', TOPIC: 'of the function' })
     await app.control('PUT', '/secrets', { SHARED: 'changed' })
@@ -192,7 +196,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     expect(missing).toMatchObject({ status: 422, body: { code: 'FUNCTION_SECRETS_MISSING' } })
   })
 
-  test('a privileged function finds a placeholder, never the service key', async () => {
+  test('a privileged function finds a token of its own, never the service key', async () => {
     await app.deploy(name, `export default () => Response.json(Deno.env.toObject())`, {
       auth: 'none',
       methods: ['GET'],

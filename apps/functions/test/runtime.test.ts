@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { KEY_PLACEHOLDERS } from '../src/egress/project-api.ts'
+import { SERVICES_KEY_PLACEHOLDER } from '../src/egress/project-api.ts'
 import { startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
 
@@ -311,23 +311,24 @@ for (const { probed, title } of variants) {
 
     test('the service key is added outside the process, for privileged functions only', async () => {
       const source = `export default async (req) => {
-        const key = new URL(req.url).searchParams.get('key')
+        const given = new URL(req.url).searchParams.get('key')
+        const key = given === 'token' ? Deno.env.get('SUPABASE_SERVICE_ROLE_KEY') : given
         await fetch('http://project.internal/', key ? { headers: { apikey: key, authorization: 'Bearer ' + key } } : {})
-        return new Response('') }`
+        return new Response(key) }`
       await host.deploy('plain', source)
       await host.deploy('privileged', source, { policy: { privileged: true } })
       apiCalls.length = 0
       await fetch(host.url('privileged'))
-      await fetch(`${host.url('privileged')}?key=${KEY_PLACEHOLDERS.serviceKey}`)
+      const token = await (await fetch(`${host.url('privileged')}?key=token`)).text()
       await fetch(`${host.url('privileged')}?key=other`)
-      await fetch(`${host.url('privileged')}?key=${KEY_PLACEHOLDERS.servicesKey}`)
-      await fetch(`${host.url('plain')}?key=${KEY_PLACEHOLDERS.serviceKey}`)
+      await fetch(`${host.url('privileged')}?key=${SERVICES_KEY_PLACEHOLDER}`)
+      await fetch(`${host.url('plain')}?key=${token}`)
       expect(apiCalls.map((call) => call.headers['apikey'])).toEqual([
         'the-service-key',
         'the-service-key',
         'other',
         'the-services-key',
-        KEY_PLACEHOLDERS.serviceKey,
+        token,
       ])
     })
 

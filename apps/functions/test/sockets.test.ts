@@ -39,7 +39,7 @@ for (const profile of ['standard', 'hardened'] as const) {
     })
     beforeEach(() => {
       dialled = 0
-      host.refusedSockets.length = 0
+      host.refused.length = 0
     })
     const net = () => [
       `web.test:${webPort}`,
@@ -106,7 +106,7 @@ for (const profile of ['standard', 'hardened'] as const) {
       )
       expect(JSON.parse(said)).toEqual(['closed', 'closed', 'answered'])
       expect(dialled).toBe(1)
-      expect(host.refusedSockets).toEqual([
+      expect(host.refused.map(({ text }) => text)).toEqual([
         expect.stringMatching(/^connection to private\.test:\d+ failed: /),
         expect.stringMatching(/^connection to echo\.test:\d+ failed: /),
       ])

@@ -1,28 +1,43 @@
-import type { ServerResponse } from 'node:http'
-import type { Principal, Verify } from '@terrane/auth'
-import type { Outgoing } from './door.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Principal } from '@terrane/auth'
+import type { ProjectAddress } from './project-api.ts'
 
 const PREFIX = '/auth/v1/'
 
 /**
  * True for requests of client libraries to the sign-in service. A project has no such service here, only its tokens.
  */
-export function isAuthRequest({ pathname }: URL): boolean {
-  return pathname.startsWith(PREFIX)
+export function isAuthRequest(path: string): boolean {
+  return path.startsWith(PREFIX)
+}
+
+interface AuthRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** With its query. */
+  readonly path: string
 }
 
 /**
- * Answers `auth.getUser()`: the user that a verified token names, in the form of Supabase's `/auth/v1/user`. All other
- * requests to that service (sign-up, sign-in, sessions) get an error that names the alternative.
+ * Answers `auth.getUser()`, the user that a verified token names, in the form of Supabase's `/auth/v1/user`, and the
+ * public keys that verify tokens. All other requests to that service (sign-up, sign-in, sessions) get an error that
+ * names the alternative.
  *
  * @param given the value of Authorization
  */
 export async function answerAuth(
-  { request, response, target }: Outgoing,
+  { request, response, path }: AuthRequest,
   given: string | undefined,
-  verify: Verify,
+  { verify, publicKeys }: Pick<ProjectAddress, 'verify' | 'publicKeys'>,
 ): Promise<void> {
-  if (target.pathname !== `${PREFIX}user` || request.method !== 'GET') {
+  const wanted = request.method === 'GET' ? path.replace(/\?.*$/, '') : ''
+  if (wanted === `${PREFIX}.well-known/jwks.json`) {
+    return publicKeys().then(
+      (keys) => answer(response, 200, { keys }),
+      () => refuse(response, 503, 'unexpected_failure', 'The key set of this project cannot be fetched'),
+    )
+  }
+  if (wanted !== `${PREFIX}user`) {
     const msg = 'This project verifies tokens and issues none: sign users up and in with your identity provider'
     return answer(response, 501, { code: 'not_implemented', error_code: 'not_implemented', msg })
   }

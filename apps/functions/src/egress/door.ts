@@ -14,6 +14,8 @@ export interface Outgoing {
   readonly target: URL
   /** The call it belongs to; null when it names none that is in this instance. */
   readonly call: Call | null
+  /** Stands for the service key in this instance; null where it has none. */
+  readonly serviceToken: string | null
 }
 
 interface Origin {
@@ -44,8 +46,9 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
     const target = targetOf(request)
     if (!target) return deny(response, 'the target of the fetch is not a URL')
     const named = request.headers['x-terrane-call']
-    const call = (typeof named === 'string' && origin.instance()?.call(named)) || null
-    carry({ request, response, version: origin.version, target, call })
+    const instance = origin.instance()
+    const call = (typeof named === 'string' && instance?.call(named)) || null
+    carry({ request, response, version: origin.version, target, call, serviceToken: instance?.serviceToken ?? null })
   }
   return {
     async open(paths, version, instance) {

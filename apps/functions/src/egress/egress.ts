@@ -5,7 +5,7 @@ import type { DatabaseDoor } from '../database/door.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { createDoor, type Outgoing } from './door.ts'
 import { carryOutside } from './outside.ts'
-import { PROJECT_HOST, ProjectApi, type ProjectAddress } from './project-api.ts'
+import { ProjectApi, type ProjectAddress } from './project-api.ts'
 
 export interface EgressOptions {
   readonly addressOf: (project: string) => ProjectAddress | null
@@ -13,21 +13,29 @@ export interface EgressOptions {
   /** Guards fetches and connections to hosts outside. */
   readonly fetchPolicy: FetchPolicy
   readonly database: DatabaseDoor | null
-  /** Called with the reason why a connection to an outside host was refused. */
-  readonly onRefused: (version: FunctionVersion, text: string) => void
+  /** Called with the reason why a fetch or a connection to an outside host was refused, and the request of the call. */
+  readonly onRefused: (version: FunctionVersion, text: string, requestId: string | null) => void
 }
 
 /** The way out of the box: to the project's API, and to the hosts that a function's policy names. There is no other. */
 export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
+  const refusals = new Refusals()
+  const onRefused: EgressOptions['onRefused'] = (version, text, requestId) => {
+    if (refusals.take(version)) options.onRefused(version, text, requestId)
+  }
   const projectApi = new ProjectApi(options.addressOf, options.depths)
   const carry = (outgoing: Outgoing) => {
-    if (outgoing.target.hostname === PROJECT_HOST) projectApi.carry(outgoing)
-    else void carryOutside(outgoing, options.fetchPolicy)
+    const path = projectApi.pathOf(outgoing)
+    if (path !== null) projectApi.carry(outgoing, path)
+    else {
+      const { version, call } = outgoing
+      void carryOutside(outgoing, options.fetchPolicy, (text) => onRefused(version, text, call?.requestId ?? null))
+    }
   }
   const door = createDoor(carry, {
     policy: options.fetchPolicy,
     database: options.database,
-    onRefused: options.onRefused,
+    onRefused: (version, text) => onRefused(version, text, null),
   })
   return {
     open: (paths, version, instance) => door.open(paths, version, instance),
@@ -35,5 +43,21 @@ export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
       door[Symbol.dispose]()
       projectApi[Symbol.dispose]()
     },
+  }
+}
+
+/** Refusals that are told: so many at once for each version, and one more a second. */
+const REFUSALS_TOLD = 50
+
+/** Bounds the lines that a function can write into the host's log by what it may not reach. */
+class Refusals {
+  readonly #left = new WeakMap<FunctionVersion, { tokens: number; at: number }>()
+
+  take(version: FunctionVersion): boolean {
+    const now = performance.now()
+    const { tokens, at } = this.#left.get(version) ?? { tokens: REFUSALS_TOLD, at: now }
+    const left = Math.min(REFUSALS_TOLD, tokens + (now - at) / 1000)
+    this.#left.set(version, { tokens: Math.max(0, left - 1), at: now })
+    return left >= 1
   }
 }

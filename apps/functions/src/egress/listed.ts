@@ -1,11 +1,18 @@
 import type { FetchPolicy } from '@terrane/service'
 
-/** `name` means https on port 443; `name:port` that port, encrypted or not. */
-export function isListed(net: readonly string[], hostname: string, port: number, secure: boolean): boolean {
+/**
+ * `name` means https on port 443; `name:port` that port, encrypted or not; `*.name` any host below a name; `*` any host
+ * and port.
+ *
+ * @param port null: any that is listed
+ */
+export function isListed(net: readonly string[], hostname: string, port: number | null, secure: boolean): boolean {
   const wanted = hostname.toLowerCase()
   return net.some((entry) => {
-    const listed = entry.toLowerCase()
-    return listed === `${wanted}:${port}` || (secure && port === 443 && listed === wanted)
+    if (entry === '*') return true
+    const [name = '', listed] = entry.toLowerCase().split(':')
+    const isPort = port === null || (listed === undefined ? secure && port === 443 : Number(listed) === port)
+    return isPort && (name.startsWith('*.') ? wanted.endsWith(name.slice(1)) : name === wanted)
   })
 }
 

@@ -15,19 +15,28 @@ const IDLE_TIMEOUT_MS = 60_000
  *
  * @param policy hosts that the operator lets functions reach although they are private
  */
-export async function carryOutside(outgoing: Outgoing, policy: FetchPolicy): Promise<void> {
+export async function carryOutside(
+  outgoing: Outgoing,
+  policy: FetchPolicy,
+  onRefused: (text: string) => void,
+): Promise<void> {
   const { request, response, target, version } = outgoing
   const { hostname, protocol } = target
+  const refuse = (text: string) => {
+    onRefused(text)
+    deny(response, text)
+  }
   const secure = protocol === 'https:'
   const port = target.port === '' ? (secure ? 443 : 80) : Number(target.port)
   if (!isListed(version.policy.net, hostname, port, secure)) {
-    return deny(response, `fetch to ${target.host} is not allowed: add it to "net" in function.json`)
+    const entry = secure && port === 443 ? hostname : `${hostname}:${port}`
+    return refuse(`fetch to ${target.host} is not allowed: add "${entry}" to "net" in function.json`)
   }
   let address
   try {
     address = await resolvePublicHost(hostname, allowing(policy, hostname, port))
   } catch (error) {
-    return deny(response, `fetch to ${target.host} is refused: ${(error as Error).message}`)
+    return refuse(`fetch to ${target.host} is refused: ${(error as Error).message}`)
   }
   const options = {
     host: address,

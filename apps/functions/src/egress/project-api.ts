@@ -3,6 +3,7 @@ import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
 import type { Caller } from '../gateway/caller.ts'
 import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
 import type { Verify } from '@terrane/auth'
+import type { PublicKey } from '../projects/key-set.ts'
 import { answerAuth, isAuthRequest } from './current-user.ts'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
@@ -10,26 +11,26 @@ import { forward, passable } from './forward.ts'
 export const PROJECT_HOST = 'project.internal'
 
 /**
- * Placeholder keys for privileged functions. The host replaces them with the real key. They are not secret, because
- * they are valid only on the function's own socket.
+ * Stands for the Services API key in privileged functions. The host replaces it with the real key. It is not secret,
+ * because it is valid only on the function's own socket.
  */
-export const KEY_PLACEHOLDERS = {
-  serviceKey: 'service-role-key-added-by-the-host',
-  servicesKey: 'services-key-added-by-the-host',
-} as const
+export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
 
 /** Address of a project's API, and the keys that privileged functions may use. */
 export interface ProjectAddress {
   readonly apiUrl: string
+  /** Where clients outside reach it. */
+  readonly publicUrl: string
   readonly serviceKey: string | null
   /** For the routing engine and other shared services. */
   readonly servicesKey: string | null
   /** Verifies the project's tokens, so that the host can identify users itself. */
   readonly verify: Verify
+  readonly publicKeys: () => Promise<readonly PublicKey[]>
 }
 
 /**
- * Carries `fetch('http://project.internal/…')` to the project's API. The credentials are the function's own choice if
+ * Carries requests to `http://project.internal/…` and to the project's public address to its API. The credentials are the function's own choice if
  * it sends any, else those of the caller it works for; for privileged functions the service role.
  */
 export class ProjectApi implements Disposable {
@@ -42,26 +43,36 @@ export class ProjectApi implements Disposable {
     this.#depths = depths
   }
 
-  carry(outgoing: Outgoing): void {
-    const { request, response, target, call, version } = outgoing
+  /** The path and query that a request asks of the project's API; null for one that is for another host. */
+  pathOf({ target, version }: Outgoing): string | null {
+    if (target.hostname === PROJECT_HOST) return target.pathname + target.search
+    const base = URL.parse(this.#addressOf(version.project)?.publicUrl ?? '')
+    if (base?.origin !== target.origin) return null
+    const prefix = base.pathname.replace(/\/$/, '')
+    return target.pathname.startsWith(`${prefix}/`) ? target.pathname.slice(prefix.length) + target.search : null
+  }
+
+  /** @param path the path and query, as {@link pathOf} gives it */
+  carry(outgoing: Outgoing, path: string): void {
+    const { request, response, call, version, serviceToken } = outgoing
     const address = this.#addressOf(version.project)
     if (!address) return deny(response, 'the project API has no address here')
     const headers = passable(request.headers)
-    addCredentials(headers, call?.caller ?? null, version.policy.privileged ? address : null)
+    const keys = version.policy.privileged ? { ...address, serviceToken } : null
+    addCredentials(headers, call?.caller ?? null, keys)
     headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
-    if (isAuthRequest(target)) {
+    if (isAuthRequest(path)) {
       const given = headers['authorization']
-      return void answerAuth(outgoing, typeof given === 'string' ? given : undefined, address.verify)
+      return void answerAuth({ request, response, path }, typeof given === 'string' ? given : undefined, address)
     }
     const base = new URL(address.apiUrl)
     headers['host'] = base.host
-    const path = base.pathname.replace(/\/$/, '') + target.pathname + target.search
-    const { method } = request
+    const options = { method: request.method, path: base.pathname.replace(/\/$/, '') + path, headers }
     const upstream =
       base.protocol === 'https:'
-        ? httpsRequest(base.origin, { agent: this.#agents.https, method, path, headers })
-        : httpRequest(base.origin, { agent: this.#agents.http, method, path, headers })
+        ? httpsRequest(base.origin, { ...options, agent: this.#agents.https })
+        : httpRequest(base.origin, { ...options, agent: this.#agents.http })
     forward(request, response, upstream, () => deny(response, 'the project API cannot be reached'))
   }
 
@@ -71,8 +82,13 @@ export class ProjectApi implements Disposable {
   }
 }
 
+interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {
+  /** Stands for the service key in this instance. */
+  readonly serviceToken: string | null
+}
+
 /** @param keys null for functions that are not privileged */
-function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: ProjectAddress | null): void {
+function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: Keys | null): void {
   if (headers['apikey'] === undefined && headers['authorization'] === undefined) {
     const own = keys?.serviceKey ?? null
     const apikey = own ?? caller?.apikey
@@ -82,9 +98,12 @@ function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, key
     return
   }
   if (!keys) return
-  for (const name of ['serviceKey', 'servicesKey'] as const) {
-    const [placeholder, key] = [KEY_PLACEHOLDERS[name], keys[name]]
-    if (key === null) continue
+  const exchanged = [
+    [keys.serviceToken, keys.serviceKey],
+    [SERVICES_KEY_PLACEHOLDER, keys.servicesKey],
+  ] as const
+  for (const [placeholder, key] of exchanged) {
+    if (key === null || placeholder === null) continue
     if (headers['apikey'] === placeholder) headers['apikey'] = key
     if (headers['authorization'] === `Bearer ${placeholder}`) headers['authorization'] = `Bearer ${key}`
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { discardRest, hasBody, outlastAnswer } from '@terrane/service'
 import { corsHeaders, preflightHeaders, type CorsPolicy } from './cors.ts'
-import { bodyOf, type Problem } from './problems.ts'
+import { bodyOf, isRelayError, type Problem } from './problems.ts'
 
 /** Answers with a problem in a function's place, also while the caller is still sending. */
 export function answerProblem(
@@ -13,6 +13,7 @@ export function answerProblem(
   const body = bodyOf(problem, status, requestId)
   const headers = ['content-type', 'application/problem+json', 'x-error-code', problem.code]
   headers.push('x-request-id', requestId, 'content-length', String(Buffer.byteLength(body)))
+  if (isRelayError(problem.code)) headers.push('x-relay-error', 'true')
   headers.push(...corsHeaders(policy, request.headers.origin), ...(problem.headers ?? []))
   const unread = !request.complete && hasBody(request)
   const late = problem.code === 'REQUEST_TIMEOUT'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { forwardedHeaders, publicAddress, returnedHeaders, safeHost } from './headers.ts'
 
-const sent = (headers: Record<string, string>, connection?: string) =>
-  forwardedHeaders(Object.entries(headers).flat(), connection, '203.0.113.7')
+const sent = (headers: Record<string, string>, connection?: string, isTrusted = false) =>
+  forwardedHeaders(Object.entries(headers).flat(), connection, '203.0.113.7', { isTrusted, exchanged: null })
 
 test('a function gets the headers of its caller, but none of the connection or of the host', () => {
   const text = sent({
@@ -24,8 +24,10 @@ test('headers that Connection names are of the connection too, wherever they sta
   expect(text).toBe('x-stay: 2\r\nx-forwarded-for: 203.0.113.7\r\n')
 })
 
-test('the address of the peer is added behind what it says of others', () => {
-  expect(sent({ 'X-Forwarded-For': '198.51.100.1' })).toBe('x-forwarded-for: 198.51.100.1, 203.0.113.7\r\n')
+test('the address of the peer is added behind what a trusted one says of others; others are not believed', () => {
+  const headers = { 'X-Forwarded-For': '198.51.100.1' }
+  expect(sent(headers, undefined, true)).toBe('x-forwarded-for: 198.51.100.1, 203.0.113.7\r\n')
+  expect(sent(headers)).toBe('x-forwarded-for: 203.0.113.7\r\n')
 })
 
 test.each([

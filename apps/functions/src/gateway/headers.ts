@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isOfTheOrigin, strangersPolicy } from '@terrane/service'
+import type { Caller } from './caller.ts'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
 const HOP_BY_HOP = [
@@ -40,6 +41,14 @@ export const LEFT_OUT =
 /** Headers with this prefix are reserved for host and shim. They are removed from everybody else's messages. */
 const INTERNAL = 'x-terrane-'
 
+/** A function's runtime answers requests with more headers by a 400 without a body; the host adds some of its own. */
+const MAX_HEADERS = 100
+
+/** True for a request with more headers than a function can be given. */
+export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * MAX_HEADERS
+}
+
 const NONE: readonly string[] = []
 const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
@@ -55,7 +64,12 @@ export function requestHead(
   { method, rawHeaders, headers, socket }: IncomingMessage,
   path: string,
   bodyBytes: number | null,
-  ids: { readonly requestId: string; readonly call: string; readonly claims: string | null },
+  ids: {
+    readonly requestId: string
+    readonly call: string
+    readonly claims: string | null
+    readonly exchanged: Exchanged | null
+  },
   { isTrusted, upgrades }: { readonly isTrusted: boolean; readonly upgrades: boolean },
 ): string {
   const { host, protocol } = publicAddress(headers, isTrusted)
@@ -63,7 +77,10 @@ export function requestHead(
   return (
     `${method} ${protocol}://${host}/${path} HTTP/1.1\r\nhost: ${host}\r\n` +
     `x-forwarded-host: ${host}\r\nx-forwarded-proto: ${protocol}\r\n` +
-    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '') +
+    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '', {
+      isTrusted,
+      exchanged: ids.exchanged,
+    }) +
     `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
     (upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
@@ -73,22 +90,51 @@ export function requestHead(
   )
 }
 
+/** Values of credential headers that the function gets in the place of those received; null: as received. */
+export interface Exchanged {
+  readonly authorization: string | null
+  readonly apikey: string | null
+}
+
+/**
+ * In requests of the service role the key that decided is replaced by the instance's own token, which code compares
+ * with its environment; null for other callers, and for instances without a token.
+ *
+ * @param token of the instance
+ */
+export function exchangeServiceKey(
+  { rank, apikey, authorization }: Pick<Caller, 'rank' | 'apikey' | 'authorization'>,
+  token: string | null,
+): Exchanged | null {
+  if (token === null || rank !== 'service') return null
+  const bearer = authorization === null ? null : /^bearer +(\S+)\s*$/i.exec(authorization)?.[1]
+  const isSent = apikey !== null && (bearer === null || bearer === apikey)
+  return { authorization: bearer == null ? null : `Bearer ${token}`, apikey: isSent ? token : null }
+}
+
 /**
  * The headers of a request as the function gets them: one string, each line ended.
  *
  * @param raw names and values, alternating, as received
  * @param connection value of the Connection header, which may name further headers to leave out
  * @param client address of the peer
+ * @param about isTrusted: whether the peer is a proxy that is believed about the addresses before its own
  */
-export function forwardedHeaders(raw: readonly string[], connection: string | undefined, client: string): string {
+export function forwardedHeaders(
+  raw: readonly string[],
+  connection: string | undefined,
+  client: string,
+  { isTrusted, exchanged }: { readonly isTrusted: boolean; readonly exchanged: Exchanged | null },
+): string {
   const listed = connection === undefined ? null : connectionOptions(connection)
   let text = ''
   let forwarded = client
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase()
-    if (name === 'x-forwarded-for') forwarded = `${raw[i + 1]!}, ${client}`
+    if (isTrusted && name === 'x-forwarded-for') forwarded = `${raw[i + 1]!}, ${client}`
     if (NOT_FORWARDED.has(name) || name.startsWith(INTERNAL) || listed?.has(name)) continue
-    text += `${name}: ${raw[i + 1]!}\r\n`
+    const other = name === 'authorization' || name === 'apikey' ? exchanged?.[name] : null
+    text += `${name}: ${other ?? raw[i + 1]!}\r\n`
   }
   return `${text}x-forwarded-for: ${forwarded}\r\n`
 }

@@ -8,6 +8,7 @@ const PROBLEMS = {
   REQUEST_TIMEOUT: [408, 'Request Timeout'],
   PAYLOAD_TOO_LARGE: [413, 'Content Too Large'],
   RATE_LIMITED: [429, 'Too Many Requests'],
+  HEADERS_TOO_MANY: [431, 'Request Header Fields Too Large'],
   FUNCTION_ERROR: [500, 'Internal Server Error'],
   FUNCTION_CRASHED: [502, 'Bad Gateway'],
   FUNCTION_INVALID_RESPONSE: [502, 'Bad Gateway'],
@@ -32,6 +33,11 @@ export interface Problem {
 /** The status of a problem. 546 is not registered; proxies that refuse it get 503 by configuration. */
 export function statusOf(code: ProblemCode, resourceLimitStatus: number): number {
   return code === 'FUNCTION_RESOURCE_LIMIT' ? resourceLimitStatus : PROBLEMS[code][0]
+}
+
+/** True where the host could not get an answer of the function; supabase-js reads it as a `FunctionsRelayError`. */
+export function isRelayError(code: ProblemCode): boolean {
+  return PROBLEMS[code][0] >= 500 && code !== 'FUNCTION_ERROR'
 }
 
 /** The body of a problem (RFC 9457) with the fields that the interface names: `code`, `message`, `request_id`. */

@@ -68,6 +68,11 @@ export function methodRefused(method: string, policy: Policy): Problem {
   }
 }
 
+/** The request has more headers than the function's runtime reads. */
+export function tooManyHeaders(): Problem {
+  return { code: 'HEADERS_TOO_MANY', message: 'The request has more than 100 headers', hint: 'Send fewer, or a body.' }
+}
+
 /** Why authentication failed; null when the host itself could not check. */
 export function notAuthenticated(error: unknown): Problem | null {
   const { code, message } = error as { code?: unknown; message: string }

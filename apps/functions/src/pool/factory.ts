@@ -6,6 +6,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import { claimFolder } from '../ownership.ts'
 import { GATEWAY, INGRESS, SOCKETS, type Runtime } from '../runtime/runtime.ts'
 import { Instance } from './instance.ts'
+import { KEYS_SECONDS, type IssueKeys } from './instance-keys.ts'
 import { createMeter } from './meter.ts'
 import type { FunctionLine } from './output.ts'
 
@@ -34,6 +35,7 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
+  readonly issueKeys: IssueKeys
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
 }
 
@@ -78,7 +80,9 @@ export class InstanceFactory implements AsyncDisposable {
    * @param isCheck true for a run that answers no requests
    */
   async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
-    const runDir = join(this.base, String(++this.#count))
+    const number = ++this.#count
+    const runDir = join(this.base, String(number))
+    const keys = await this.#options.issueKeys(version)
     const uid = this.#users.length > 0 ? this.#users.pop()! : null
     if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
     await mkdir(runDir, { mode: 0o700 })
@@ -91,7 +95,7 @@ export class InstanceFactory implements AsyncDisposable {
       if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
     const { policy } = version
-    const id = `${version.name}.${version.version}.${this.#count}`
+    const id = `${version.name}.${version.version}.${number}`
     const started = new Instance({
       id,
       name: version.name,
@@ -105,7 +109,9 @@ export class InstanceFactory implements AsyncDisposable {
         uid,
       }),
       ingress: join(runDir, INGRESS),
-      env: version.env,
+      env: { ...version.env, ...keys.env },
+      serviceToken: keys.serviceToken,
+      renewMs: Math.max(0, KEYS_SECONDS * 1000 - policy.timeout_ms),
       // A function may connect to the database that its environment names.
       reach: version.env['TERRANE_DB_URL'] === undefined ? policy.net : [...policy.net, DATABASE_TARGET],
       memoryMb: policy.memory_mb,

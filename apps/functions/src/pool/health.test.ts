@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NEW_BORN, judge, type Verdict } from './health.ts'
+import { NEW_BORN, judge, stoodStill, type Verdict } from './health.ts'
 
 /** Looks once a second at an instance that uses this share of a core. */
 function watch(
@@ -45,4 +45,21 @@ test('two looks within a second compare nothing', () => {
   const usage = { cpuSeconds: 5, privateMb: 1 }
   const { health } = judge(NEW_BORN, usage, { memoryMb: 128, working: false, now: 1000 })
   expect(judge(health, { ...usage, cpuSeconds: 6 }, { memoryMb: 128, working: false, now: 1500 }).health).toBe(health)
+})
+
+test('an event loop stands still while it computes by CPU time, while it waits by all of the time, and not while it is stopped', () => {
+  const usage = (state: string | null, cpuSeconds: number) => ({ state, cpuSeconds, privateMb: 1 })
+  const before = usage('R', 1)
+  expect(stoodStill(before, usage('R', 1.05), 100)).toBeCloseTo(50)
+  // Several threads.
+  expect(stoodStill(before, usage('R', 1.3), 100)).toBe(100)
+  expect(stoodStill(before, usage('S', 1), 100)).toBe(100)
+  expect(stoodStill(before, usage('T', 1.01), 100)).toBe(0)
+  // Where the system does not say.
+  for (const [first, now] of [
+    [null, before],
+    [before, null],
+    [before, usage(null, 1)],
+  ] as const)
+    expect(stoodStill(first, now, 100)).toBe(100)
 })

@@ -29,6 +29,18 @@ const RUNTIME_MB = 40
 const REPLACE_AFTER_CPU_SECONDS = 1800
 
 /**
+ * Milliseconds for which an event loop that answers no ping has stood still by its own doing since the look before: CPU
+ * time while it runs, all of the time while it waits for something (`Atomics.wait`, a full pipe). A process that is
+ * stopped, or gets no CPU, does not stand still by its own doing.
+ *
+ * @param before null: not known
+ */
+export function stoodStill(before: Usage | null, now: Usage | null, passedMs: number): number {
+  if (!before || !now || now.state === null || now.state === 'S') return passedMs
+  return now.state === 'R' ? Math.min(passedMs, (now.cpuSeconds - before.cpuSeconds) * 1000) : 0
+}
+
+/**
  * Judges one look at an instance: too much memory, busy without work for ten seconds, worn by half an hour of CPU time,
  * or fine.
  *
@@ -36,7 +48,7 @@ const REPLACE_AFTER_CPU_SECONDS = 1800
  */
 export function judge(
   before: Health,
-  { cpuSeconds, privateMb }: Usage,
+  { cpuSeconds, privateMb }: Pick<Usage, 'cpuSeconds' | 'privateMb'>,
   { memoryMb, working, now }: { readonly memoryMb: number; readonly working: boolean; readonly now: number },
 ): { readonly health: Health; readonly verdict: Verdict } {
   if (privateMb > memoryMb + RUNTIME_MB) return { health: before, verdict: 'memory' }

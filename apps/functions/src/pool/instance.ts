@@ -4,8 +4,8 @@ import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from '../runtime/runtime.ts'
 import { Upstream } from '../upstream/upstream.ts'
-import type { Meter } from './meter.ts'
-import { NEW_BORN, SAMPLE_MS, judge } from './health.ts'
+import type { Meter, Usage } from './meter.ts'
+import { NEW_BORN, SAMPLE_MS, judge, stoodStill } from './health.ts'
 import { Presences, type Call } from './presence.ts'
 import { Output, type FunctionLine, type ShimMessage } from './output.ts'
 
@@ -47,6 +47,10 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  /** Stands for the service key in `env`; null where it has none. */
+  readonly serviceToken: string | null
+  /** Age at which it is replaced without interrupting requests, because its keys end. */
+  readonly renewMs: number
   readonly tmpMb: number
   /** `host` (port 443) and `host:port` that its sockets may reach. */
   readonly reach: readonly string[]
@@ -60,6 +64,8 @@ export interface InstanceOptions {
 }
 
 const PING_AFTER_USE_MS = 1000
+/** An event loop that stands still for so long is busy: it is given no more calls until it answers. */
+const BUSY_MS = 50
 const NICE = 5
 /** Last output of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */
 const OUT_OF_MEMORY =
@@ -69,6 +75,7 @@ const OUT_OF_MEMORY =
 export class Instance {
   readonly id: string
   readonly upstream: Upstream
+  readonly serviceToken: string | null
   /** Settles when the function answers requests, or rejects with {@link BootFailure}. */
   readonly ready: Promise<void>
   readonly exited: Promise<Exit>
@@ -77,6 +84,15 @@ export class Instance {
   /** True when it accepts no more requests and ends when it has no work. */
   retiring = false
   pid: number
+  /**
+   * Number of calls that it may have at once, as its event loop shows: it doubles while all of it is used and pings are
+   * answered soon, and is halved when computing delays an answer.
+   */
+  window = 1
+  /** True while its event loop computes instead of answering. */
+  busy = false
+  /** Called after each answer to a ping. */
+  onPong: () => void = ignore
   #alive = true
   readonly #options: InstanceOptions
   readonly #process: ChildProcess
@@ -86,7 +102,11 @@ export class Instance {
   #pings = 0
   #pongs = 0
   #pingedAt = 0
+  #stoodMs = 0
+  #checkedAt = performance.now()
+  #usage: Usage | null = null
   #health = NEW_BORN
+  readonly #renewAt: number
   readonly #booted = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<Exit>()
 
@@ -94,7 +114,9 @@ export class Instance {
     this.#options = options
     this.#calls = new Presences(options.timeoutMs)
     this.id = options.id
+    this.serviceToken = options.serviceToken
     this.usedAt = performance.now()
+    this.#renewAt = this.usedAt + options.renewMs
     this.upstream = new Upstream(options.ingress)
     this.ready = this.#booted.promise
     this.exited = this.#ended.promise
@@ -193,23 +215,50 @@ export class Instance {
   check(now: number, lateMs: number): void {
     if (!this.#alive) return
     this.upstream.sweep(now)
-    this.#pingedAt += lateMs
     this.#calls.sweep(now)
+    if (now > this.#renewAt) this.retiring = true
     const active = this.#calls.any || this.#health.busy || now - this.usedAt < PING_AFTER_USE_MS
-    const waited = this.#pings > this.#pongs ? now - this.#pingedAt : 0
-    if (waited > this.#options.blockMs) this.kill('blocked')
-    else if (active && waited === 0) this.#ping(now)
-    if (active || now - this.#health.sampledAt >= SAMPLE_MS) this.#sample(now)
+    const isWaiting = this.#pings > this.#pongs
+    const isDue = active || isWaiting || now - this.#health.sampledAt >= SAMPLE_MS
+    const usage = isDue ? this.#options.meter(this.pid) : null
+    if (isWaiting) {
+      const passedMs = Math.min(now - this.#checkedAt, now - this.#pingedAt) - lateMs
+      this.#stoodMs += stoodStill(this.#usage, usage, Math.max(0, passedMs))
+    }
+    this.#checkedAt = now
+    if (usage) this.#usage = usage
+    if (this.#stoodMs > BUSY_MS) this.busy = true
+    if (this.inflight === 0) this.window = 1
+    if (this.#stoodMs > this.#options.blockMs) this.kill('blocked')
+    else if (active) this.probe()
+    if (usage) this.#sample(usage, now)
   }
 
-  #ping(now: number): void {
-    this.#pingedAt = now
+  /** Asks the event loop for a sign, unless it has been asked and has not answered. */
+  probe(): void {
+    if (this.#pings > this.#pongs) return
+    this.#pingedAt = performance.now()
+    this.#stoodMs = 0
     this.#process.stdin!.write(`ping ${++this.#pings}\n`)
   }
 
-  #sample(now: number): void {
-    const usage = this.#options.meter(this.pid)
-    if (!usage) return
+  #answered(): void {
+    const now = performance.now()
+    const waitedMs = now - this.#pingedAt
+    let stoodMs = 0
+    if (waitedMs > BUSY_MS) {
+      const usage = this.#options.meter(this.pid)
+      // It runs again, so only its CPU time tells whether it or the machine was busy.
+      stoodMs = stoodStill(this.#usage, usage && { ...usage, state: 'R' }, waitedMs)
+    }
+    this.#stoodMs = 0
+    this.busy = stoodMs > BUSY_MS
+    if (this.busy) this.window = Math.max(1, this.window >> 1)
+    else if (this.inflight >= this.window) this.window *= 2
+    this.onPong()
+  }
+
+  #sample(usage: Usage, now: number): void {
     const { memoryMb } = this.#options
     const { health, verdict } = judge(this.#health, usage, { memoryMb, working: this.working, now })
     this.#health = health
@@ -271,7 +320,9 @@ export class Instance {
         this.#booted.reject(new BootFailure(message.message, message.stack))
         break
       case 'pong':
-        if (message.n === this.#pings) this.#pongs = this.#pings
+        if (message.n !== this.#pings || this.#pongs === this.#pings) break
+        this.#pongs = this.#pings
+        this.#answered()
         break
       case 'hold':
       case 'release':

@@ -6,6 +6,8 @@ export interface Usage {
   readonly cpuSeconds: number
   /** Its own resident memory: without shared and file-backed pages where the system reports them separately. */
   readonly privateMb: number
+  /** What its main thread does, as in /proc/{pid}/stat: R runs or wants to, S waits, T is stopped; null: not known. */
+  readonly state: string | null
 }
 
 /** Reads the usage of a process; null when it is gone or not known yet. */
@@ -27,6 +29,7 @@ function linuxMeter(pid: number): Usage | null {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [, resident, shared] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ').map(Number)
     return {
+      state: fields[0] ?? null,
       cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
       privateMb: (resident! - shared!) * PAGE_MB,
     }
@@ -49,7 +52,7 @@ function psMeter(): Meter {
           const [id, rss, time] = line.trim().split(/\s+/)
           if (time === undefined) continue
           const cpuSeconds = time.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
-          known.set(Number(id), { cpuSeconds, privateMb: Number(rss) / 1024 })
+          known.set(Number(id), { cpuSeconds, privateMb: Number(rss) / 1024, state: null })
         }
         wanted.clear()
       })

@@ -10,6 +10,10 @@ class FakeInstance {
   usedAt = performance.now()
   retiring = false
   accepting = true
+  window = 64
+  busy = false
+  probes = 0
+  onPong = () => {}
   readonly #ended = Promise.withResolvers<Exit>()
   readonly exited = this.#ended.promise
   readonly ready: Promise<void>
@@ -21,6 +25,9 @@ class FakeInstance {
     return this.inflight > 0
   }
   check() {}
+  probe() {
+    this.probes++
+  }
   kill(reason: ExitReason) {
     this.accepting = false
     this.#ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
@@ -48,9 +55,10 @@ function makePool(options: {
     },
     events: { started() {}, bootFailed() {}, exited() {} },
   })
-  const ask = () => {
+  const ask = (deadline = Number.POSITIVE_INFINITY) => {
     const outcome = { instance: null as FakeInstance | null, refusal: null as Refusal | null }
     const waiter: Waiter = {
+      deadline,
       granted(instance) {
         outcome.instance = instance as unknown as FakeInstance
         outcome.instance.inflight++
@@ -104,13 +112,43 @@ test('a queue has an end', async () => {
   expect(asked[255]!.refusal).toBeNull()
 })
 
-test('a request that has waited ten seconds is told to come again', async () => {
+test('a request waits until its own deadline, whoever came before, and is then told to come again', async () => {
   const { pool, ask } = makePool({ max: 1, boots: () => new Promise(() => {}) })
-  const { outcome } = ask()
-  pool.check(performance.now() + 9000, 0)
-  expect(outcome.refusal).toBeNull()
-  pool.check(performance.now() + 10_001, 0)
-  expect(outcome.refusal).toMatchObject({ why: 'busy' })
+  const now = performance.now()
+  const [patient, hasty] = [ask(now + 60_000).outcome, ask(now + 5000).outcome]
+  pool.check(now + 4000, 0)
+  expect([patient.refusal, hasty.refusal]).toEqual([null, null])
+  pool.check(now + 20_000, 0)
+  expect([patient.refusal, hasty.refusal]).toEqual([null, { why: 'busy', retryMs: 1000 }])
+  pool.check(now + 60_001, 0)
+  expect(patient.refusal).toMatchObject({ why: 'busy' })
+})
+
+test('an instance gets more calls as its event loop answers', async () => {
+  const { made, ask } = makePool({ max: 1 })
+  ask()
+  await settle()
+  made[0]!.window = 1
+  const second = ask().outcome
+  expect([second.instance, made[0]!.probes]).toEqual([null, 1])
+  made[0]!.window = 2
+  made[0]!.onPong()
+  expect(second.instance).toBe(made[0])
+})
+
+test('another instance starts below "concurrency" when the event loop is busy, and not before that is known', async () => {
+  const { made, ask } = makePool({})
+  ask()
+  await settle()
+  made[0]!.window = 1
+  const second = ask().outcome
+  await settle()
+  expect([made.length, second.instance]).toEqual([1, null])
+  made[0]!.busy = true
+  made[0]!.onPong()
+  await settle()
+  expect(made.length).toBe(2)
+  expect(second.instance).toBe(made[1])
 })
 
 test('a start that fails refuses those who wait; the next may try at once, the one after has to wait', async () => {

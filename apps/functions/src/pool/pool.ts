@@ -7,8 +7,9 @@ export interface Refusal {
   readonly retryMs: number
 }
 
-/** A request that wants an instance: exactly one of the two is called, perhaps before `acquire` returns. */
+/** A request that wants an instance before its deadline (`performance.now()` milliseconds): exactly one of the two is called, perhaps before `acquire` returns. */
 export interface Waiter {
+  readonly deadline: number
   granted(instance: Instance): void
   refused(refusal: Refusal): void
 }
@@ -31,7 +32,6 @@ export interface PoolOptions {
 }
 
 const QUEUE_LIMIT = 256
-const QUEUE_WAIT_MS = 10_000
 const BACKOFF_MS = 250
 const MAX_BACKOFF_MS = 30_000
 
@@ -39,7 +39,7 @@ const MAX_BACKOFF_MS = 30_000
 export class Pool implements Tenant {
   readonly #options: PoolOptions
   readonly #instances: Instance[] = []
-  readonly #queue: { readonly waiter: Waiter; readonly until: number; cancelled: boolean }[] = []
+  readonly #queue: { readonly waiter: Waiter; cancelled: boolean }[] = []
   #starting = 0
   #failures = 0
   #blockedUntil = 0
@@ -84,13 +84,13 @@ export class Pool implements Tenant {
       waiter.refused({ why: this.#why, retryMs: this.#blockedUntil - now })
       return nothing
     }
-    if (this.#queue.length >= QUEUE_LIMIT) {
+    if (this.#queue.length >= QUEUE_LIMIT + this.#unused) {
       waiter.refused({ why: 'busy', retryMs: 1000 })
       return nothing
     }
-    const place = { waiter, until: now + QUEUE_WAIT_MS, cancelled: false }
+    const place = { waiter, cancelled: false }
     this.#queue.push(place)
-    this.#grow()
+    this.#extend()
     return () => (place.cancelled = true)
   }
 
@@ -137,18 +137,20 @@ export class Pool implements Tenant {
       else if (now - instance.usedAt > this.#options.idleMs && this.#instances.length > this.#options.min)
         instance.kill('idle')
     }
-    while (this.#queue.length > 0 && (this.#queue[0]!.cancelled || now > this.#queue[0]!.until)) {
-      const place = this.#queue.shift()!
-      if (!place.cancelled) place.waiter.refused({ why: 'busy', retryMs: 1000 })
+    for (let at = this.#queue.length - 1; at >= 0; at--) {
+      const { waiter, cancelled } = this.#queue[at]!
+      if (!cancelled && now <= waiter.deadline) continue
+      this.#queue.splice(at, 1)
+      if (!cancelled) waiter.refused({ why: 'busy', retryMs: 1000 })
     }
-    this.#grow()
+    this.#extend()
     if (this.#retired) this.#drain()
   }
 
   #leastLoaded(): Instance | null {
     let best: Instance | null = null
     for (const instance of this.#instances) {
-      if (!instance.accepting || instance.inflight >= this.#options.concurrency) continue
+      if (!instance.accepting || instance.inflight >= Math.min(instance.window, this.#options.concurrency)) continue
       if (!best || instance.inflight < best.inflight) best = instance
     }
     return best
@@ -157,16 +159,47 @@ export class Pool implements Tenant {
   #serveQueue(): void {
     while (this.#queue.length > 0) {
       const instance = this.#leastLoaded()
-      if (!instance) return
+      if (!instance) return this.#extend()
       const place = this.#queue.shift()!
       if (!place.cancelled) place.waiter.granted(instance)
     }
   }
 
+  /** Number of calls that the instances may be given beside those that they have, if their event loops allow. */
+  get #unused(): number {
+    let unused = 0
+    for (const { accepting, inflight } of this.#instances)
+      if (accepting) unused += Math.max(0, this.#options.concurrency - inflight)
+    return unused
+  }
+
+  /** Makes room for the queue: asks instances whether they can take more, and starts others where they cannot. */
+  #extend(): void {
+    if (this.#queue.length > 0) for (const instance of this.#instances) if (this.#isLimited(instance)) instance.probe()
+    this.#grow()
+  }
+
+  /** True for one that has all the calls that its event loop is known to bear, but not as many as the policy allows. */
+  #isLimited({ accepting, inflight, window }: Instance): boolean {
+    return accepting && inflight >= window && inflight < this.#options.concurrency
+  }
+
+  /** Number of instances that the queue needs; 0 while an instance may still show that it can take more. */
+  #wanted(): number {
+    if (this.#queue.length === 0) return 0
+    let each = this.#options.concurrency
+    for (const instance of this.#instances) {
+      if (!this.#isLimited(instance)) continue
+      if (!instance.busy) return 0
+      each = Math.min(each, instance.window)
+    }
+    return Math.ceil(this.#queue.length / each)
+  }
+
   /** Starts as many instances as the queue needs, the bounds allow, and past failures permit. */
   #grow(): void {
     if (performance.now() < this.#blockedUntil) return
-    const wanted = Math.ceil(this.#queue.length / this.#options.concurrency)
+    const wanted = this.#wanted()
     const missing = this.#retired ? 0 : this.#options.min - this.#instances.length
     while (this.#starting < Math.max(wanted, missing) && this.#instances.length + this.#starting < this.#options.max) {
       if (!this.#options.capacity.take()) return
@@ -183,6 +216,7 @@ export class Pool implements Tenant {
       this.#starting--
       instance.usedAt = performance.now()
       this.#instances.push(instance)
+      instance.onPong = () => this.#serveQueue()
       this.#options.events.started(instance, performance.now() - begun)
       this.#serveQueue()
     } catch (error) {

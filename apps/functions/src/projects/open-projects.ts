@@ -62,6 +62,7 @@ function localSettings(config: FunctionsConfig): { ref: string; settings: Projec
     ref: config.TERRANE_PROJECT_REF,
     settings: {
       apiUrl: config.TERRANE_PROJECT_URL,
+      publicUrl: config.TERRANE_PROJECT_PUBLIC_URL,
       anonKey: config.TERRANE_ANON_KEY,
       serviceKey: config.TERRANE_SERVICE_ROLE_KEY,
       servicesKey: config.TERRANE_SERVICES_KEY,

@@ -1,7 +1,7 @@
 import { createVerifier, hashKey, keyPrincipal, type TokenTrust, type Verify } from '@terrane/auth'
 import type { KnownKeys } from '@terrane/control'
-import { readBytes } from '@terrane/service'
-import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
+import { createRemoteJWKSet, customFetch } from 'jose'
+import { KeySet, fetchKeySet, type PublicKey } from './key-set.ts'
 
 /** A project as the functions host knows it. */
 export interface Project {
@@ -15,6 +15,8 @@ export interface Project {
   readonly folder: string
   /** Base address of its API, the target of `project.internal`. */
   readonly apiUrl: string
+  /** Its address for clients outside. Functions find it in their environment; their calls to it go to `apiUrl`. */
+  readonly publicUrl: string
   /** A public key. Functions find it in their environment. */
   readonly anonKey: string | null
   /** Never in a function's process: the host adds it to calls of privileged functions. */
@@ -24,6 +26,8 @@ export interface Project {
   /** Its database, as a user who may create roles; null when functions reach it by the API only. */
   readonly databaseUrl: string | null
   readonly verify: Verify
+  /** Public keys that verify its tokens; none where all are signed with a secret. */
+  readonly publicKeys: () => Promise<readonly PublicKey[]>
 }
 
 /** The projects of a host. */
@@ -38,6 +42,8 @@ export interface Projects {
 
 export interface ProjectSettings {
   readonly apiUrl: string
+  /** Absent: `apiUrl`. */
+  readonly publicUrl?: string | undefined
   readonly anonKey?: string | undefined
   readonly serviceKey?: string | undefined
   readonly servicesKey?: string | undefined
@@ -60,6 +66,7 @@ export function projectOf(
   known: KnownKeys | null,
 ): Project {
   const { anonKey, serviceKey, servicesKey, jwtSecret, jwksUrl } = settings
+  const keySet = jwksUrl === undefined ? null : new KeySet(jwksUrl)
   const trust: TokenTrust = {
     projectRef: names.ref,
     audiences,
@@ -69,11 +76,13 @@ export function projectOf(
   return {
     ...names,
     apiUrl: settings.apiUrl,
+    publicUrl: settings.publicUrl ?? settings.apiUrl,
     anonKey: anonKey ?? null,
     serviceKey: serviceKey ?? null,
     servicesKey: servicesKey ?? null,
     databaseUrl: settings.databaseUrl ?? null,
     verify: createVerifier({ ...(known ?? { keys: keysOf(names.ref, settings) }), trust }),
+    publicKeys: async () => (keySet ? keySet.read() : []),
   }
 }
 
@@ -82,14 +91,6 @@ export function localProjects(project: Project): Projects {
   const { ref } = project
   const get = (wanted: string) => (wanted === ref ? project : null)
   return { idOf: () => ref, get, named: (name) => (name === ref ? [project] : []) }
-}
-
-/** Key sets are small. A longer answer is not read to its end. */
-const KEY_SET_BYTES = 262_144
-
-const fetchKeySet: FetchImplementation = async (url, options) => {
-  const { status, body } = await fetch(url, options)
-  return new Response(await readBytes(body, KEY_SET_BYTES), { status })
 }
 
 function keysOf(projectRef: string, { anonKey, serviceKey }: ProjectSettings) {

@@ -57,7 +57,14 @@ export class SharedProjects implements Projects, Disposable {
       const facts = JSON.stringify([ref, folder, label, credentials, servicesKey])
       if (this.#projects.get(id)?.facts === facts) continue
       const { serviceRoleKey: serviceKey, ...rest } = credentials
-      const settings = { ...rest, apiUrl, serviceKey, servicesKey: rest.servicesKey ?? servicesKey ?? undefined }
+      const publicUrl = rest.originUrl ?? apiUrl
+      const settings = {
+        ...rest,
+        apiUrl,
+        publicUrl,
+        serviceKey,
+        servicesKey: rest.servicesKey ?? servicesKey ?? undefined,
+      }
       const project = projectOf({ id, ref, folder }, settings, this.#audiences, keysOfProject(this.#keys, id))
       this.#projects.set(id, { project, facts, label })
     }

@@ -97,6 +97,7 @@ async function measureBase(runtime: Runtime, users: UserRange | null): Promise<n
       door: { open: closedDoor },
       users,
       bootMs: 30_000,
+      issueKeys: async () => ({ env: {}, serviceToken: null }),
       onLine: () => {},
     })
     const instance = await factory.start({ ...trial, sealed: false, env: {} }, true)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { digestOf } from '../bundle/archive.ts'
 import { ENTRIES, type BundleFailure } from '../bundle/bundle.ts'
 import type { Builder } from '../bundle/builder.ts'
-import { environmentOf } from '../environment.ts'
+import { environmentOf, ignoredNames } from '../environment.ts'
 import { filesNotStill, nameInvalid } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
@@ -29,6 +29,8 @@ export interface FolderSourceOptions {
   readonly builder: Builder
   readonly onBuilt: (version: FunctionVersion, ms: number) => void
   readonly onFailed: (name: string, error: unknown) => void
+  /** Called with the variables of `.env` files that a new version does not get. */
+  readonly onIgnored: (name: string, variables: readonly string[]) => void
   /** Whether the types of a version are checked after it is served. */
   readonly checkTypes: boolean
   /** Called with the result of the type check of the served version, once the check has run. */
@@ -318,6 +320,8 @@ export class FolderSource implements AsyncDisposable {
       this.#govern(name, folder)
       return null
     }
+    const ignored = ignoredNames(shared, built.secrets)
+    if (ignored.length > 0) this.#options.onIgnored(name, ignored)
     const isWanted = () => this.#folders.get(name) === folder
     const policyFile = join(folder.home, 'function.json')
     const govern = (live: FunctionVersion) => admitting(live, readAdmission(policyFile))

@@ -38,6 +38,10 @@ export async function openFolder(
       if (unchecked !== null) logBook.event('info', subject(name), 'types not looked at', { reason: unchecked })
       for (const error of errors) logBook.event('warn', subject(name), 'type error', { error })
     },
+    onIgnored: (name, variables) =>
+      logBook.event('warn', subject(name), 'variables of .env are left out: the host sets names like these', {
+        variables,
+      }),
     onFailed: (name, error) => {
       const { message, details, detail } = error as { message: string; details?: string; detail?: string }
       logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })

@@ -17,11 +17,15 @@ import { Gateway } from '../../src/gateway/gateway.ts'
 import type { Invocation } from '../../src/gateway/invocation/invocation.ts'
 import { Capacity } from '../../src/pool/capacity.ts'
 import { InstanceFactory, type UserRange } from '../../src/pool/factory.ts'
+import { issueKeys } from '../../src/pool/instance-keys.ts'
 import type { ExitReason } from '../../src/pool/instance.ts'
 import type { FunctionLine } from '../../src/pool/output.ts'
 import { DEFAULT_CEILINGS, readPolicy, type Policy } from '../../src/policy.ts'
 import type { Runtime } from '../../src/runtime/runtime.ts'
 import { VersionStore } from '../../src/version-store.ts'
+
+/** Where clients outside would reach the project of the tests. */
+export const PUBLIC_URL = 'https://project.example'
 
 export interface Deployment {
   readonly policy?: Partial<Policy>
@@ -65,7 +69,7 @@ export async function startHost(options: {
   }[] = []
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
-  const refusedSockets: string[] = []
+  const refused: { readonly text: string; readonly requestId: string | null }[] = []
   const narrowed: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
@@ -81,14 +85,18 @@ export async function startHost(options: {
     createEgress({
       addressOf: () => ({
         apiUrl: options.projectApi ?? origin,
+        publicUrl: PUBLIC_URL,
         serviceKey: 'the-service-key',
         servicesKey: 'the-services-key',
         verify: async () => Promise.reject(new Error('no tokens here')),
+        publicKeys: async () => [],
       }),
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
       database: options.databaseUrl === undefined ? null : databaseDoor,
-      onRefused: (_version, text) => refusedSockets.push(text),
+      onRefused: (_version, text, requestId) => {
+        refused.push({ text, requestId })
+      },
     }),
   )
   const factory = stack.use(
@@ -98,6 +106,10 @@ export async function startHost(options: {
       users: options.users ?? null,
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
+      issueKeys: issueKeys(
+        () => null,
+        () => {},
+      ),
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
     }),
   )
@@ -158,7 +170,7 @@ export async function startHost(options: {
     exits,
     bootFailures,
     finished,
-    refusedSockets,
+    refused,
     narrowed,
     databaseFailures,
     async deploy(name: string, source: string, deployment: Deployment = {}) {

@@ -12,7 +12,14 @@ import type { Bodies } from './bodies.ts'
 import { isAllowed, type Authenticate, type Caller } from '../caller.ts'
 import { LISTED_ORIGINS, answerCors, answersPreflights, isOriginAllowed, isPreflight } from '../cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
-import { LEFT_OUT, announcedLength, requestHead, returnedHeaders } from '../headers.ts'
+import {
+  LEFT_OUT,
+  announcedLength,
+  exchangeServiceKey,
+  hasTooManyHeaders,
+  requestHead,
+  returnedHeaders,
+} from '../headers.ts'
 import { statusOf, type Problem } from '../problems.ts'
 import { methodsOf } from '../../policy.ts'
 import { leads, type InvocationState } from './states.ts'
@@ -115,6 +122,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.deadline = this.startedAt + policy.timeout_ms
     if (isPreflight(method!, headers) && answersPreflights(policy)) return this.#preflight()
     if (!methodsOf(policy).includes(method!)) return this.#refuse(refusals.methodRefused(method!, policy))
+    if (hasTooManyHeaders(this.#request)) return this.#refuse(refusals.tooManyHeaders())
     this.#response.on('close', () => this.#callerGone())
     if (this.#upgrade && policy.websocket_ms === 0) return this.#refuse(refusals.noSockets())
     if (this.#upgrade && !isOriginAllowed(policy.cors, headers)) return this.#refuse(refusals.originRefused())
@@ -138,7 +146,8 @@ export class Invocation implements Exchange, Waiter, Call {
     if (!this.#enter('called')) return
     this.#instance = instance
     instance.begin(this)
-    const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims }
+    const exchanged = exchangeServiceKey(this.caller!, instance.serviceToken)
+    const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims, exchanged }
     const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
     const upgrades = this.#upgrade !== null
     const { content, length } = this.#body

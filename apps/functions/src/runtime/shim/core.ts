@@ -34,7 +34,7 @@ export interface Platform {
    */
   offerHttp(path: string, code: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
   /** Lets TCP clients of the bundle dial the hosts that are listed. */
-  carrySockets(path: string, listed: readonly string[], code: string): void
+  carrySockets(sockets: Boot['sockets'], code: string, onRefused: (text: string) => void): void
   /** Keeps `/tmp` in memory if the bundle may use it. */
   keepTmp(tmp: Boot['tmp'], bundle: string, code: string): Promise<void>
   /** Creates the function that sends a request to the host. Its URL has no meaning. */
@@ -102,7 +102,7 @@ export async function run(platform: Platform): Promise<void> {
   platform.tidy(code)
   replaceConsole(platform, say, scopes)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
-  platform.carrySockets(boot.sockets.path, boot.sockets.listed, code)
+  platform.carrySockets(boot.sockets, code, (text) => say(logLine('warn', text, scopes)))
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
@@ -125,7 +125,7 @@ export async function run(platform: Platform): Promise<void> {
       const response = await handler!(request, {
         requestId: scope.requestId,
         functionName: boot.name,
-        claims: claimsOf(request),
+        claims: scope.claims,
         waitUntil,
         databaseUrl: databaseUrl && databaseUrl.replace('function@', `call-${scope.call}@`),
       })
@@ -161,14 +161,17 @@ export async function run(platform: Platform): Promise<void> {
       const scope: Scope = {
         requestId: headers.get('x-request-id') ?? '',
         call: headers.get('x-terrane-call') ?? '',
+        claims: claimsOf(headers.get('x-terrane-claims')),
         held: 0,
       }
+      hideInternal(request, headers)
       return scopes.run(scope, respond, request, scope)
     })
   const offer = platform.offerHttp(boot.ingress, code, (headers, handle) => {
     const scope: Scope = {
       requestId: String(headers['x-request-id']),
       call: String(headers['x-terrane-call']),
+      claims: null,
       held: 0,
     }
     for (const name of Object.keys(headers)) if (name.startsWith('x-terrane-')) delete headers[name]
@@ -273,9 +276,18 @@ function handlerOf(args: readonly unknown[]): Handler | null {
   return null
 }
 
-function claimsOf(request: Request): Context['claims'] {
-  const header = request.headers.get('x-terrane-claims')
-  return header === null ? null : (JSON.parse(decodeURIComponent(header)) as Context['claims'])
+/** The headers that the host and the shim speak by are not the function's: it gets a copy without them when it asks. */
+function hideInternal(request: Request, headers: Headers): void {
+  let own: Headers | null = null
+  Object.defineProperty(request, 'headers', {
+    configurable: true,
+    enumerable: true,
+    get: () => (own ??= new Headers([...headers].filter(([name]) => !name.startsWith('x-terrane-')))),
+  })
+}
+
+function claimsOf(header: string | null): Scope['claims'] {
+  return header === null ? null : (JSON.parse(decodeURIComponent(header)) as Scope['claims'])
 }
 
 /** Tells the host to answer in the function's place. */

@@ -1,5 +1,6 @@
 // Lets Node's and Deno's TCP clients reach the hosts that the policy lists. They connect to a unix socket and name the
 // target in the first line. The host enforces the policy; the errors here only inform the function's author.
+import { isListed } from '../../egress/listed.ts'
 
 /**
  * Parts of Node's modules that the shim uses. Loaded only where the bundle uses them, because loading takes some
@@ -29,36 +30,46 @@ interface DialOptions {
 }
 
 /**
- * Reserved addresses (RFC 1112, section 4) that represent names, for libraries that resolve a name before they connect.
+ * First byte of reserved addresses (RFC 1112, section 4) that represent names, for libraries that resolve a name before
+ * they connect.
  */
-const FAKE_PREFIX = '240.0.0.'
+const FAKE = 240
 
 /** Which hosts may be dialled, and the names behind the placeholder addresses. */
 export class Reach {
   readonly #listed: readonly string[]
   readonly #fake = new Map<string, string>()
+  readonly #onRefused: (text: string) => void
 
-  constructor(listed: readonly string[]) {
-    this.#listed = listed.map((entry) => (/:\d+$/.test(entry) ? entry : `${entry}:443`).toLowerCase())
+  /** @param onRefused called with the text of each refusal */
+  constructor(listed: readonly string[], onRefused: (text: string) => void) {
+    this.#listed = listed
+    this.#onRefused = onRefused
   }
 
   /** `host:port` in the host's notation. @throws EACCES with the remedy */
   target(host: string, port: number): string {
     const name = (this.#fake.get(host) ?? host).toLowerCase()
     const target = `${name}:${port}`
-    if (this.#listed.includes(target)) return target
-    throw refusal(`connection to ${target} is not allowed: add "${target}" to "net" in function.json`)
+    if (isListed(this.#listed, name, port, true)) return target
+    throw this.#refusal(`connection to ${target} is not allowed: add "${target}" to "net" in function.json`)
   }
 
   /** A placeholder address for a name that is listed with any port. @throws EACCES */
   address(name: string): string {
     const wanted = name.toLowerCase()
-    if (!this.#listed.some((entry) => entry.slice(0, entry.lastIndexOf(':')) === wanted))
-      throw refusal(`${name} cannot be looked up: add "${name}:{port}" to "net" in function.json`)
+    if (!isListed(this.#listed, wanted, null, true))
+      throw this.#refusal(`${name} cannot be looked up: add "${name}:{port}" to "net" in function.json`)
     for (const [address, known] of this.#fake) if (known === wanted) return address
-    const address = `${FAKE_PREFIX}${this.#fake.size + 1}`
+    const number = this.#fake.size + 1
+    const address = [FAKE, (number >> 16) & 255, (number >> 8) & 255, number & 255].join('.')
     this.#fake.set(address, wanted)
     return address
+  }
+
+  #refusal(text: string): Error {
+    this.#onRefused(text)
+    return refusal(text)
   }
 }
 

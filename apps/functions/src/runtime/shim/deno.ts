@@ -85,8 +85,8 @@ const platform: Platform = {
     const http = process.getBuiltinModule('node:http')
     return moveHttpServer(http as never, path, around, () => seal(path))
   },
-  carrySockets(path, listed, code) {
-    const reach = new Reach(listed)
+  carrySockets({ path, listed }, code, onRefused) {
+    const reach = new Reach(listed, onRefused)
     carryDenoSockets(deno, path, reach)
     if (!/node:(?:net|tls|https?|dns)\b/.test(code)) return
     const [net, tls, https, dns] = ['net', 'tls', 'https', 'dns'].map((name) =>

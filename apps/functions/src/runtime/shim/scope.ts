@@ -3,6 +3,8 @@ export interface Scope {
   readonly requestId: string
   /** The host's number for the call, by which it finds the caller's credentials. */
   readonly call: string
+  /** Claims of the caller's verified token or key; null without one, and where a server of `node:http` answers. */
+  readonly claims: Readonly<Record<string, unknown>> | null
   held: number
 }
 

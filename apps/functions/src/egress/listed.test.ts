@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { isListed } from './listed.ts'
+
+test.each([
+  ['a.example', 'A.example', 443, true, true],
+  ['a.example', 'a.example', 443, false, false],
+  ['a.example', 'a.example', 80, true, false],
+  ['a.example:80', 'a.example', 80, false, true],
+  ['a.example:80', 'a.example', 443, true, false],
+  ['*.example', 'a.b.example', 443, true, true],
+  ['*.example', 'example', 443, true, false],
+  ['*.example', 'badexample', 443, true, false],
+  ['*.example:587', 'mail.example', 587, false, true],
+  ['*', '198.51.100.1', 25, false, true],
+  ['a.example:80', 'a.example', null, true, true],
+  ['a.example:80', 'b.example', null, true, false],
+])('%s lists %s:%s (secure %s): %s', (entry, host, port, secure, listed) => {
+  expect(isListed([entry], host, port, secure)).toBe(listed)
+})

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { signToken } from '@terrane/auth'
+import type { FunctionVersion } from '../function-version.ts'
+import type { Project } from '../projects/project.ts'
+
+/** Keys of one instance, and the variables that carry them. */
+export interface InstanceKeys {
+  readonly env: Readonly<Record<string, string>>
+  /** Stands for the service key on this instance's sockets; null for functions that are not privileged. */
+  readonly serviceToken: string | null
+}
+
+/** Makes the keys of an instance that is about to start. */
+export type IssueKeys = (version: FunctionVersion) => Promise<InstanceKeys>
+
+/** Lifetime of an instance's keys in seconds; the instance is replaced before they end. */
+export const KEYS_SECONDS = 3600
+
+/**
+ * Issues the keys of instances: for privileged functions a token in the form of a service-role key, which the host
+ * exchanges for the real key on calls to the project's API and puts in its place in requests of the service role. Its
+ * signature is verified by nobody, so outside the instance it is worth nothing. And the public keys of the project,
+ * where they can be had.
+ *
+ * @param onFailed called when the public keys cannot be fetched
+ */
+export function issueKeys(
+  projectOf: (id: string) => Pick<Project, 'ref' | 'publicKeys'> | null,
+  onFailed: (version: FunctionVersion, error: unknown) => void,
+): IssueKeys {
+  const secret = randomBytes(32).toString('hex')
+  return async (version) => {
+    const project = projectOf(version.project)
+    const env: Record<string, string> = {}
+    try {
+      if (project) env['SUPABASE_JWKS'] = JSON.stringify({ keys: await project.publicKeys() })
+    } catch (error) {
+      onFailed(version, error)
+    }
+    if (!version.policy.privileged) return { env, serviceToken: null }
+    const claims = {
+      iss: 'terrane-functions',
+      ref: project?.ref ?? '',
+      role: 'service_role',
+      jti: randomBytes(16).toString('hex'),
+    }
+    const token = await signToken(claims, secret, KEYS_SECONDS)
+    const names = ['SERVICE_ROLE_KEY', 'SUPABASE_SERVICE_ROLE_KEY', 'SUPABASE_SECRET_KEY']
+    for (const name of names) env[name] = token
+    env['SUPABASE_SECRET_KEYS'] = JSON.stringify({ default: token })
+    return { env, serviceToken: token }
+  }
+}
