@@ -1,10 +1,11 @@
 // What a raster's numbers mean: units, clamped samples, pictures of rasters that are not 8 bits deep.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { imageOf, textureImage, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWorker, submit, until, type TestWorker } from './harness.ts'
+import { RenderPool, namedColormap, type RenderRequest, type RenderStyle } from '@terrane/tiling/raster'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
 const TILE = 64
 const SIDE = 4 * TILE
@@ -44,6 +45,12 @@ async function embed(geotiffPath: string, tableName: string, more: object = {}) 
   const { status, body: record } = await submit(worker, 'createGeoEmbeddings', body)
   expect({ status, record }).toMatchObject({ status: 202 })
   return until(worker, record.links.self, (job) => job.terminal, 110_000)
+}
+
+/** A PNG without the chunk behind its header, in which it says what it shows. */
+function withoutText(png: Uint8Array): Uint8Array {
+  const chunk = 12 + Buffer.from(png).readUInt32BE(33)
+  return Buffer.concat([png.subarray(0, 33), png.subarray(33 + chunk)])
 }
 
 const scaleTags = (scale: string): Partial<GeoTiffOptions> => ({
@@ -127,4 +134,119 @@ describe('samples that a stretch clamps', () => {
       error: { code: 'WARNINGS_REFUSED' },
     })
   })
+})
+
+describe('a picture of a table that is not 8 bits deep', () => {
+  let pool: RenderPool
+  beforeAll(async () => {
+    pool = new RenderPool(1)
+    await raster('deep.tif', {})
+    await raster('tagged.tif', scaleTags('0.0001'))
+    await raster('named_N0214_S2A_MSIL2A_20200601T100031_N0214_R122_B04.tif', {}, (value) => 300 + value / 30)
+    for (const [file, table] of [
+      ['deep.tif', 'deep'],
+      ['tagged.tif', 'tagged'],
+      ['named_N0214_S2A_MSIL2A_20200601T100031_N0214_R122_B04.tif', 'profiled'],
+    ] as const)
+      expect(await embed(file, table)).toMatchObject({ status: 'success', result: { rows: 16 } })
+  })
+  afterAll(async () => {
+    await pool[Symbol.asyncDispose]()
+  })
+
+  /** A tile of a raster as /raster/v1 draws it. */
+  async function draw(file: string, tile: number, style: RenderStyle = {}): Promise<Uint8Array> {
+    const bytes = await readFile(join(worker.folder, 'data', file))
+    const read = (spans: readonly { offset: number; length: number }[]) =>
+      Promise.resolve(spans.map(({ offset, length }) => new Uint8Array(bytes.subarray(offset, offset + length))))
+    const { rows } = await worker.db.database.query<{ box: [number, number, number, number] }>(
+      `select array[st_xmin(geom), st_ymin(geom), st_xmax(geom), st_ymax(geom)] as box from geoembeddings.deep where id = $1`,
+      [tile],
+    )
+    const request: RenderRequest = { type: 'box', box: rows[0]!.box, size: [TILE, TILE], style, format: 'png' }
+    const picture = await pool.render({ key: file, bytes: bytes.length, read }, request, new AbortController().signal)
+    return picture!
+  }
+
+  async function ask(query: string, payload: Uint8Array, type = 'image/png') {
+    const response = await worker.app.inject({
+      method: 'POST',
+      url: `/embed/chip?limit=1&tableName=${query}`,
+      headers: { ...HEADERS, 'content-type': type },
+      payload: Buffer.from(payload),
+    })
+    const body = response.json<{ rows?: { id: string; similarity: number }[]; code?: string; message?: string }>()
+    return { status: response.statusCode, code: body.code, message: body.message, first: body.rows?.[0] }
+  }
+
+  test.each([
+    ['deep', 'deep.tif'],
+    ['tagged', 'tagged.tif'],
+    ['profiled', 'named_N0214_S2A_MSIL2A_20200601T100031_N0214_R122_B04.tif'],
+  ])('finds the tile that it was drawn of: %s', async (table, file) => {
+    for (const tile of [0, 5, 10, 15]) {
+      const { status, first } = await ask(table, await draw(file, tile))
+      expect({ status, id: first?.id }).toEqual({ status: 200, id: String(tile) })
+      expect(first!.similarity).toBeGreaterThan(0.9)
+    }
+  })
+
+  test('finds it by a stretch of its own, and by what the caller says of a picture that another program wrote', async () => {
+    const rescale = [[2000, 60_000]] as const
+    const own = await draw('deep.tif', 6, { rescale })
+    expect((await ask('deep', own)).first?.id).toBe('6')
+    const bare = withoutText(own)
+    expect((await ask('deep&rescale=2000,60000', bare)).first?.id).toBe('6')
+    expect(await ask('deep', bare)).toMatchObject({
+      status: 422,
+      code: 'CHIP_UNITS_UNKNOWN',
+      message: expect.stringMatching(/uint8 as stored.*uint16 as stored/) as string,
+    })
+  })
+
+  test.each([
+    ['rescale=9,3', 'INVALID_SCALE'],
+    ['rescale=1,2,3,4', 'INVALID_SCALE'],
+    ['rescale=1e9,2e9', 'SAMPLES_CLAMPED'],
+  ])('is refused with %s', async (query, code) => {
+    expect(await ask(`deep&${query}`, await draw('deep.tif', 6))).toMatchObject({ status: 422, code })
+  })
+
+  test('is refused where a colormap drew it, and as a GeoTIFF in other units', async () => {
+    const magma = await draw('deep.tif', 6, { colormap: namedColormap('magma') })
+    expect(await ask('deep', magma)).toMatchObject({ status: 422, code: 'CHIP_UNITS_UNKNOWN' })
+    await raster('floats.tif', { type: 'float32' }, (value) => value / 10_000)
+    const floats = await readFile(join(worker.folder, 'data', 'floats.tif'))
+    expect(await ask('deep', floats, 'image/tiff')).toMatchObject({ status: 422, code: 'CHIP_UNITS_UNKNOWN' })
+    const own = await readFile(join(worker.folder, 'data', 'deep.tif'))
+    expect(await ask('deep', own, 'image/tiff')).toMatchObject({ status: 200 })
+    expect(await ask('deep&rescale=1,2', own, 'image/tiff')).toMatchObject({ status: 422, code: 'INVALID_SCALE' })
+  })
+})
+
+test('a picture of other bands than the table is made of is refused by their numbers', async () => {
+  const image = textureImage({ width: SIDE, height: SIDE, bands: 4, seed: 9, noise: 8, type: 'uint16' })
+  const options = { type: 'uint16', compression: 'deflate', georeference: UTM, color: 'gray' } as const
+  const bytes = await writeGeoTiff(image, options)
+  await writeFile(join(worker.folder, 'data', 'four.tif'), bytes)
+  expect(await embed('four.tif', 'four', { bands: [3, 2, 1] })).toMatchObject({ status: 'success' })
+  await using pool = new RenderPool(1)
+  const read = (spans: readonly { offset: number; length: number }[]) =>
+    Promise.resolve(spans.map(({ offset, length }) => bytes.slice(offset, offset + length)))
+  const ask = async (style: RenderStyle) => {
+    const request: RenderRequest = { type: 'preview', maxSize: SIDE, size: null, style, format: 'png' }
+    const picture = await pool.render({ key: 'four', bytes: bytes.length, read }, request, new AbortController().signal)
+    const response = await worker.app.inject({
+      method: 'POST',
+      url: '/embed/chip?tableName=four&limit=0',
+      headers: { ...HEADERS, 'content-type': 'image/png' },
+      payload: Buffer.from(picture!),
+    })
+    return { status: response.statusCode, ...response.json<{ code?: string; hint?: string }>() }
+  }
+  expect(await ask({})).toMatchObject({
+    code: 'CHIP_BANDS_DIFFER',
+    hint: expect.stringContaining('bidx=4&bidx=3&bidx=2') as string,
+  })
+  expect(await ask({ bidx: [2, 3, 4] })).toMatchObject({ status: 200 })
 })

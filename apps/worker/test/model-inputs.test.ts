@@ -21,7 +21,7 @@ beforeAll(async () => {
   // Reflectances as the product stores them.
   const image: typeof texture = {
     ...texture,
-    read: (...rect) => texture.read(...rect).map((value) => 1500 + value / 40),
+    read: (...rect) => Array.from(texture.read(...rect), (value) => 1500 + value / 40),
   }
   const georeference = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
   const bytes = await writeGeoTiff(image, { type: 'uint16', compression: 'deflate', color: 'gray', georeference })
