@@ -1,7 +1,9 @@
 // What a raster's numbers mean: units, clamped samples, pictures of rasters that are not 8 bits deep.
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
+import { OnnxGraph } from '@terrane/embeddings/onnx'
 import { imageOf, textureImage, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RenderPool, namedColormap, type RenderRequest, type RenderStyle } from '@terrane/tiling/raster'
@@ -249,4 +251,45 @@ test('a picture of other bands than the table is made of is refused by their num
     hint: expect.stringContaining('bidx=4&bidx=3&bidx=2') as string,
   })
   expect(await ask({ bidx: [2, 3, 4] })).toMatchObject({ status: 200 })
+})
+
+test('a model that gives vectors of zeros makes no table', async () => {
+  const graph = new OnnxGraph('nothing')
+  const pixels = graph.input('pixels', ['batch', 3, 'height', 'width'])
+  const nothing = graph.op('Mul', [graph.op('GlobalAveragePool', [pixels]), graph.floats([], [0])])
+  graph.output('embedding', ['batch', 3], graph.op('Reshape', [nothing, graph.ints([-1, 3])]))
+  const bytes = graph.encode()
+  const folder = join(worker.folder, 'models')
+  await mkdir(join(folder, 'nothing', 'r1'), { recursive: true })
+  await writeFile(join(folder, 'nothing', 'r1', 'model.onnx'), bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const manifest = {
+    id: 'nothing',
+    title: 'Nothing',
+    description: 'Zeros.',
+    kind: 'neural',
+    pretrained: false,
+    licence: { name: 'MIT', url: null, notice: null },
+    revision: 'r1',
+    files: [{ path: 'model.onnx', url: null, size: bytes.length, sha256 }],
+    input: {
+      name: 'pixels',
+      size: null,
+      bands: ['red', 'green', 'blue'],
+      mean: [0, 0, 0],
+      std: [1, 1, 1],
+      batch: 4,
+    },
+    outputs: [{ name: 'embedding', pooling: 'none' }],
+    dims: 3,
+    tile: { min: 16, multiple: 16, default: TILE },
+    patches: null,
+    patches_per_tile: 1,
+  }
+  await writeFile(join(folder, 'nothing.json'), JSON.stringify(manifest))
+  await raster('any.tif', {})
+  expect(await embed('any.tif', 'nothing', { modelName: 'nothing' })).toMatchObject({
+    status: 'failed',
+    error: { code: 'VECTORS_EMPTY', message: expect.stringContaining('16 of 16 vectors') as string },
+  })
 })

@@ -18,6 +18,8 @@ export interface Making {
   readonly clamped: readonly number[]
   /** What computed the model. */
   readonly choice: ProviderChoice
+  /** Of vectors that tell nothing; absent before they are made. */
+  readonly vectorWarnings?: readonly JobWarning[]
 }
 
 /** What record, catalogue and STAC item say of the table. */
@@ -67,13 +69,14 @@ export function warningsOf({
   inspected,
   clamped,
   choice,
-}: Pick<Making, 'inspected' | 'clamped' | 'choice'>): JobWarning[] {
+  vectorWarnings = [],
+}: Pick<Making, 'inspected' | 'clamped' | 'choice' | 'vectorWarnings'>): JobWarning[] {
   const refused = choice.refused.map(({ provider, why }) => ({
     code: 'PROVIDER_UNAVAILABLE',
     message: `The worker's setting TERRANE_INFERENCE_PROVIDERS names ${provider}, which is not there (${why}), so ${choice.provider} computed the model`,
   }))
   const notices = inspected.notices.map(({ code, message }) => ({ code, message }))
-  return [...notices, ...clampedWarnings(inspected, clamped), ...refused]
+  return [...notices, ...clampedWarnings(inspected, clamped), ...vectorWarnings, ...refused]
 }
 
 /** What the catalogue and the GeoParquet file say of the making. */

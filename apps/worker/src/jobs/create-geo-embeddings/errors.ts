@@ -145,6 +145,13 @@ export const samplesClamped = defineError(
   }),
 )
 
+export const vectorsEmpty = defineError(
+  'VECTORS_EMPTY',
+  'invalid',
+  (f: { count: number; rows: number }) => `${f.count} of ${f.rows} vectors are zero or constant: they tell nothing`,
+  () => ({ hint: 'Check the nodata value or mask of the raster, the stretch, and that the model takes these bands.' }),
+)
+
 export const scaleNotTaken = defineError(
   'SCALE_FROM_UNUSABLE',
   'invalid',

@@ -15,6 +15,7 @@ import { guardPatches, inspectRequest } from './plan.ts'
 import type { GeoRequest } from './request.ts'
 import { placeRows } from './rows.ts'
 import { openSource, type OpenSource } from './source.ts'
+import { VectorCounts, type VectorCountsState } from './vector-counts.ts'
 import { storedStretch, takeStretch, whyOther, type StoredStretch, type TakenStretch } from './stretch.ts'
 
 /** How the raster is read. */
@@ -29,6 +30,7 @@ interface Loading {
   readonly output: EmbeddingOutput
   readonly identity: Identity
   readonly done: TilesDone | null
+  readonly vectors: VectorCounts
 }
 
 /** How far a run has come: all tiles before `tiles` are in the staging table, or were skipped. */
@@ -36,6 +38,7 @@ interface TilesDone {
   readonly tiles: number
   readonly skipped: number
   readonly output: OutputState
+  readonly vectors?: VectorCountsState
 }
 
 /** A raster that is loaded: its rows are in the staging table of the run. */
@@ -114,17 +117,20 @@ export class RasterRun<Result> {
     const kept = await context.checkpoint.take<TilesDone>(identity)
     const done = kept && (await EmbeddingOutput.canGoOn(context, options)) ? kept : null
     const output = await EmbeddingOutput.open(context, options, done?.output)
-    const loading = { path: source.path, reading, output, identity, done }
+    const vectors = new VectorCounts(done?.vectors)
+    const loading = { path: source.path, reading, output, identity, done, vectors }
     const skipped = await watch.time('embed', this.#load(engine, loading))
     const { plan } = reading.inspected
     if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
-    return await this.#purpose.finish({ making, source, output, skipped, watch })
+    vectors.check()
+    const warned = { ...making, vectorWarnings: vectors.warnings() }
+    return await this.#purpose.finish({ making: warned, source, output, skipped, watch })
   }
 
   /** Takes the batches as they come; returns how many tiles were skipped. */
   async #load(
     engine: Engine,
-    { path, reading: { inspected, scale }, output, identity, done }: Loading,
+    { path, reading: { inspected, scale }, output, identity, done, vectors }: Loading,
   ): Promise<number> {
     const [request, context] = [this.#request, this.#context] as const
     const { tiles: from, skipped: skippedBefore } = done ?? { tiles: 0, skipped: 0 }
@@ -149,11 +155,17 @@ export class RasterRun<Result> {
     const grid = request.level === 'patch' ? patchGrid(engine.model.manifest, request.tileSize) : null
     const keep = async (rowsFollow: boolean): Promise<void> => {
       await output.flush()
-      const now: TilesDone = { tiles: run.done, skipped: skippedBefore + run.skipped, output: output.state }
+      const now: TilesDone = {
+        tiles: run.done,
+        skipped: skippedBefore + run.skipped,
+        output: output.state,
+        vectors: vectors.state,
+      }
       await context.checkpoint.keep(identity, now, { rowsFollow })
     }
     for await (const batch of run) {
       if (context.checkpoint.isDue && output.rows > 0) await keep(true)
+      vectors.add(batch.embeddings, batch.dims)
       await output.append(placeRows(batch, inspected, grid))
     }
     await output.flush()
