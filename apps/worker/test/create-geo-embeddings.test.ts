@@ -243,9 +243,9 @@ describe('options', () => {
     await fixture('u16.tif', { width: 300, height: 300, bands: 4 }, { ...UTM, type: 'uint16' })
     const job = await run({ geotiffPath: 'u16.tif', bands: [2, 1, 0] })
     expect(job.result?.['scale']).toMatchObject({ origin: 'percentile' })
-    expect((await run({ geotiffPath: 'u16.tif', scale: [0, 10_000] })).result?.['scale']).toMatchObject({
+    expect((await run({ geotiffPath: 'u16.tif', scale: [0, 60_000] })).result?.['scale']).toMatchObject({
       origin: 'explicit',
-      max: [10_000, 10_000, 10_000],
+      max: [60_000, 60_000, 60_000],
     })
   })
   test('two dates of a sensor compare by default, two percentiles do not, and scaleFrom mends that', async () => {

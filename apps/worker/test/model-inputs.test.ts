@@ -17,7 +17,12 @@ beforeAll(async () => {
   const [files, models] = [join(worker.folder, 'data'), join(worker.folder, 'models', MODEL, 'r1')]
   await mkdir(files)
   await mkdir(models, { recursive: true })
-  const image = textureImage({ width: 256, height: 128, bands: 12, seed: 7, noise: 8, type: 'uint16' })
+  const texture = textureImage({ width: 256, height: 128, bands: 12, seed: 7, noise: 8, type: 'uint16' })
+  // Reflectances as the product stores them.
+  const image: typeof texture = {
+    ...texture,
+    read: (...rect) => Array.from(texture.read(...rect), (value) => 1500 + value / 40),
+  }
   const georeference = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
   const bytes = await writeGeoTiff(image, { type: 'uint16', compression: 'deflate', color: 'gray', georeference })
   for (const file of [PRODUCT, 'scene.tif']) await writeFile(join(files, file), bytes)

@@ -1993,6 +1993,8 @@ export interface operations {
                 label?: string;
                 /** @description Required on the shared pool. */
                 projectRef?: string;
+                /** @description Of a PNG: the stored values that 0 and 255 stand for, min,max for all colours or for each, as shown.rescale of /raster/v1/info has them. A PNG of /raster/v1 says so itself. */
+                rescale?: string;
                 /** @description When the picture was taken, for models that ask. */
                 datetime?: string;
             };

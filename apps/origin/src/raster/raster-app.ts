@@ -26,7 +26,7 @@ const DEFAULT_PREVIEW = 1024
 /** What is drawn twice is mostly drawn twice within minutes. */
 const PICTURE_BYTES = 48 * 1024 * 1024
 /** Cut with the style, so that a changed renderer does not answer with kept pictures. */
-const RENDERER = 1
+const RENDERER = 2
 
 /**
  * `/raster/v1`: pictures of GeoTIFFs while somebody looks, with TiTiler's paths and parameters. `url` is

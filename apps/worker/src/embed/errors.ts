@@ -39,6 +39,33 @@ export const chipTooLarge = defineError(
   () => ({ hint: 'Crop it, or make a table of it with createGeoEmbeddings.' }),
 )
 
+export const chipUnits = defineError(
+  'CHIP_UNITS_UNKNOWN',
+  'invalid',
+  (f: { table: string; why: string }) => `The picture does not compare with the table ${f.table}: ${f.why}`,
+  () => ({
+    hint: 'Send a PNG as /raster/v1 drew it, rescale=min,max with what 0 and 255 of the PNG stand for, or a GeoTIFF that was cut from the raster.',
+    errors: [{ path: '/querystring/rescale', message: 'is needed, or a picture in the units of the table' }],
+  }),
+)
+
+export const chipRescale = defineError(
+  'INVALID_SCALE',
+  'invalid',
+  (f: { text: string; why: string }) => `rescale ${f.text} ${f.why}`,
+  () => ({
+    errors: [{ path: '/querystring/rescale', message: 'must be min,max, or min,max of each colour, of a PNG' }],
+  }),
+)
+
+export const chipBands = defineError(
+  'CHIP_BANDS_DIFFER',
+  'invalid',
+  (f: { table: string; wanted: readonly number[]; drawn: readonly number[] }) =>
+    `The picture shows band ${f.drawn.join(', ')}, the table ${f.table} is made of band ${f.wanted.join(', ')}`,
+  (f) => ({ hint: `Draw the picture with ${f.wanted.map((band) => `bidx=${band}`).join('&')}.` }),
+)
+
 export const queryTooSlow = defineError(
   'QUERY_TIMED_OUT',
   'timeout',

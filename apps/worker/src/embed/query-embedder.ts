@@ -11,10 +11,13 @@ import type { GeoEmbeddingsDeps } from '../jobs/create-geo-embeddings/create-geo
 import { inspectRaster } from '../jobs/create-geo-embeddings/inspect.ts'
 import { inspectRequest } from '../jobs/create-geo-embeddings/plan.ts'
 import { checkRequest, readRequest } from '../jobs/create-geo-embeddings/request.ts'
-import { takeStretch } from '../jobs/create-geo-embeddings/stretch.ts'
+import { takeStretch, whyOther, type StoredStretch } from '../jobs/create-geo-embeddings/stretch.ts'
+import { valuesOfPng, type ChipValues } from './chip-values.ts'
 import {
   chipEmpty,
+  chipRescale,
   chipTooLarge,
+  chipUnits,
   modelReplaced,
   queriesBusy,
   queryTooSlow,
@@ -34,6 +37,15 @@ const ROWS = 10
 const QUERY_CANCELED = '57014'
 /** Models whose text part stays open, unless more are in use. */
 const OPEN_TOWERS = 2
+
+/** A picture as a file. */
+interface Chip {
+  readonly path: string
+  readonly tableName: string
+  readonly datetime: string | undefined
+  /** What its bytes stand for; null for what is stored. */
+  readonly values: ChipValues | null
+}
 
 interface OpenTower {
   readonly opening: Promise<TextTower>
@@ -89,23 +101,27 @@ export class QueryEmbedder {
   /**
    * A picture, a GeoTIFF or a PNG; the mean of its tiles where it is larger than one.
    *
-   * @throws what createGeoEmbeddings refuses a raster for, MODEL_REPLACED, NO_VALID_PIXELS, and as `text`
+   * @throws what createGeoEmbeddings refuses a raster for, CHIP_UNITS_UNKNOWN, CHIP_BANDS_DIFFER, INVALID_SCALE, MODEL_REPLACED,
+   * NO_VALID_PIXELS, and as `text`
    */
   chip(
     project: QueryProject,
-    search: Pick<EmbedChip, 'datetime'> & Search,
+    search: Pick<EmbedChip, 'datetime' | 'rescale'> & Search,
     bytes: Uint8Array,
     left: AbortSignal,
   ): Promise<Answered> {
-    const { tableName, datetime } = search
+    const { tableName, datetime, rescale } = search
     return this.#bounded(project, search, async (table, late) => {
       const signal = AbortSignal.any([left, late])
       await mkdir(this.#deps.workdir, { recursive: true })
       const folder = await mkdtemp(join(this.#deps.workdir, 'chip-'))
       try {
         const path = join(folder, 'chip.tif')
-        await writeFile(path, isPng(bytes) ? await pngToGeoTiff(bytes, CHIP_PIXELS) : bytes)
-        return await this.#embedFile(project.database, table, { path, tableName, datetime }, signal)
+        const png = isPng(bytes)
+        if (!png && rescale !== undefined) throw chipRescale({ text: rescale, why: 'belongs to a PNG' })
+        const values = png ? valuesOfPng(bytes, rescale, table) : null
+        await writeFile(path, png ? await pngToGeoTiff(bytes, CHIP_PIXELS, values?.lines) : bytes)
+        return await this.#embedFile(project.database, table, { path, tableName, datetime, values }, signal)
       } finally {
         await rm(folder, { recursive: true, force: true })
       }
@@ -121,7 +137,7 @@ export class QueryEmbedder {
   async #embedFile(
     database: Database,
     table: FoundEmbeddings,
-    { path, tableName, datetime }: { path: string; tableName: string; datetime: string | undefined },
+    { path, tableName, datetime, values }: Chip,
     signal: AbortSignal,
   ): Promise<Float32Array> {
     const { models, engines, crs } = this.#deps
@@ -134,6 +150,8 @@ export class QueryEmbedder {
       level: table.level === 'patch' ? 'patch' : 'tile',
       ...(table.tileSize !== null && { tileSize: table.tileSize }),
       ...(datetime !== undefined && { datetime }),
+      // Its bytes are brought to values already.
+      ...(values && { profile: 'none', ...(values.bands && { bands: [...values.bands] }) }),
     })
     const manifest = await models.find(table.modelName)
     checkRequest(request, manifest)
@@ -145,10 +163,13 @@ export class QueryEmbedder {
         path,
         request: inspectRequest(request, manifest, taken, limits),
         crs,
-        scale: { explicit: null, taken: taken.ranges, unit },
+        scale: { explicit: null, taken: taken.ranges, unit, decibels: isDecibels(table) },
       },
       signal,
-      () => undefined,
+      (found) => {
+        const why = values ? null : whyOther({ ...taken, isExplicit: false }, found)
+        if (why !== null) throw chipUnits({ table: tableName, why })
+      },
     ).catch((error: unknown) => {
       if (error instanceof TerraneError && error.code === 'size_guard_exceeded')
         throw chipTooLarge({ tiles: CHIP_TILES })
@@ -264,6 +285,10 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+function isDecibels({ scale }: FoundEmbeddings): boolean {
+  return (scale as Partial<StoredStretch> | null)?.decibels === true
 }
 
 function isPng(bytes: Uint8Array): boolean {

@@ -160,6 +160,39 @@ describe('tables compare', () => {
     await expect(changes('rgb', 'nameless')).rejects.toMatchObject({ code: '22023' })
   })
 
+  test('not when their values are in other units, unless the caller stated the range', async () => {
+    const stated = { ...scale, origin: 'explicit' }
+    await make('numbers', before, { scale: { ...scale, values: 'uint16' } })
+    await make('reflectance', before, { scale: { ...scale, values: 'reflectance' } })
+    await make('stated', before, { scale: { ...stated, values: 'reflectance' } })
+    await expect(changes('numbers', 'reflectance')).rejects.toMatchObject({
+      code: '22023',
+      message: expect.stringMatching(/^tables "numbers" \(values: uint16\) and "reflectance" \(values: refl/) as string,
+    })
+    expect(await changes('numbers', 'stated')).toHaveLength(COUNT)
+    expect(await changes('numbers', 'own')).toHaveLength(COUNT)
+  })
+
+  test('not when their pixels are of other sizes on the ground', async () => {
+    for (const [name, meters] of [
+      ['ten', 10],
+      ['nearly_ten', 10.9],
+      ['twenty', 20],
+    ] as const)
+      await make(name, before, { scale: { ...scale, pixel_meters: meters } })
+    for (const [a, b] of [
+      ['ten', 'twenty'],
+      ['twenty', 'ten'],
+    ] as const) {
+      await expect(changes(a, b)).rejects.toMatchObject({
+        code: '22023',
+        message: expect.stringMatching(/pixels of 10 m.*cannot be compared|pixels of 20 m.*pixels of 10 m/) as string,
+      })
+    }
+    expect(await changes('ten', 'nearly_ten')).toHaveLength(COUNT)
+    expect(await changes('ten', 'own')).toHaveLength(COUNT)
+  })
+
   test('not by l2 when one of them is normalized, and not by different metrics', async () => {
     await make('raw', before, { metric: 'l2', normalized: false })
     await make('unit', before, { metric: 'l2' })

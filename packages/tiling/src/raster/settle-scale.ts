@@ -13,6 +13,8 @@ export interface ScaleRequest {
   readonly explicit: Ranges | null
   /** Of the table whose stretch is to be taken, one range per channel. */
   readonly taken: Ranges | null
+  /** The table's ranges are in decibels. */
+  readonly decibels?: boolean
   readonly unit: ModelUnit
 }
 
@@ -35,7 +37,7 @@ export async function settleScale(
 ): Promise<Scale> {
   await checkOffset(source, inspected)
   const { raster, bands, profile, channels } = inspected
-  const decibels = profile?.profile.unit === 'decibel' ? ({ decibels: true } as const) : {}
+  const decibels = profile?.profile.unit === 'decibel' || request.decibels === true ? ({ decibels: true } as const) : {}
   const taken = request.explicit === null ? request.taken : null
   if (request.explicit !== null || taken !== null) {
     const scale = await estimateScale(source, raster, bands, request.explicit ?? taken)

@@ -30,8 +30,8 @@ export function tileContext(
 /** A projection that stretches no more than this, such as UTM, has pixels of the size that its product is known by. */
 const TRUE_TO_SCALE = 0.01
 
-/** Meters that a pixel is long in the middle of the raster. */
-function groundSize(inspected: InspectedRaster): number {
+/** Length of a pixel in the middle of the raster, in meters. */
+export function groundSize(inspected: InspectedRaster): number {
   const { meters } = middleOf(inspected, Math.floor(inspected.plan.count / 2))
   const [, a, b, , d, e] = inspected.raster.affine
   const nominal = Math.sqrt(Math.abs(a * e - b * d))

@@ -11,9 +11,8 @@ import { conflictingScales } from './errors.ts'
 import { inspectHeaders } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import { checkRequest, readRequest, type GeoRequest } from './request.ts'
-import { embedRaster } from './run.ts'
+import { embedRaster, takenOf } from './run.ts'
 import { checkSource } from './source.ts'
-import { takeStretch } from './stretch.ts'
 
 export interface GeoEmbeddingsDeps {
   readonly models: ModelStore
@@ -100,9 +99,7 @@ async function checkCollection(
 }
 
 async function checkScaleFrom(submit: SubmitContext, request: GeoRequest, manifest: ModelManifest): Promise<void> {
-  if (request.scaleFrom === null) return
-  const unit = manifest.input.unit ?? 'scaled'
-  await takeStretch(submit.project.database, request.scaleFrom, { channels: manifest.input.bands.length, unit })
+  await takenOf(submit.project.database, request, manifest)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { EmbeddingSource } from '@terrane/database'
 import type { Model, ProviderChoice } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
+import { clampedWarnings } from './clamped.ts'
 import type { GeoRequest } from './request.ts'
 import { describeSource, nameOf, type OpenSource, type SourceOptions } from './source.ts'
 import type { StoredStretch } from './stretch.ts'
@@ -13,8 +14,12 @@ export interface Making {
   readonly model: Model
   readonly inspected: InspectedRaster
   readonly stretch: StoredStretch
+  /** Share of clamped samples of each channel. */
+  readonly clamped: readonly number[]
   /** What computed the model. */
   readonly choice: ProviderChoice
+  /** Of vectors that tell nothing; absent before they are made. */
+  readonly vectorWarnings?: readonly JobWarning[]
 }
 
 /** What record, catalogue and STAC item say of the table. */
@@ -61,12 +66,18 @@ export function publicationOf(making: Making, skipped: number): Omit<Publication
 }
 
 /** What a person should know of how a raster was read and computed. */
-export function warningsOf({ inspected, choice }: Pick<Making, 'inspected' | 'choice'>): JobWarning[] {
+export function warningsOf({
+  inspected,
+  clamped,
+  choice,
+  vectorWarnings = [],
+}: Pick<Making, 'inspected' | 'clamped' | 'choice' | 'vectorWarnings'>): JobWarning[] {
   const refused = choice.refused.map(({ provider, why }) => ({
     code: 'PROVIDER_UNAVAILABLE',
     message: `The worker's setting TERRANE_INFERENCE_PROVIDERS names ${provider}, which is not there (${why}), so ${choice.provider} computed the model`,
   }))
-  return [...inspected.notices.map(({ code, message }) => ({ code, message })), ...refused]
+  const notices = inspected.notices.map(({ code, message }) => ({ code, message }))
+  return [...notices, ...clampedWarnings(inspected, clamped), ...vectorWarnings, ...refused]
 }
 
 /** What the catalogue and the GeoParquet file say of the making. */

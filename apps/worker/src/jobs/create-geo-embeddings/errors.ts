@@ -135,12 +135,29 @@ export const conflictingScales = defineError(
   () => ({ errors: [{ path: '/scaleFrom', message: 'cannot be combined with scale' }] }),
 )
 
+export const samplesClamped = defineError(
+  'SAMPLES_CLAMPED',
+  'invalid',
+  (f: { percent: number }) => `${f.percent} % of the samples lie outside of the stretch: the raster has other units`,
+  () => ({
+    hint: 'Send the profile of the product, a scale in the units of the raster, or leave scaleFrom out.',
+    errors: [{ path: '/scale', message: 'does not fit the values of the raster' }],
+  }),
+)
+
+export const vectorsEmpty = defineError(
+  'VECTORS_EMPTY',
+  'invalid',
+  (f: { count: number; rows: number }) => `${f.count} of ${f.rows} vectors are zero or constant: they tell nothing`,
+  () => ({ hint: 'Check the nodata value or mask of the raster, the stretch, and that the model takes these bands.' }),
+)
+
 export const scaleNotTaken = defineError(
   'SCALE_FROM_UNUSABLE',
   'invalid',
   (f: { table: string; why: string }) => `The stretch of the table "${f.table}" cannot be taken: ${f.why}`,
   () => ({
-    hint: 'Name a table that createGeoEmbeddings made with a model of the same channels.',
+    hint: 'Name a table that createGeoEmbeddings made of rasters in the same units with a model of the same channels, or send the profile of the raster.',
     errors: [{ path: '/scaleFrom/table', message: 'is not a table whose stretch can be taken' }],
   }),
 )

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { TerraneError, reviveError, type PlainError } from '@terrane/core'
 import type { CrsEntry, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
+import { checkClamped } from './clamped.ts'
 
 /** What the thread is asked. */
 export interface InspectTask {
@@ -15,7 +16,7 @@ export interface InspectTask {
 /** What it says: first what the headers tell, then the scale, which needs pixels. */
 export type InspectReply =
   | { readonly type: 'inspected'; readonly inspected: InspectedRaster }
-  | { readonly type: 'scaled'; readonly scale: Scale }
+  | { readonly type: 'scaled'; readonly scale: Scale; readonly clamped: readonly number[] }
   | { readonly type: 'refused'; readonly error: PlainError }
 
 /**
@@ -29,21 +30,31 @@ export function inspectHeaders(task: Omit<InspectTask, 'scale'>, signal: AbortSi
   })
 }
 
+/** A raster, its stretch, and the share of samples of each channel that the stretch clamps. */
+export interface ScaledRaster {
+  readonly inspected: InspectedRaster
+  readonly scale: Scale
+  readonly clamped: readonly number[]
+}
+
 /**
  * Checks a raster and finds its scale in a thread.
  *
  * @param onInspected called between the two, for checks that need the plan; what it throws ends the work
- * @throws what `inspectGeoTiff` and `settleScale` throw, the reason of the signal
+ * @throws what `inspectGeoTiff` and `settleScale` throw, SAMPLES_CLAMPED, the reason of the signal
  */
 export function inspectRaster(
   task: InspectTask & { readonly scale: ScaleRequest },
   signal: AbortSignal,
   onInspected: (inspected: InspectedRaster) => void,
-): Promise<{ inspected: InspectedRaster; scale: Scale }> {
+): Promise<ScaledRaster> {
   let inspected: InspectedRaster | null = null
-  return inThread<{ inspected: InspectedRaster; scale: Scale }>(task, signal, (reply, done) => {
+  return inThread<ScaledRaster>(task, signal, (reply, done) => {
     if (reply.type === 'inspected') onInspected((inspected = reply.inspected))
-    else if (inspected) done({ inspected, scale: reply.scale })
+    else if (inspected) {
+      checkClamped(reply.clamped)
+      done({ inspected, scale: reply.scale, clamped: reply.clamped })
+    }
   })
 }
 

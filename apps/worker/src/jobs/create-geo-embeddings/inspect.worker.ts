@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { toPlainError } from '@terrane/core'
-import { createCrsCatalogue, inspectGeoTiff, openFileSource, settleScale } from '@terrane/tiling/raster'
+import { clampedShares, createCrsCatalogue, inspectGeoTiff, openFileSource, settleScale } from '@terrane/tiling/raster'
 import type { InspectReply, InspectTask } from './inspect.ts'
 
 // Headers can be megabytes and the scale needs pixels: both would hold up the worker's event loop.
@@ -13,7 +13,9 @@ async function inspect({ path, request, crs, scale }: InspectTask): Promise<void
     using source = openFileSource(path)
     const inspected = inspectGeoTiff(source, { ...request, crs: createCrsCatalogue(crs) })
     reply({ type: 'inspected', inspected })
-    if (scale !== null) reply({ type: 'scaled', scale: await settleScale(source, inspected, scale) })
+    if (scale === null) return
+    const settled = await settleScale(source, inspected, scale)
+    reply({ type: 'scaled', scale: settled, clamped: await clampedShares(source, inspected, settled) })
   } catch (error) {
     reply({ type: 'refused', error: toPlainError(error) })
   }

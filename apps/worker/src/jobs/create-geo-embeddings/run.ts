@@ -1,6 +1,7 @@
 import type { EmbeddingsResult } from '@terrane/contracts'
+import type { Queryable } from '@terrane/database'
 import { geoTiffTiles, patchGrid, type Engine, type Model, type ModelManifest } from '@terrane/embeddings'
-import type { InspectedRaster, Scale } from '@terrane/tiling/raster'
+import type { InspectedRaster } from '@terrane/tiling/raster'
 import { EmbeddingOutput, type OutputOptions, type OutputState } from '../embeddings/embedding-output.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import { identityOf } from '../identity.ts'
@@ -8,18 +9,17 @@ import type { Identity, JobContext } from '../task.ts'
 import type { GeoEmbeddingsDeps } from './create-geo-embeddings.ts'
 import { tileContext } from './context.ts'
 import { metadataOf, publicationOf, sourceOfTable, type Making } from './describe.ts'
-import { noValidTiles } from './errors.ts'
-import { inspectRaster } from './inspect.ts'
+import { noValidTiles, scaleNotTaken } from './errors.ts'
+import { inspectRaster, type ScaledRaster } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import type { GeoRequest } from './request.ts'
 import { placeRows } from './rows.ts'
 import { openSource, type OpenSource } from './source.ts'
-import { storedStretch, takeStretch, type StoredStretch, type TakenStretch } from './stretch.ts'
+import { VectorCounts, type VectorCountsState } from './vector-counts.ts'
+import { storedStretch, takeStretch, whyOther, type StoredStretch, type TakenStretch } from './stretch.ts'
 
 /** How the raster is read. */
-export interface Reading {
-  readonly inspected: InspectedRaster
-  readonly scale: Scale
+export interface Reading extends ScaledRaster {
   readonly stretch: StoredStretch
 }
 
@@ -30,6 +30,7 @@ interface Loading {
   readonly output: EmbeddingOutput
   readonly identity: Identity
   readonly done: TilesDone | null
+  readonly vectors: VectorCounts
 }
 
 /** How far a run has come: all tiles before `tiles` are in the staging table, or were skipped. */
@@ -37,6 +38,7 @@ interface TilesDone {
   readonly tiles: number
   readonly skipped: number
   readonly output: OutputState
+  readonly vectors?: VectorCountsState
 }
 
 /** A raster that is loaded: its rows are in the staging table of the run. */
@@ -55,7 +57,7 @@ export interface Purpose<Result> {
   /** Looks at the file before its headers are read; a result ends the run. */
   begin(source: OpenSource): Result | null
   /** Looks at what the headers tell; what it throws ends the run. */
-  accept(reading: Reading): void
+  accept(inspected: InspectedRaster): void
   finish(loaded: Loaded): Promise<Result>
 }
 
@@ -85,7 +87,6 @@ export class RasterRun<Result> {
     if (before !== null) return before
     this.#step('inspect', 'reading the headers')
     const reading = await watch.time('inspect', this.#inspect(source.path, manifest))
-    this.#purpose.accept(reading)
     this.#step('model', 'loading the model')
     const model = await watch.time(
       'model',
@@ -100,15 +101,10 @@ export class RasterRun<Result> {
 
   async #inspect(path: string, manifest: ModelManifest): Promise<Reading> {
     const [deps, request, context] = [this.#deps, this.#request, this.#context] as const
-    const unit = manifest.input.unit ?? 'scaled'
-    const taken =
-      request.scaleFrom === null
-        ? this.#purpose.taken
-        : await takeStretch(context.project.database, request.scaleFrom, {
-            channels: manifest.input.bands.length,
-            unit,
-          })
-    return readRaster(deps, request, manifest, { path, taken, signal: context.signal })
+    const { signal } = context
+    const taken = this.#purpose.taken ?? (await takenOf(context.project.database, request, manifest))
+    const accept = this.#purpose.accept.bind(this.#purpose)
+    return readRaster(deps, request, manifest, { path, taken, accept, signal })
   }
 
   async #embed(engine: Engine, source: OpenSource, reading: Reading): Promise<Result> {
@@ -121,17 +117,20 @@ export class RasterRun<Result> {
     const kept = await context.checkpoint.take<TilesDone>(identity)
     const done = kept && (await EmbeddingOutput.canGoOn(context, options)) ? kept : null
     const output = await EmbeddingOutput.open(context, options, done?.output)
-    const loading = { path: source.path, reading, output, identity, done }
+    const vectors = new VectorCounts(done?.vectors)
+    const loading = { path: source.path, reading, output, identity, done, vectors }
     const skipped = await watch.time('embed', this.#load(engine, loading))
     const { plan } = reading.inspected
     if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
-    return await this.#purpose.finish({ making, source, output, skipped, watch })
+    vectors.check()
+    const warned = { ...making, vectorWarnings: vectors.warnings() }
+    return await this.#purpose.finish({ making: warned, source, output, skipped, watch })
   }
 
   /** Takes the batches as they come; returns how many tiles were skipped. */
   async #load(
     engine: Engine,
-    { path, reading: { inspected, scale }, output, identity, done }: Loading,
+    { path, reading: { inspected, scale }, output, identity, done, vectors }: Loading,
   ): Promise<number> {
     const [request, context] = [this.#request, this.#context] as const
     const { tiles: from, skipped: skippedBefore } = done ?? { tiles: 0, skipped: 0 }
@@ -156,11 +155,17 @@ export class RasterRun<Result> {
     const grid = request.level === 'patch' ? patchGrid(engine.model.manifest, request.tileSize) : null
     const keep = async (rowsFollow: boolean): Promise<void> => {
       await output.flush()
-      const now: TilesDone = { tiles: run.done, skipped: skippedBefore + run.skipped, output: output.state }
+      const now: TilesDone = {
+        tiles: run.done,
+        skipped: skippedBefore + run.skipped,
+        output: output.state,
+        vectors: vectors.state,
+      }
       await context.checkpoint.keep(identity, now, { rowsFollow })
     }
     for await (const batch of run) {
       if (context.checkpoint.isDue && output.rows > 0) await keep(true)
+      vectors.add(batch.embeddings, batch.dims)
       await output.append(placeRows(batch, inspected, grid))
     }
     await output.flush()
@@ -193,12 +198,30 @@ export function embedRaster(
   }).run()
 }
 
-/** Checks a raster by its headers and settles its stretch. */
+/** The stretch of the table that a request names in `scaleFrom`; null without one. @throws SCALE_FROM_UNUSABLE */
+export async function takenOf(
+  database: Queryable,
+  { scaleFrom }: GeoRequest,
+  { input }: ModelManifest,
+): Promise<TakenStretch | null> {
+  if (scaleFrom === null) return null
+  return takeStretch(database, scaleFrom, { channels: input.bands.length, unit: input.unit ?? 'scaled' })
+}
+
+interface RasterToRead {
+  readonly path: string
+  readonly taken: TakenStretch | null
+  /** Looks at what the headers tell; what it throws ends the reading. */
+  readonly accept?: (inspected: InspectedRaster) => void
+  readonly signal: AbortSignal
+}
+
+/** Checks a raster by its headers and settles its stretch. @throws SCALE_FROM_UNUSABLE, SAMPLES_CLAMPED */
 export async function readRaster(
   deps: GeoEmbeddingsDeps,
   request: GeoRequest,
   manifest: ModelManifest,
-  { path, taken, signal }: { readonly path: string; readonly taken: TakenStretch | null; readonly signal: AbortSignal },
+  { path, taken, accept, signal }: RasterToRead,
 ): Promise<Reading> {
   const unit = manifest.input.unit ?? 'scaled'
   const task = {
@@ -207,10 +230,13 @@ export async function readRaster(
     crs: deps.crs,
     scale: { explicit: request.scale, taken: taken?.ranges ?? null, unit },
   }
-  const { inspected, scale } = await inspectRaster(task, signal, ({ plan }) =>
-    guardPatches(plan.count, request, manifest, deps.maxPatches),
-  )
-  return { inspected, scale, stretch: storedStretch(inspected, scale, unit) }
+  const read = await inspectRaster(task, signal, (inspected) => {
+    guardPatches(inspected.plan.count, request, manifest, deps.maxPatches)
+    const why = request.scaleFrom === null || taken === null ? null : whyOther(taken, inspected)
+    if (why !== null) throw scaleNotTaken({ table: request.scaleFrom!, why })
+    accept?.(inspected)
+  })
+  return { ...read, stretch: storedStretch(read.inspected, read.scale, unit, read.clamped) }
 }
 
 /** The table that a request asks for. */

@@ -17,7 +17,7 @@ export interface RasterDescription extends RasterSummary {
   readonly overviews: readonly number[]
   readonly palette: boolean
   readonly defaultBands: readonly number[]
-  /** The range of each of these bands that is shown. */
+  /** The range of stored values of each of these bands that is shown: `rescale` of a request that draws the same. */
   readonly limits: readonly (readonly [number, number])[]
 }
 

@@ -1,12 +1,19 @@
 import sharp from 'sharp'
+import { markDrawn } from './drawn.ts'
 import type { Picture } from './paint.ts'
 import type { PictureFormat } from './thread/messages.ts'
 
-/** A picture as a file. JPEG has no transparency: what is empty becomes white. */
-export async function encodePicture({ width, height, rgba }: Picture, format: PictureFormat): Promise<Uint8Array> {
+/** A picture as a file. A PNG says what it shows; JPEG has no transparency: what is empty becomes white. */
+export async function encodePicture(
+  { width, height, rgba, drawn }: Picture,
+  format: PictureFormat,
+): Promise<Uint8Array> {
   const image = sharp(rgba, { raw: { width, height, channels: 4 } })
   // Least effort: tiles are made while somebody waits, and kept.
-  if (format === 'png') return image.png({ compressionLevel: 1 }).toBuffer()
+  if (format === 'png') {
+    const png = await image.png({ compressionLevel: 1 }).toBuffer()
+    return drawn === undefined ? png : markDrawn(png, drawn)
+  }
   if (format === 'webp') return image.webp({ quality: 80, effort: 0 }).toBuffer()
   return image.flatten({ background: '#ffffff' }).jpeg({ quality: 80 }).toBuffer()
 }

@@ -1,5 +1,6 @@
 import type { RasterInfo } from '../raster-info.ts'
 import type { Colormap } from './colormap.ts'
+import type { Drawn } from './drawn.ts'
 import type { Plane, ReadPixels } from './pixels.ts'
 
 /** How read pixels become a picture. */
@@ -18,6 +19,8 @@ export interface Picture {
   readonly width: number
   readonly height: number
   readonly rgba: Uint8Array
+  /** What the colours stand for; absent where they are those of a palette. */
+  readonly drawn?: Drawn
 }
 
 /** Paints pixels: a palette's own colours, a colormap over one band, three bands as red, green and blue, or one as gray. */

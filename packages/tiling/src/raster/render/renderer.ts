@@ -58,7 +58,7 @@ export interface RasterRenderer extends RasterSummary {
   readonly crsName: string
   /** The bands that are shown when none are named, 1-based. */
   readonly defaultBands: readonly number[]
-  /** The range of each band that becomes 0 to 255: all of a byte, otherwise the 2nd to the 98th percentile. */
+  /** The range of stored values of each band that becomes 0 to 255: all of a byte, otherwise the 2nd to the 98th percentile. */
   limits(bidx: readonly number[]): Promise<readonly (readonly [number, number])[]>
   /** Which image a view is read from: 0 for the full resolution, 1 for the first overview that can stand in for it, … */
   levelOf(view: View): number
@@ -119,7 +119,10 @@ export function openRenderer(source: ByteSource, options: RendererOptions = {}):
     crsName: crs.name,
     ...zooms,
     defaultBands: defaultBands(raster).map((band) => band + 1),
-    limits: (bidx) => limitsOf(bandsOf(raster, bidx)),
+    limits: async (bidx) => {
+      const bands = bandsOf(raster, bidx)
+      return storedRanges(raster, bands, await limitsOf(bands))
+    },
     levelOf(view) {
       const visible = visibleRect(view, boxes)
       return visible === null ? 0 : chooseLevel(raster, stepOf(toSource(view, place), visible)).index
@@ -144,9 +147,26 @@ export function openRenderer(source: ByteSource, options: RendererOptions = {}):
       const unscale = style.unscale ?? style.rescale === undefined
       const rescale = spread(style.rescale ?? (await limitsOf(bands)), bands.length)
       const picture = paint(raster, pixels, { bands, rescale, unscale, colormap: style.colormap ?? null })
-      return placed(picture, view, visible)
+      const drawn = {
+        bidx: bands.map((band) => band + 1),
+        rescale: style.colormap === undefined ? (unscale ? storedRanges(raster, bands, rescale) : rescale) : null,
+      }
+      return { ...placed(picture, view, visible), ...(raster.palette === null && { drawn }) }
     },
   }
+}
+
+/** Ranges of physical values as those of stored ones. */
+function storedRanges(
+  raster: RasterInfo,
+  bands: readonly number[],
+  ranges: readonly (readonly [number, number])[],
+): readonly (readonly [number, number])[] {
+  return bands.map((band, i) => {
+    const { scale, offset } = raster.bands[band] ?? { scale: 1, offset: 0 }
+    const [min, max] = ranges[i] as readonly [number, number]
+    return [(min - offset) / scale, (max - offset) / scale]
+  })
 }
 
 interface ViewPlan {

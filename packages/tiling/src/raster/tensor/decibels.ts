@@ -15,9 +15,14 @@ export function createDecibels({ scale, mean, std, bands }: Normalisation): (pla
       const range = (scale.max[channel] as number) - min
       const [m, s] = [mean[channel] as number, std[channel] as number]
       for (let i = channel * size; i < (channel + 1) * size; i++) {
-        const share = (10 * Math.log10(Math.max(planes[i] as number, NO_ECHO)) - min) / range
+        const share = (toDecibels(planes[i] as number) - min) / range
         planes[i] = ((scale.unclamped === true ? share : Math.min(1, Math.max(0, share))) - m) / s
       }
     }
   }
+}
+
+/** Linear power in decibels. */
+export function toDecibels(power: number): number {
+  return 10 * Math.log10(Math.max(power, NO_ECHO))
 }

@@ -186,7 +186,7 @@ function publicationOf(
 function metadataOf(
   request: GeoRequest,
   { manifest, sha256 }: Model,
-  { stretch, crs, storedAs, unit }: TablePlan,
+  { stretch, crs }: TablePlan,
   done: readonly EmbeddingSource[],
 ): Record<string, unknown> {
   const { id, revision, kind } = manifest
@@ -194,8 +194,6 @@ function metadataOf(
     model: { id, revision, sha256, kind },
     sources: done.length,
     crs,
-    stored_as: storedAs,
-    unit,
     tiling: { tile_size: request.tileSize, stride: request.stride, edge: request.edge, align_grid: request.alignGrid },
     scale: stretch,
     level: request.level,

@@ -58,7 +58,7 @@ export async function embedShard(
     taken: table.taken,
     begin: ({ version }) =>
       sourceVersion(version, request) === known ? { source: null, warnings: [], timings: {} } : null,
-    accept: ({ inspected }) => checkSource(table, name, inspected),
+    accept: (inspected) => checkSource(table, name, inspected),
     finish: ({ making, source, output, skipped, watch }) => {
       const result: ShardResult = {
         source: sourceOfTable(request, making.inspected, output.state, { deps, source, skipped, name }),

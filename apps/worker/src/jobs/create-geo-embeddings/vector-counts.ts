@@ -1,0 +1,80 @@
+import type { JobWarning } from '@terrane/contracts'
+import { vectorsEmpty } from './errors.ts'
+
+/** Vectors with fewer dimensions may well have one number in all of them. */
+const LEAST_DIMS = 8
+/** With fewer rows a half says nothing. */
+const LEAST_ROWS = 3
+
+/** What was counted so far; plain data for a checkpoint. */
+export interface VectorCountsState {
+  readonly rows: number
+  readonly zero: number
+  readonly constant: number
+  readonly alike: number
+  readonly first: readonly number[] | null
+}
+
+const NONE: VectorCountsState = { rows: 0, zero: 0, constant: 0, alike: 0, first: null }
+
+/**
+ * Counts vectors that tell nothing: zero in all dimensions, one number in all of them (zero among them), or the same as the
+ * first vector of the raster.
+ */
+export class VectorCounts {
+  #state: VectorCountsState
+
+  constructor(state: VectorCountsState | null | undefined) {
+    this.#state = state ?? NONE
+  }
+
+  get state(): VectorCountsState {
+    return this.#state
+  }
+
+  /** Counts the vectors of a batch, one after the other in `embeddings`. */
+  add(embeddings: Float32Array, dims: number): void {
+    let { rows, zero, constant, alike } = this.#state
+    const first = this.#state.first ?? (embeddings.length > 0 ? Array.from(embeddings.subarray(0, dims)) : null)
+    for (let at = 0; at + dims <= embeddings.length; at += dims) {
+      rows++
+      if (isFlat(embeddings, at, dims)) {
+        if (embeddings[at] === 0) zero++
+        if (embeddings[at] === 0 || dims >= LEAST_DIMS) constant++
+      }
+      if (first !== null && isSame(embeddings, at, first)) alike++
+    }
+    this.#state = { rows, zero, constant, alike, first }
+  }
+
+  /** @throws VECTORS_EMPTY when more than half of the vectors are zero or constant */
+  check(): void {
+    const { rows, constant } = this.#state
+    if (2 * constant > rows) throw vectorsEmpty({ count: constant, rows })
+  }
+
+  /** What a result says of vectors that no search finds, or that all searches find. */
+  warnings(): JobWarning[] {
+    const { rows, zero, alike } = this.#state
+    const warnings: JobWarning[] = []
+    if (zero > 0) {
+      const message = `${zero} of ${rows} vectors are zero: no search finds them. Check nodata value, stretch and model.`
+      warnings.push({ code: 'VECTORS_ZERO', message, count: zero })
+    }
+    if (rows >= LEAST_ROWS && 2 * alike > rows) {
+      const message = `${alike} of ${rows} vectors are the same. Check nodata value, stretch and model.`
+      warnings.push({ code: 'VECTORS_ALIKE', message, count: alike })
+    }
+    return warnings
+  }
+}
+
+function isFlat(values: Float32Array, at: number, dims: number): boolean {
+  for (let i = 1; i < dims; i++) if (values[at + i] !== values[at]) return false
+  return true
+}
+
+function isSame(values: Float32Array, at: number, first: readonly number[]): boolean {
+  for (let i = 0; i < first.length; i++) if (values[at + i] !== first[i]) return false
+  return true
+}
