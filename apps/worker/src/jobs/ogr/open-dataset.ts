@@ -150,9 +150,10 @@ function open(
   place: ReadingPlace,
   exchange: Pick<ReadRequest, 'types' | 'isUntyped' | 'isWorkbook'> = {},
 ) {
-  const { encoding, csv, sourceSrs } = input
+  const { encoding, csv, sourceSrs, types: columnTypes } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
-  return Reading.open({ path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) }, place)
+  const asked = { ...(encoding && { encoding }), ...(csv && { csv }), ...(columnTypes && { columnTypes }) }
+  return Reading.open({ path, format, ...srid, ...exchange, ...asked }, place)
 }
 
 function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {
