@@ -1,6 +1,7 @@
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
+import { workbook } from './workbook-writer.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -69,4 +70,41 @@ test('times without a zone are those of a clock, and stay so', async () => {
   expect(typesOf(tables[0]!)).toEqual({ local: 'timestamp', world: 'timestamptz' })
   const texts = await rowsOf(tables[0]!.table, `local::text as local, (world at time zone 'UTC')::text as world`)
   expect(texts).toEqual([{ local: '2024-02-29 13:45:10', world: '2024-02-29 12:45:10' }])
+})
+
+test('days of a workbook keep their time of day, whatever their format', async () => {
+  const value = 45_351.573_032_407_41
+  const formats = [
+    'yyyy-mm-dd h:mm:ss',
+    'dd.mm.yyyy h:mm',
+    'm/d/yy h:mm AM/PM',
+    '[$-407]d. mmm yy" um "h',
+    'd\\.m\\.yyyy',
+  ]
+  const clocks = ['h:mm:ss', '[$-F400]h:mm:ss AM/PM']
+  const others = ['0.00" h"', '[h]:mm']
+  const all = [...formats, ...clocks, ...others]
+  const { tables, warnings } = await imported(
+    workbook([
+      ['name', ...all.map((_, i) => `c${i}`)],
+      ['A', ...all.map((format) => ({ value, format }))],
+    ]),
+  )
+  const types = typesOf(tables[0]!)
+  expect(all.map((_, i) => types[`c${i}`])).toEqual([
+    ...Array.from({ length: 4 }, () => 'timestamp'),
+    'date',
+    'time',
+    'time',
+    'float8',
+    'float8',
+  ])
+  const [row] = await rowsOf(tables[0]!.table, all.map((_, i) => `c${i}::text`).join(', '))
+  expect(Object.values(row!).slice(0, 7)).toEqual([
+    ...Array.from({ length: 4 }, () => '2024-02-29 13:45:10'),
+    '2024-02-29',
+    '13:45:10',
+    '13:45:10',
+  ])
+  expect(warnings).toEqual([])
 })
