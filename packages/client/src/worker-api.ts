@@ -2060,6 +2060,10 @@ export interface operations {
                         y?: string;
                         wkt?: string;
                     };
+                    /** @description Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings. */
+                    types?: {
+                        [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
+                    };
                     /** @description Required on the shared pool. */
                     projectRef?: string;
                 };
@@ -2429,6 +2433,10 @@ export interface operations {
                         x?: string;
                         y?: string;
                         wkt?: string;
+                    };
+                    /** @description Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings. */
+                    types?: {
+                        [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                     };
                     /** @description Fields to import; all when absent. */
                     fields?: string[];
@@ -4211,6 +4219,10 @@ export interface operations {
                             x?: string;
                             y?: string;
                             wkt?: string;
+                        };
+                        /** @description Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings. */
+                        types?: {
+                            [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                         };
                         /** @description Fields to import; all when absent. */
                         fields?: string[];

@@ -3,7 +3,7 @@ import { named, nullable } from './named.ts'
 import { Ogr2ogrImport } from './tasks/ogr2ogr-import.ts'
 import { JobWarning } from './warnings.ts'
 
-const { fileUrl, storagePath, sourceSrs, encoding, csv } = Ogr2ogrImport.properties
+const { fileUrl, storagePath, sourceSrs, encoding, csv, types } = Ogr2ogrImport.properties
 
 /** Body of `POST /inspect`: a file, and how it is to be read, as ogr2ogrImport takes them. */
 export const InspectFile = Type.Object(
@@ -13,6 +13,7 @@ export const InspectFile = Type.Object(
     sourceSrs,
     encoding,
     csv,
+    types,
     projectRef: Type.Optional(Type.String({ maxLength: 63, description: 'Required on the shared pool.' })),
   },
   { additionalProperties: false },

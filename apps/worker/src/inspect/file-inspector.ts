@@ -6,6 +6,7 @@ import { ShapeFacts } from '@terrane/exports'
 import type { GuardedFetch } from '@terrane/service'
 import type { Project } from '../jobs/task.ts'
 import { nameOfType } from '../jobs/ogr/final-type.ts'
+import { checkTypes } from '../jobs/ogr/column-names.ts'
 import type { Engine } from '../jobs/ogr/engine.ts'
 import { fileMissing } from '../jobs/ogr/errors.ts'
 import type { FeatureBatch, LayerSchema } from '../jobs/ogr/feature-stream.ts'
@@ -83,6 +84,7 @@ export class FileInspector {
       startReader: startReaderProcess,
     })
     const { layers } = opened.reading
+    checkTypes(input.types, layers)
     const shapes = layers.map(() => new ShapeFacts())
     for await (const { layer, batch } of opened.reading.read(layers.map((_, i) => i))) {
       signal.throwIfAborted()

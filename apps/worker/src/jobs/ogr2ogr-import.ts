@@ -11,6 +11,7 @@ import {
   type Queryable,
 } from '@terrane/database'
 import { chooseLayers, sourceSridOf, sridOf, tableNamesOf } from './ogr/choose-layers.ts'
+import { checkTypes } from './ogr/column-names.ts'
 import type { Engine } from './ogr/engine.ts'
 import { conversionFailed, fileMissing, schemaNotFound, targetMissing } from './ogr/errors.ts'
 import { codeOfName } from './ogr/final-type.ts'
@@ -142,6 +143,7 @@ class Import {
     const { reading } = opened
     const chosen = chooseLayers(reading.layers, this.#input.layer)
     const layers = chosen.map((index) => reading.layers[index]!)
+    checkTypes(this.#input.types, layers)
     const identity = identityOf(files, layers)
     const kept = await checkpoint.take<readonly number[]>(identity)
     if (kept) this.#goesOn(sum(kept))

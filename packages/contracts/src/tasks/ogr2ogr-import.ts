@@ -73,6 +73,30 @@ export const Ogr2ogrImport = Type.Object(
         },
       ),
     ),
+    types: Type.Optional(
+      Type.Record(
+        fieldName(),
+        Type.Enum([
+          'text',
+          'int4',
+          'int8',
+          'numeric',
+          'float8',
+          'bool',
+          'date',
+          'time',
+          'timestamp',
+          'timestamptz',
+          'jsonb',
+        ]),
+        {
+          maxProperties: 500,
+          additionalProperties: false,
+          description:
+            'Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings.',
+        },
+      ),
+    ),
     fields: Type.Optional(
       Type.Array(fieldName(), {
         minItems: 1,

@@ -1,5 +1,5 @@
-import { fieldsUnknown } from './errors.ts'
-import type { Field, FieldType } from './feature-stream.ts'
+import { fieldsUnknown, typesUnknown } from './errors.ts'
+import type { Field, FieldType, LayerSchema } from './feature-stream.ts'
 
 const LONGEST_NAME = 63
 const KEY_NAMES = ['id', 'fid', 'ogc_fid']
@@ -39,6 +39,20 @@ export function keyAndColumns(
     columns.push({ field, target, type })
   }
   return { key, columns }
+}
+
+/**
+ * Refuses types of columns that no layer has.
+ *
+ * @throws TYPES_UNKNOWN
+ */
+export function checkTypes(
+  types: Readonly<Record<string, FieldType>> | undefined,
+  layers: readonly LayerSchema[],
+): void {
+  const names = new Set(layers.flatMap(({ fields }) => fields.map(({ name }) => name.toLowerCase())))
+  const unknown = Object.keys(types ?? {}).filter((name) => !names.has(name.toLowerCase()))
+  if (unknown.length > 0) throw typesUnknown({ columns: unknown })
 }
 
 /** A field's name as ogr2ogr writes it for PostgreSQL. */

@@ -90,6 +90,13 @@ export const fieldsUnknown = defineError(
   () => ({ errors: [{ path: '/fields', message: 'must be fields of the layer' }] }),
 )
 
+export const typesUnknown = defineError(
+  'TYPES_UNKNOWN',
+  'invalid',
+  (f: { columns: readonly string[] }) => `The file has no columns ${f.columns.slice(0, 20).join(', ')} to give a type`,
+  () => ({ errors: [{ path: '/types', message: 'must be columns of the file' }] }),
+)
+
 export const csvColumnsUnknown = defineError(
   'CSV_COLUMNS_UNKNOWN',
   'invalid',

@@ -16,6 +16,7 @@ import { readWithoutLog } from './obtain/write-ahead.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
 import { READ_FORMATS } from './read/protocol.ts'
 import { Reading, type ReadingPlace } from './read/reading.ts'
+import { spellOutTimes } from './workbook-times.ts'
 
 export const DEFAULT_SRS = 'EPSG:4326'
 
@@ -91,6 +92,7 @@ export async function openDataset(
     await reading[Symbol.asyncDispose]()
   }
   const folder = await mkdtemp(join(workdir, 'exchange-'))
+  if (dataset.driver === 'XLSX') await spellOutTimes(path)
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
   const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path, signal) : []
@@ -150,9 +152,10 @@ function open(
   place: ReadingPlace,
   exchange: Pick<ReadRequest, 'types' | 'isUntyped' | 'isWorkbook'> = {},
 ) {
-  const { encoding, csv, sourceSrs } = input
+  const { encoding, csv, sourceSrs, types: columnTypes } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
-  return Reading.open({ path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) }, place)
+  const asked = { ...(encoding && { encoding }), ...(csv && { csv }), ...(columnTypes && { columnTypes }) }
+  return Reading.open({ path, format, ...srid, ...exchange, ...asked }, place)
 }
 
 function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { formatUnknown } from '../errors.ts'
+import { checkTable } from './text-table.ts'
 import { isTar } from './untar.ts'
 
 /** A format that can be imported, by the name of GDAL's driver for it. */
@@ -92,7 +93,8 @@ function sniff(head: Buffer): Content {
   if (body.startsWith('{') || body.startsWith('[') || body.startsWith('\u001e')) return sniffJson(body)
   if (isDxf(body)) return 'DXF'
   if (/^!table\b/i.test(body) || /^Version\s+\d+/i.test(body)) return 'MapInfo File'
-  return sniffCsv(text)
+  checkTable(text, head.length < HEAD_BYTES)
+  return 'CSV'
 }
 
 /** Pairs of lines: a code, and what it says; comments have the code 999. */
@@ -228,20 +230,4 @@ function isObject(line: string): boolean {
   } catch {
     return false
   }
-}
-
-/** How a geometry in well-known text begins, in quotes or not. */
-const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
-
-/** Text in lines with a delimiter, or a single column of geometries. */
-function sniffCsv(text: string): Driver {
-  const [header = '', first = ''] = text.split(/\r?\n/, 2)
-  const delimiters = [',', ';', '\t', '|'].filter((delimiter) => header.includes(delimiter))
-  if (delimiters.length === 0 && !WKT.test(first)) {
-    throw formatUnknown({ reason: 'it is text of no format that is known' })
-  }
-  if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
-  // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
-  if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
-  return 'CSV'
 }

@@ -80,6 +80,11 @@ export function coordinateColumns(
   return { doubtful: names.filter((_, i) => axes[i] !== null) }
 }
 
+/** Whether columns are called as longitudes and latitudes are, which nothing else is. */
+export function areDegrees(names: readonly string[], { x, y }: Columns): boolean {
+  return [x, y].every((i) => axisOf(names[i]!)?.family === 'degrees')
+}
+
 /** Which axis a name says, and what else it says. */
 function axisOf(name: string): { family: 'degrees' | 'plane'; axis: 'x' | 'y'; rest: string } | null {
   const words = wordsOf(name)

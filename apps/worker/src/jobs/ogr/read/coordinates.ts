@@ -1,5 +1,6 @@
 import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
 import type { Warnings } from '../../warnings.ts'
+import { degreesOfText } from './sexagesimal.ts'
 import { wkbOfWkt } from './wkt.ts'
 
 export const UNREADABLE = 'Coordinates or WKT that cannot be read were left out of their rows.'
@@ -11,13 +12,13 @@ const FLAG_SRID = 0x20000000
 const GEOMETRY_START =
   /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
 
-/** The number that a coordinate is, with a point or a comma for its fraction; null when it is none. */
+/** The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds; null when it is none. */
 export function coordinateOf(value: unknown): number | null {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
   const plain = typeof value === 'string' ? value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2') : ''
   if (plain === '') return null
   const number = Number(plain)
-  return Number.isNaN(number) ? null : number
+  return Number.isNaN(number) ? degreesOfText(plain) : number
 }
 
 /** The WKB of a geometry in WKT, EWKT, GeoJSON, or WKB in hexadecimal as databases print it; null when it is none. */
@@ -54,6 +55,13 @@ export function doubtfulColumns(names: readonly string[], warnings: Warnings): v
   const message =
     'Columns are called as coordinates are, but which two belong together is not plain, so the table has no geometry: name them in csv.x and csv.y.'
   warnings.add('COORDINATES_DOUBTFUL', message, names.length, names)
+}
+
+/** Says that columns are called as degrees are but hold none that can be read. */
+export function unreadableColumns(names: readonly string[], warnings: Warnings): void {
+  const message =
+    'Columns are called as coordinates are, but none of their values can be read as one, so the table has no geometry. Write them in decimal degrees.'
+  warnings.add('COORDINATES_UNREADABLE', message, names.length, names)
 }
 
 function geometryOfJson(text: string): Uint8Array | null {

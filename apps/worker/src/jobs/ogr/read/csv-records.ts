@@ -23,6 +23,13 @@ export function* csvRecords(path: string, encoding: string, delimiter: string): 
   yield* parser.take()
 }
 
+/** The records that end within the beginning of a text table. */
+export function firstRecords(text: string, delimiter: string): readonly string[][] {
+  const parser = new CsvParser(delimiter)
+  parser.push(text)
+  return parser.take()
+}
+
 class CsvParser {
   readonly #delimiter: string
   readonly #stops: RegExp

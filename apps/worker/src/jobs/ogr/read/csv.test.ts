@@ -25,7 +25,9 @@ async function read(text: string, options: Partial<ReadRequest> = {}) {
     }
   }
   const layer = reader.layers[0]!
-  return { places, srid: layer.srid, columns: layer.fields.map(({ name }) => name), warnings: reader.takeWarnings() }
+  const { srid, fields } = layer
+  const [columns, types] = [fields.map(({ name }) => name), fields.map(({ type }) => type)]
+  return { places, srid, columns, types, warnings: reader.takeWarnings() }
 }
 
 test('coordinates are found by the names of their columns, which stay', async () => {
@@ -34,6 +36,7 @@ test('coordinates are found by the names of their columns, which stay', async ()
       places: [[13.4, 52.5], null],
       srid: 4326,
       columns: ['name', ...header.split(',')],
+      types: ['text', 'float8', 'float8'],
       warnings: [],
     })
   }
@@ -98,4 +101,34 @@ test('coordinates keep their values; the text of a geometry is left out, unless 
   expect(await columns('name,lat,lon\nA,52,13\nB,unknown,13\n')).toEqual(['name', 'lat', 'lon'])
   expect(await columns('name,wkt\nA,POINT (1 2)\nB,\n')).toEqual(['name'])
   expect(await columns('name,wkt\nA,POINT (1 2)\nB,POINT (1\n')).toEqual(['name', 'wkt'])
+})
+
+test('coordinates may be in degrees, minutes and seconds, with decimal commas, or with a letter for the side', async () => {
+  const dms =
+    "name,latitude,longitude\nA,48°08'15\"N,11°34'30\"E\nB,33°52'S,151°12'E\nC,N 48 7.5,W 11.5\nD,5° 70' N,3° O\n"
+  const { places, warnings } = await read(dms)
+  expect(places).toEqual([[11.575, 48.1375], [151.2, -(33 + 52 / 60)], [-11.5, 48.125], null])
+  expect(warnings).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', count: 1 }])
+  const german = 'name;lat;lon;hoehe;plz\nA;48,137;11,575;519,25;01067\nB;52,52;13,405;34,0;80331\n'
+  expect(await read(german)).toMatchObject({
+    places: [
+      [11.575, 48.137],
+      [13.405, 52.52],
+    ],
+    types: ['text', 'float8', 'float8', 'float8', 'text'],
+    warnings: [],
+  })
+  expect(await read('lat,lon\nnorth,east\n')).toMatchObject({
+    places: [null],
+    warnings: [{ code: 'COORDINATES_UNREADABLE', examples: ['lon', 'lat'] }],
+  })
+})
+
+test('the line by which Excel says the delimiter is no header, behind a byte order mark or not', async () => {
+  const expected = { places: [[1.5, 2.5], null], columns: ['name', 'lon', 'lat'], warnings: [] }
+  for (const head of ['sep=;\r\n', '\u{feff}sep=;\n', '\u{feff}"sep=;"\n', 'SEP=;\n']) {
+    expect(await read(`${head}name;lon;lat\nA;1,5;2,5\nB;;\n`)).toMatchObject(expected)
+  }
+  expect(await read('sep=#\nname#lon#lat\nA#1.5#2.5\nB##\n')).toMatchObject(expected)
+  expect(await read('sep=;\nA;1,5;2,5\n')).toMatchObject({ columns: ['field_1', 'field_2', 'field_3'] })
 })

@@ -2,18 +2,27 @@ import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed, csvColumnsUnknown } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
-import { coordinateColumns } from './coordinate-columns.ts'
-import { UNREADABLE, coordinateOf, doubtfulColumns, geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
+import { areDegrees, coordinateColumns } from './coordinate-columns.ts'
+import {
+  UNREADABLE,
+  coordinateOf,
+  doubtfulColumns,
+  geometryOfText,
+  isGeometryText,
+  sridOfText,
+  unreadableColumns,
+} from './coordinates.ts'
 import { twice } from './chunks.ts'
-import { csvRecords } from './csv-records.ts'
+import { dataOf, openTable, type CsvTable } from './csv-table.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
-import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
+import { countUnfit } from './asked-types.ts'
+import { readingsOf } from './column-readings.ts'
+import { TextColumn, type ColumnReading } from './text-column.ts'
 
 const WGS84 = 4326
 /** Names of columns that hold a geometry when none is given. */
 const GEOMETRY_NAMES = new Set(['wkt', 'geom', 'geometry', 'the_geom', '_wkt'])
-const DELIMITERS = [',', ';', '\t', '|']
 /** Rows that are looked at for a column of geometries with a name of its own. */
 const SAMPLE_ROWS = 200
 const NO_PLACE: Place = { x: -1, y: -1, wkt: -1 }
@@ -23,14 +32,6 @@ interface Place {
   readonly x: number
   readonly y: number
   readonly wkt: number
-}
-
-interface Table {
-  readonly path: string
-  readonly encoding: string
-  readonly delimiter: string
-  readonly hasHeader: boolean
-  readonly names: readonly string[]
 }
 
 /** A record of the data, and the geometry that it says; null for none, or one that cannot be read. */
@@ -53,19 +54,16 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const message = `The file does not say its encoding and is not UTF-8: it was read as ${encoding.name}. Send encoding to read it otherwise.`
     warnings.add('ENCODING_GUESSED', message)
   }
-  const table = readHead(request, encoding.name)
+  const table = openTable(request.path, encoding.name)
   const place = namedPlace(table, request.csv) ?? findPlace(table, warnings)
-  const guesses = table.names.map(() => new TypeGuess())
+  const columns = table.names.map((name) => new TextColumn(name))
   const types = new Set<number>()
   const srids = new Set<number>()
   let rows = 0
   let isLossless = true
   const learn = ({ record, wkb }: Row) => {
     rows++
-    for (const [i, guess] of guesses.entries()) {
-      const kind = kindOfCell(record[i] ?? '')
-      if (kind !== null) guess.addKind(kind)
-    }
+    for (const [i, column] of columns.entries()) column.add(record[i] ?? '')
     if (wkb === null && saysGeometry(record, place)) isLossless = false
     const head = wkb && wkbHead(wkb)
     if (head) types.add(isoType(head))
@@ -77,12 +75,13 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   const { x, y, wkt } = place
   // The text of a geometry is said by the geometry itself, if all can be read; coordinates stay the columns that they are.
   const shown = [...table.names.keys()].filter((i) => i !== wkt || !isLossless)
-  const fields = shown.map((i): Field => ({ name: table.names[i]!, type: guesses[i]!.type }))
+  const readings = readingsOf(columns, table, { coordinates: [x, y], types: request.columnTypes }, warnings)
+  const fields = shown.map((i): Field => ({ name: table.names[i]!, type: readings[i]!.type }))
   const hasGeometry = wkt >= 0 || (x >= 0 && y >= 0)
   const srid = request.srid ?? onlyOf(srids) ?? WGS84
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry, geometryTypes: [...types], srid }],
-    read: () => readRows({ rows: data.again(), table, place, shown, fields, warnings }),
+    read: () => readRows({ rows: data.again(), table, place, shown, readings, warnings }),
     takeWarnings: () => warnings.take(),
   }
 }
@@ -92,7 +91,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
  *
  * @throws CSV_COLUMNS_UNKNOWN
  */
-function namedPlace({ names }: Table, csv: ReadRequest['csv']): Place | null {
+function namedPlace({ names }: CsvTable, csv: ReadRequest['csv']): Place | null {
   const { x, y, wkt } = csv ?? {}
   if (x !== undefined || y !== undefined) {
     const found = coordinateColumns(names, { x, y })
@@ -106,7 +105,7 @@ function namedPlace({ names }: Table, csv: ReadRequest['csv']): Place | null {
 }
 
 /** The columns that are called, or that look, like geometries or coordinates, and hold some. */
-function findPlace(table: Table, warnings: Warnings): Place {
+function findPlace(table: CsvTable, warnings: Warnings): Place {
   const wkt = table.names.findIndex((name) => GEOMETRY_NAMES.has(name.toLowerCase()))
   if (wkt >= 0 && holdsGeometry(table, { ...NO_PLACE, wkt })) return { ...NO_PLACE, wkt }
   const pair = coordinateColumns(table.names)
@@ -118,11 +117,12 @@ function findPlace(table: Table, warnings: Warnings): Place {
     const names = texts.map((i) => table.names[i]!)
     warnings.add('GEOMETRIES_DOUBTFUL', message, texts.length, names)
   } else if ('doubtful' in pair) doubtfulColumns(pair.doubtful, warnings)
+  else if (areDegrees(table.names, pair)) unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
   return NO_PLACE
 }
 
 /** Whether columns that are called as those of geometries or coordinates hold any, or nothing at all. */
-function holdsGeometry(table: Table, place: Place): boolean {
+function holdsGeometry(table: CsvTable, place: Place): boolean {
   let hasText = false
   for (const record of dataOf(table)) {
     if (!saysGeometry(record, place)) continue
@@ -133,7 +133,7 @@ function holdsGeometry(table: Table, place: Place): boolean {
 }
 
 /** Columns whose texts in the first rows all are geometries. */
-function geometryTexts(table: Table): number[] {
+function geometryTexts(table: CsvTable): number[] {
   const [good, bad] = [new Set<number>(), new Set<number>()]
   let rows = 0
   for (const record of dataOf(table)) {
@@ -155,20 +155,20 @@ function onlyOf(srids: ReadonlySet<number>): number | undefined {
   return [...srids][0]
 }
 
-function* rowsOf(table: Table, place: Place): Generator<Row> {
+function* rowsOf(table: CsvTable, place: Place): Generator<Row> {
   for (const record of dataOf(table)) yield { record, wkb: geometryOf(record, place) }
 }
 
 function* readRows(reading: {
   readonly rows: Iterable<Row>
-  readonly table: Table
+  readonly table: CsvTable
   readonly place: Place
   readonly shown: readonly number[]
-  readonly fields: readonly Field[]
+  readonly readings: readonly ColumnReading[]
   readonly warnings: Warnings
 }): Generator<FeatureBatch> {
-  const { rows, table, place, shown, fields, warnings } = reading
-  const builder = new BatchBuilder(fields.length)
+  const { rows, table, place, shown, readings, warnings } = reading
+  const builder = new BatchBuilder(shown.length)
   let row = 0
   for (const { record, wkb } of rows) {
     row++
@@ -178,43 +178,16 @@ function* readRows(reading: {
     if (wkb === null && saysGeometry(record, place)) warnings.count('GEOMETRY_UNREADABLE', UNREADABLE, row)
     builder.add(
       wkb,
-      fields.map(({ type }, i) => {
-        const text = record[shown[i]!]
-        return text === undefined ? null : valueOfCell(text, type)
+      shown.map((i) => {
+        const text = record[i]
+        const value = text === undefined ? null : readings[i]!.read(text)
+        if (value === undefined) countUnfit(table.names[i]!, row, warnings)
+        return value
       }),
     )
     if (builder.isFull) yield builder.take()
   }
   if (!builder.isEmpty) yield builder.take()
-}
-
-function readHead({ path }: ReadRequest, encoding: string): Table {
-  const delimiter = findDelimiter(path, encoding)
-  for (const record of csvRecords(path, encoding, delimiter)) {
-    const hasHeader = !record.some((text) => /^(int4|int8|numeric|float8)$/.test(kindOfCell(text) ?? ''))
-    const names = record.map((text, i) => (hasHeader ? text.trim() : `field_${i + 1}`))
-    return { path, encoding, delimiter, hasHeader, names }
-  }
-  throw conversionFailed({ reason: 'it has no rows' })
-}
-
-/** The delimiter that the first line has most of; a single column of geometries has commas in its values, but no tabs. */
-function findDelimiter(path: string, encoding: string): string {
-  for (const [line = ''] of csvRecords(path, encoding, '\u0000')) {
-    const plain = line.replaceAll(/"[^"]*"/g, '')
-    const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length)
-    const most = Math.max(...counts)
-    return most === 1 ? '\t' : DELIMITERS[counts.indexOf(most)]!
-  }
-  return ','
-}
-
-function* dataOf({ path, encoding, delimiter, hasHeader }: Table): Generator<string[]> {
-  let isFirst = hasHeader
-  for (const record of csvRecords(path, encoding, delimiter)) {
-    if (isFirst) isFirst = false
-    else yield record
-  }
 }
 
 function saysGeometry(record: readonly string[], { x, y, wkt }: Place): boolean {

@@ -39,6 +39,8 @@ export const TYPES: Readonly<Record<string, FieldType>> = {
 const IDENTIFIERS = new Set(['fid', 'gml_id'])
 /** Types of numbers; a whole one holds those before it. */
 const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
+/** What texts of a source without types may be. */
+const GUESSED: readonly FieldType[] = [...NUMBERS, 'bool']
 
 export interface Table {
   readonly name: string
@@ -47,10 +49,17 @@ export interface Table {
 }
 
 /** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
-export function openGpkg({ path, types = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
+export function openGpkg({
+  path,
+  types = {},
+  isUntyped = false,
+  isWorkbook = false,
+}: Omit<ReadRequest, 'format'>): FeatureReader {
   const database = openSqlite(path)
   const warnings = new Warnings()
-  const tables = listTables(database, types, isUntyped)
+  // Cells of a workbook have no zone.
+  const declared = isWorkbook ? { ...TYPES, DATETIME: 'timestamp' as const } : TYPES
+  const tables = listTables(database, { types, guesses: isUntyped ? GUESSED : isWorkbook ? ['time'] : [], declared })
   warnOfOthers(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
@@ -59,7 +68,15 @@ export function openGpkg({ path, types = {}, isUntyped = false }: Omit<ReadReque
   }
 }
 
-function listTables(database: DatabaseSync, types: TypesOfLayers, isUntyped: boolean): Table[] {
+/** How the types of columns are found. */
+interface Typing {
+  readonly types: TypesOfLayers
+  /** Types that texts may become. */
+  readonly guesses: readonly FieldType[]
+  readonly declared: typeof TYPES
+}
+
+function listTables(database: DatabaseSync, { types, guesses, declared }: Typing): Table[] {
   // A file without features need not have the table of their geometries.
   const hasGeometries = database.prepare(`select 1 from sqlite_master where name = 'gpkg_geometry_columns'`).get()
   const found = database
@@ -80,10 +97,10 @@ function listTables(database: DatabaseSync, types: TypesOfLayers, isUntyped: boo
   }
   return found.map(({ name, geometry, srid }) => {
     const own = new Map(Object.entries(types[name] ?? {}))
-    const said = fieldsOf(database, name, geometry).map((field) =>
+    const said = fieldsOf(database, name, geometry, declared).map((field) =>
       field.type === 'text' ? { ...field, type: own.get(field.name) ?? field.type } : field,
     )
-    const fields = isUntyped ? guessed(database, name, said) : said
+    const fields = guesses.length > 0 ? guessed(database, name, said, guesses) : said
     const { rows, geometryTypes } = survey(database, name, geometry)
     return { name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }
   })
@@ -120,8 +137,13 @@ export function fieldsOf(database: DatabaseSync, table: string, geometry: string
     })
 }
 
-/** Fields of texts that all are numbers or truth values become what they are. */
-function guessed(database: DatabaseSync, table: string, fields: readonly Field[]): Field[] {
+/** Fields of texts that all are of one of some types become what they are. */
+function guessed(
+  database: DatabaseSync,
+  table: string,
+  fields: readonly Field[],
+  allowed: readonly FieldType[],
+): Field[] {
   const texts = fields.filter(({ name, type }) => type === 'text' && !IDENTIFIERS.has(name))
   if (texts.length === 0) return [...fields]
   const guesses = new Map(texts.map(({ name }) => [name, new TypeGuess()]))
@@ -134,7 +156,7 @@ function guessed(database: DatabaseSync, table: string, fields: readonly Field[]
   }
   return fields.map((field) => {
     const type = guesses.get(field.name)?.type
-    return type !== undefined && (type === 'bool' || NUMBERS.includes(type)) ? { ...field, type } : field
+    return type !== undefined && allowed.includes(type) ? { ...field, type } : field
   })
 }
 

@@ -5,6 +5,12 @@ const WGS84 = 4326
 
 /** Opens a data set with the reader of its format. Only that one is loaded: the libraries of all take half a second. */
 export async function openReader(request: ReadRequest): Promise<FeatureReader> {
+  const reader = await openFormat(request)
+  if (request.columnTypes === undefined) return reader
+  return (await import('./asked-types.ts')).withTypes(reader, request.columnTypes)
+}
+
+async function openFormat(request: ReadRequest): Promise<FeatureReader> {
   switch (request.format) {
     case 'GPKG': {
       const reader = (await import('./gpkg.ts')).openGpkg(request)

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import type { JobWarning } from '@terrane/contracts'
 import type { PlainError } from '@terrane/core/errors'
+import type { AskedTypes } from './asked-types.ts'
 import type { FeatureBatch, FieldType, LayerSchema } from '../feature-stream.ts'
 import type { RowPack, RowPlan } from '../row-packer.ts'
 
@@ -37,6 +38,8 @@ export interface ReadRequest {
   readonly isUntyped?: boolean
   /** Columns that hold coordinates or WKT, of a CSV or of sheets. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
+  /** Types of columns that the caller asks for, by their names. */
+  readonly columnTypes?: AskedTypes
   /** A GeoPackage has the sheets of a workbook, whose columns may hold coordinates. */
   readonly isWorkbook?: boolean
 }

@@ -1,12 +1,27 @@
 import type { FieldType } from '../feature-stream.ts'
 
-const DATE = /^-?\d{4,6}[-/]\d\d[-/]\d\d$/
-const TIME = /^\d\d:\d\d(:\d\d(\.\d{1,9})?)?$/
-const STAMP = /^-?\d{4,6}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?$/i
+const DAY = '-?\\d{4,6}[-/](?:0[1-9]|1[0-2])[-/](?:0[1-9]|[12]\\d|3[01])'
+const CLOCK = '(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?'
+const DATE = new RegExp(`^${DAY}$`)
+/** Hours beyond a day, as timetables have them, are texts. */
+const TIME = new RegExp(`^(?:${CLOCK}|24:00(?::00)?)$`)
+const STAMP = new RegExp(`^${DAY}[T ]${CLOCK}(Z|[+-]\\d\\d(?::?\\d\\d)?)?$`, 'i')
 const INT4 = 2 ** 31
 const INT8 = 2n ** 63n
 
-type Kind = 'bool' | 'int4' | 'int8' | 'numeric' | 'float8' | 'date' | 'time' | 'timestamptz' | 'text' | 'jsonb'
+export type Kind =
+  | 'bool'
+  | 'int4'
+  | 'int8'
+  | 'numeric'
+  | 'float8'
+  | 'date'
+  | 'time'
+  /** Without a zone: the time of a clock somewhere. */
+  | 'timestamp'
+  | 'timestamptz'
+  | 'text'
+  | 'jsonb'
 
 /** Finds the type of a field from all of its values. */
 export class TypeGuess {
@@ -36,7 +51,8 @@ export class TypeGuess {
       return has('float8') ? 'float8' : has('int8') ? 'int8' : 'int4'
     }
     if (only('date')) return 'date'
-    if (only('date', 'timestamptz')) return 'timestamptz'
+    if (only('date', 'timestamp')) return 'timestamp'
+    if (only('date', 'timestamp', 'timestamptz')) return 'timestamptz'
     return only('time') ? 'time' : 'text'
   }
 }
@@ -45,7 +61,8 @@ export class TypeGuess {
 export function valueOf(value: unknown, type: FieldType): unknown {
   if (value === null || value === undefined) return null
   if (type === 'text') return textOf(value)
-  if ((type === 'date' || type === 'timestamptz') && typeof value === 'string') return value.replaceAll('/', '-')
+  if ((type === 'date' || type === 'timestamp' || type === 'timestamptz') && typeof value === 'string')
+    return value.replaceAll('/', '-')
   if (type === 'float8') return Number(value)
   return value
 }
@@ -79,15 +96,20 @@ function kindOfText(text: string): Kind {
   if (!((first >= 48 && first <= 57) || first === 45)) return 'text'
   if (DATE.test(text)) return 'date'
   if (TIME.test(text)) return 'time'
-  return STAMP.test(text) ? 'timestamptz' : 'text'
+  const stamp = STAMP.exec(text)
+  return stamp === null ? 'text' : stamp[1] === undefined ? 'timestamp' : 'timestamptz'
 }
 
 const WHOLE = /^[+-]?(0|[1-9]\d*)$/
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i
 const BEGINS_VALUE = /^[-+.\dtf]/i
 const LEADING_ZERO = /^[+-]?0\d/
+/** A telephone number; numbers of seven digits are rarely written with a plus. */
+const TELEPHONE = /^\+\d{7,}$/
+/** A code such as 12E3: programs write a sign, a point or both where they mean an exponent. */
+const LETTERED = /^\d+e\d+$/i
 
-/** The kind of a field of a text table. Digits that begin with a zero are a key, and no number. */
+/** The kind of a field of a text table. Digits that begin with a zero are a key and no number, and so are telephone numbers. */
 export function kindOfCell(cell: string): Kind | null {
   if (cell === '') return null
   const text = cell.trim()
@@ -96,13 +118,14 @@ export function kindOfCell(cell: string): Kind | null {
   // Nothing but a truth value begins with another sign than numbers, days and times do.
   if (!BEGINS_VALUE.test(text)) return 'text'
   if (WHOLE.test(text)) {
+    if (TELEPHONE.test(text)) return 'text'
     const number = Number(text)
     if (number >= -INT4 && number < INT4) return 'int4'
     const exact = BigInt(text)
     return exact >= -INT8 && exact < INT8 ? 'int8' : 'numeric'
   }
   if (LEADING_ZERO.test(text) && !text.includes('.') && !/[-:/]/.test(text.slice(1))) return 'text'
-  if (DECIMAL.test(text)) return LEADING_ZERO.test(text) ? 'text' : 'float8'
+  if (DECIMAL.test(text)) return LEADING_ZERO.test(text) || LETTERED.test(text) ? 'text' : 'float8'
   if (/^(true|false)$/i.test(text)) return 'bool'
   return kindOfText(text)
 }

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { checkTable } from './text-table.ts'
+
+test.each([
+  ['a header and rows', 'name,lat,lon\nA,1,2\n'],
+  ['a header alone', 'name,lat,lon\n'],
+  ['rows that lack their last fields', 'a;b;c\n1;2\n1;2\n1;2;3\n'],
+  ['rows that end with delimiters', 'a;b\n1;2;;;\n1;2;;;\n'],
+  ['some rows with more fields', 'a,b\n1,2\n1,2,3\n'],
+  ['fields with lines of their own', 'a,b\n1,"x\ny, z\nw"\n2,"p\nq"\n'],
+  ['a delimiter that is said', 'sep=#\na#b\n1#2\n'],
+  ['a column of geometries', 'wkt\n"POINT(1 2)"\n"LINESTRING(1 2,3 4)"\n'],
+  ['words of databases as names', 'Begin;End;Use\n1;2;3\n'],
+  ['a description of statements', 'Create;Drop table;Count\nx;y;1;\n'],
+])('a table is one: %s', (_, text) => {
+  expect(() => checkTable(text, true)).not.toThrow()
+})
+
+test.each([
+  ['script for a database', 'SET standard_conforming_strings = ON;\nDROP TABLE IF EXISTS "a" CASCADE;\nBEGIN;\n'],
+  [
+    'script for a database',
+    '-- dumped, by pg_dump\n\n/* x; */\nCREATE TABLE a (b int, c text);\nINSERT INTO a VALUES (1, 2);\n',
+  ],
+  ['script for a database', 'PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a(b, c);\n'],
+  ['not as many fields', 'Dear all, we met\non Monday.\nThe roads, the bridges, and the rest\nare open.\nRegards\n'],
+  ['not as many fields', 'import a, b\n\ndef f(x):\n  return x\nprint(f(1, 2, 3))\n'],
+  ['not as many fields', '$GPGGA,1,2,3\n$GPGSV,1,2,3,4,5\n$GPRMC,1\n$GPVTG,1,2,3,4\n'],
+  ['not as many fields', 'title: x; y\nauthor: z\ndate: 1\n'],
+  ['reference system alone', 'PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89",DATUM["x"]]]'],
+  ['Markdown', '| a | b |\n|---|---|\n| 1 | 2 |\n'],
+  ['no format that is known', 'one\ntwo\n'],
+])('text that is none is refused as %s', (reason, text) => {
+  expect(() => checkTable(text, true)).toThrow(reason)
+})

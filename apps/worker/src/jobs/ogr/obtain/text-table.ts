@@ -1,0 +1,64 @@
+import { formatUnknown } from '../errors.ts'
+import { firstRecords } from '../read/csv-records.ts'
+import { delimiterOf } from '../read/csv-table.ts'
+
+/** How a geometry in well-known text begins, in quotes or not. */
+const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
+/** How a statement begins that a script for a database begins with. */
+const SQL =
+  /^(?:set\s+[\w.]+\s*(?:=|to\s)|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:table|schema|database|extension|index|view|sequence|function|type|role)\s|insert\s+into\s|begin;$|begin transaction;$|start transaction;$|pragma\s+\w+|use\s+[`\w]+;$|copy\s+[\w."]+\s*\(|select\s+(?:pg_catalog\.|addgeometrycolumn|'))/i
+/** Lines before the first statement: comments, and commands of psql. */
+const ASIDE = /^\s*(?:--|\/\*|\*|#|\\)/
+const STATEMENT_END = /;[ \t\r]*$/m
+const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s*\[/i
+const MARKDOWN_RULE = /^[|:\s-]*\|[ :]?-{2,}[|:\s-]*$/
+/** Rows that have to have the width of the header. */
+const LEAST_SHARE = 0.5
+
+/**
+ * Refuses text that is no table: a header with a delimiter, or a single column of geometries, and rows that have as many
+ * fields.
+ *
+ * @param isWhole whether it is all of the file, or its beginning
+ * @throws FORMAT_UNKNOWN
+ */
+export function checkTable(text: string, isWhole: boolean): void {
+  const lines = text.split(/\r\n|[\r\n]/, 3)
+  const { delimiter, isSaid } = delimiterOf((lines[0] ?? '').replaceAll(/^"(.*)"$/g, '$1'))
+  const [header = '', first = ''] = isSaid ? lines.slice(1) : lines
+  refuseOthers(text, first)
+  if (!header.includes(delimiter) && !WKT.test(first)) {
+    throw formatUnknown({ reason: 'it is text of no format that is known' })
+  }
+  if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
+  // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
+  if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
+  checkWidths(firstRecords(isWhole ? `${text}\n` : text, delimiter).slice(isSaid ? 1 : 0))
+}
+
+/** @throws FORMAT_UNKNOWN for texts that have lines and delimiters, and mean something else by them */
+function refuseOthers(text: string, second: string): void {
+  const statement = text.split('\n').find((line) => line.trim() !== '' && !ASIDE.test(line)) ?? ''
+  if (SQL.test(statement.trim()) && STATEMENT_END.test(text)) {
+    throw formatUnknown({ reason: 'it is a script for a database: run it there, with psql for one' })
+  }
+  if (SYSTEM.test(text)) throw formatUnknown({ reason: 'it is the text of a reference system alone' })
+  if (MARKDOWN_RULE.test(second)) throw formatUnknown({ reason: 'it is Markdown: save the table as CSV' })
+}
+
+/** Prose, programs and logs have commas, too, but not the same number in each line. */
+function checkWidths([header = [], ...rows]: readonly string[][]): void {
+  const width = widthOf(header)
+  const even = rows.filter((row) => fits(row, width)).length
+  if (even >= rows.length * LEAST_SHARE) return
+  throw formatUnknown({ reason: 'it is text but no table: most lines have not as many fields as the first' })
+}
+
+function fits(row: readonly string[], width: number): boolean {
+  return widthOf(row) <= width && row.length >= Math.min(width, 2)
+}
+
+/** How many fields there are up to the last that says something. */
+function widthOf(row: readonly string[]): number {
+  return row.findLastIndex((text) => text !== '') + 1
+}

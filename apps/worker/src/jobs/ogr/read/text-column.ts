@@ -1,0 +1,180 @@
+import type { FieldType } from '../feature-stream.ts'
+import { castText } from './asked-types.ts'
+import { clockText, dayText, formsOfText, isSurePoint, plainNumber, type DayOrder, type Form } from './text-forms.ts'
+import { TypeGuess, kindOfCell, valueOfCell, type Kind } from './value-types.ts'
+
+/** What separates whole numbers from fractions. */
+export type DecimalSign = ',' | '.'
+
+/** What is not known for sure of a column. */
+export type Doubt =
+  /** Numbers were read by what other columns are like, or by what is likely. */
+  | 'read as numbers'
+  /** 1,234 stays text. */
+  | 'thousand or fraction'
+  /** The day was taken to stand first, for a date was asked for. */
+  | 'day first'
+  /** 3/4/2024 stays text. */
+  | 'day or month'
+  /** Numbers with units, or with words for no value, stay text. */
+  | 'more than numbers'
+
+/** What a column becomes, and how its cells are read. */
+export interface ColumnReading {
+  readonly type: FieldType
+  readonly read: (cell: string) => unknown
+  readonly doubt: Doubt | null
+}
+
+/** What the rest of the file says about a column. */
+export interface ColumnPlace {
+  /** Of the numbers of other columns; null where they have none or do not agree. */
+  readonly sign: DecimalSign | null
+  /** It is one of the two columns of coordinates. */
+  readonly isCoordinate: boolean
+  /** Fields end with a comma, so that one within a field may separate things of a list. */
+  readonly isCommaTable: boolean
+}
+
+const NUMBERS: readonly Kind[] = ['int4', 'int8', 'numeric', 'float8']
+const TIMES: readonly Kind[] = ['date', 'timestamp']
+const DAYS: ReadonlySet<Form> = new Set<Form>([
+  'day first',
+  'month first',
+  'day or month',
+  'dotted day',
+  'short day',
+  'with a time',
+])
+/** Columns whose digits are names, whatever they look like. */
+const OF_CODES = /(?<!\p{L})(phone|telephone|telefon|telefono|tel|mobile|mobil|handy|fax|isbn|issn|iban)(?!\p{L})/iu
+/** Columns whose fractions are names: 1.10 comes after 1.9. */
+const OF_VERSIONS = /(?<!\p{L})(version|release|firmware)(?!\p{L})/iu
+
+/** Finds out what a column of a text table holds, from all of its cells. */
+export class TextColumn {
+  readonly #name: string
+  readonly #guess = new TypeGuess()
+  readonly #kinds = new Set<Kind>()
+  readonly #forms = new Set<Form>()
+  #surePoint = false
+  /** Some cell is a text and nothing else: the others do not matter any more. */
+  #isText = false
+
+  constructor(name: string) {
+    this.#name = name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+  }
+
+  add(cell: string): void {
+    if (this.#isText) return
+    const kind = kindOfCell(cell)
+    if (kind === null) return
+    if (kind !== 'text') {
+      this.#guess.addKind(kind)
+      this.#kinds.add(kind)
+      if (kind === 'float8' && !this.#surePoint) this.#surePoint = isSurePoint(cell.trim())
+      return
+    }
+    for (const form of formsOfText(cell.trim())) {
+      this.#forms.add(form)
+      this.#isText ||= form === 'text'
+    }
+  }
+
+  /** The sign that its numbers have for sure; null where they do not say it, or contradict each other. */
+  get decimalSign(): DecimalSign | null {
+    if (this.#isText || this.#has('amount', 'none', 'key') || !this.#only(NUMBERS)) return null
+    const comma = this.#has('comma fraction', 'point groups')
+    const point = this.#surePoint || this.#has('comma groups', 'point fraction')
+    return comma === point ? null : comma ? ',' : '.'
+  }
+
+  decide(place: ColumnPlace): ColumnReading {
+    if (this.#isText || this.#has('key') || this.#isCode) return stays(null)
+    if (this.#has('amount', 'none')) return stays(this.#isAlmostPlain ? 'more than numbers' : null)
+    if (this.#forms.size === 0) return this.#plain(place)
+    if ([...DAYS].some((form) => this.#forms.has(form))) return this.#day()
+    if (this.#has('clock', 'short clock')) return this.#clock()
+    return this.#only(NUMBERS) ? this.#number(place) : stays(null)
+  }
+
+  /** As a type that the caller names. What it does not hold is undefined. */
+  cast(type: FieldType, { sign }: ColumnPlace): ColumnReading {
+    const isWhole = type === 'int2' || type === 'int4' || type === 'int8'
+    const likely = this.#has('comma or groups') && !isWhole ? ',' : '.'
+    const isDay = type === 'date' || type === 'timestamp' || type === 'timestamptz'
+    const isMonthFirst = this.#has('month first') && !this.#has('day first')
+    const isOpen = isDay && this.#has('day or month') && this.#has('month first') === this.#has('day first')
+    const writing = {
+      sign: this.decimalSign ?? sign ?? likely,
+      order: isMonthFirst ? 'month first' : 'day first',
+    } as const
+    return { type, read: (cell) => castText(cell, type, writing), doubt: isOpen ? 'day first' : null }
+  }
+
+  /** Nothing but what programs write. */
+  #plain({ sign, isCoordinate }: ColumnPlace): ColumnReading {
+    const { type } = this.#guess
+    const mayBeGroups = type === 'float8' && !this.#surePoint && !isCoordinate
+    if (mayBeGroups && sign === ',') return becomes('int8', (cell) => plainNumber(cell, ','), 'read as numbers')
+    return { type, read: (cell) => valueOfCell(cell, type), doubt: null }
+  }
+
+  #number({ sign, isCoordinate, isCommaTable }: ColumnPlace): ColumnReading {
+    const isSimple = [...this.#forms].every((form) => form === 'comma fraction' || form === 'comma or groups')
+    // Coordinates have no thousands, so both signs may stand in one column.
+    if (isCoordinate && isSimple) return becomes('float8', (cell) => cell.trim().replace(',', '.'))
+    const own = this.decimalSign
+    const isContradictory =
+      own === null && this.#has('comma fraction', 'point groups', 'comma groups', 'point fraction')
+    const found = own ?? sign ?? (this.#has('comma or groups') ? null : '.')
+    if (isContradictory || found === null) return stays('thousand or fraction')
+    const fractions: readonly Form[] = found === ',' ? ['comma fraction', 'comma or groups'] : ['point fraction']
+    const hasFraction = this.#has(...fractions) || (found === '.' && this.#kinds.has('float8'))
+    const isSure = own !== null ? !(isCommaTable && own === ',') : !this.#has('comma or groups')
+    const doubt = isSure ? null : 'read as numbers'
+    return becomes(hasFraction ? 'float8' : 'int8', (cell) => plainNumber(cell, found), doubt)
+  }
+
+  #day(): ColumnReading {
+    if (!this.#only(TIMES) || ![...this.#forms].every((form) => DAYS.has(form))) return stays(null)
+    const [dayFirst, monthFirst] = [this.#has('day first'), this.#has('month first')]
+    const isOpen = (this.#has('day or month') || dayFirst || monthFirst) && dayFirst === monthFirst
+    if (this.#has('short day') || isOpen) return stays('day or month')
+    const order: DayOrder = monthFirst ? 'month first' : 'day first'
+    const type = this.#has('with a time') || this.#kinds.has('timestamp') ? 'timestamp' : 'date'
+    return becomes(type, (cell) => dayText(cell, order))
+  }
+
+  #clock(): ColumnReading {
+    const isOnly = this.#only(['time']) && [...this.#forms].every((form) => form === 'clock' || form === 'short clock')
+    return isOnly && (this.#has('clock') || this.#kinds.has('time')) ? becomes('time', clockText) : stays(null)
+  }
+
+  /** Digits are what the name of the column says that they are. */
+  get #isCode(): boolean {
+    if (this.#forms.size > 0 || !this.#only(NUMBERS)) return false
+    return OF_CODES.test(this.#name) || (OF_VERSIONS.test(this.#name) && this.#kinds.has('float8'))
+  }
+
+  /** Numbers, days or times, but for units and words for no value. */
+  get #isAlmostPlain(): boolean {
+    return this.#has('amount') || this.#kinds.size > 0 || [...this.#forms].some((form) => form !== 'none')
+  }
+
+  #has(...wanted: readonly Form[]): boolean {
+    return wanted.some((form) => this.#forms.has(form))
+  }
+
+  #only(wanted: readonly Kind[]): boolean {
+    return [...this.#kinds].every((kind) => wanted.includes(kind))
+  }
+}
+
+function stays(doubt: Doubt | null): ColumnReading {
+  return { type: 'text', read: (cell) => cell, doubt }
+}
+
+function becomes(type: FieldType, plain: (cell: string) => string, doubt: Doubt | null = null): ColumnReading {
+  return { type, read: (cell) => valueOfCell(plain(cell), type), doubt }
+}
