@@ -10,6 +10,7 @@ import { gpxOf } from './respond/gpx.ts'
 import { osrmOf, type OsrmResponse } from './respond/osrm.ts'
 import type { RouteResponse } from './respond/response.ts'
 import { tellLegs, tripOf } from './respond/trip.ts'
+import { unreadWarnings } from './respond/unread.ts'
 
 /**
  * The answer to a route request; GPX as a text, the other forms as objects.
@@ -44,7 +45,10 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
   const told = routes.map((legs) => tellLegs(source, legs))
   const { format, mode, osrm: options, warnings, id } = request
   if (format === 'gpx') return gpxOf(graph, told[0]!)
-  if (format === 'osrm') return osrmOf({ graph, texts, mode, options, warnings }, told)
+  if (format === 'osrm') {
+    const all = [...warnings, ...unreadWarnings(source, routes.flat())]
+    return osrmOf({ graph, texts, mode, options, warnings: all }, told)
+  }
   const [trip, ...others] = told.map((legs) => tripOf(source, legs))
   return {
     trip: trip!,

@@ -223,9 +223,10 @@ export class GraphKeeper implements AsyncDisposable {
     const started = performance.now()
     await this.#options.serve(network)
     this.#served = digest
-    const { nodes, edges, bytes } = factsOf(network)
+    const { nodes, edges, bytes, unread } = factsOf(network)
+    const unreadTags = unread.reduce((sum, { count }) => sum + count, 0)
     const startMs = Math.round(performance.now() - started)
-    this.#options.logger.info({ nodes, edges, bytes, startMs }, 'serving the routing graph')
+    this.#options.logger.info({ nodes, edges, bytes, unreadTags, startMs }, 'serving the routing graph')
   }
 
   /** Waits, at most until somebody asks; without end for 0. */

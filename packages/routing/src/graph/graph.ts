@@ -71,6 +71,9 @@ export interface Graph {
   readonly ruleEdge: Uint32Array
   /** Modes a rule forbids the whole sequence to. */
   readonly ruleModes: Uint16Array
+  /** What a vehicle's size must exceed for a rule to bind it, types as in `Limit`; `ANY_SIZE` where it binds all. */
+  readonly ruleType: Uint8Array
+  readonly ruleValue: Uint32Array
 
   /** Rules for certain times, ordered by edge: modes they are for, effects as in `TimedEffect`, texts of their conditions. */
   readonly timedEdge: Uint32Array
@@ -89,6 +92,14 @@ export interface Graph {
   readonly sizedTurnType: Uint8Array
   readonly sizedTurnValue: Uint32Array
 
+  /**
+   * What conditional tags say that is not read, ordered by place: a place is an edge or, from `edgeCount` on, a node. Modes
+   * it is about, and the tag as a text.
+   */
+  readonly unreadPlace: Uint32Array
+  readonly unreadModes: Uint16Array
+  readonly unreadText: Uint32Array
+
   /** Texts as UTF-8; text `t` is `textBytes[firstByte[t]] … textBytes[firstByte[t + 1] - 1]`. */
   readonly firstByte: Uint32Array
   readonly textBytes: Uint8Array
@@ -99,6 +110,9 @@ export interface Graph {
   readonly boxStretch: Uint16Array
   readonly boxLevels: Uint32Array
 }
+
+/** A `ruleType` that no kind of limit has. */
+export const ANY_SIZE = 255
 
 /** Layout of `limitType`. */
 export const LimitBits = {
@@ -145,6 +159,8 @@ const ARRAYS = {
   firstRule: Uint32Array,
   ruleEdge: Uint32Array,
   ruleModes: Uint16Array,
+  ruleType: Uint8Array,
+  ruleValue: Uint32Array,
   timedEdge: Uint32Array,
   timedModes: Uint16Array,
   timedEffect: Uint8Array,
@@ -158,6 +174,9 @@ const ARRAYS = {
   sizedTurnModes: Uint16Array,
   sizedTurnType: Uint8Array,
   sizedTurnValue: Uint32Array,
+  unreadPlace: Uint32Array,
+  unreadModes: Uint16Array,
+  unreadText: Uint32Array,
   firstByte: Uint32Array,
   textBytes: Uint8Array,
   boxes: Int32Array,

@@ -94,8 +94,10 @@ function ignored(name: string, instead: string): Warning {
   return { code: MEMBER_UNHEEDED, text: `"${name}" is not supported: ${instead}` }
 }
 
+const LONGEST_NAME = 100
+
 /** Names as a list, of many the first ones. */
-function quoted(names: readonly string[]): string {
-  const shown = names.slice(0, 10).map((name) => `"${name.slice(0, 60)}"`)
+export function quoted(names: readonly string[]): string {
+  const shown = names.slice(0, 10).map((name) => `"${name.slice(0, LONGEST_NAME)}"`)
   return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ')
 }

@@ -3,6 +3,8 @@ import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { ACCESS, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
+import { withExceptions } from './exceptions.ts'
+import { type UnreadTag, unreadTags } from './unread.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
@@ -37,6 +39,8 @@ export interface WayFacts {
   readonly limits: readonly WayLimit[]
   /** What holds at certain times only. */
   readonly timed: readonly TimedRule[]
+  /** What its conditions say that is not read. */
+  readonly unread: readonly UnreadTag[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
   /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
@@ -74,9 +78,10 @@ export interface WayFlags {
  *
  * @param construction whether streets under construction are, as what they are to become
  */
-export function wayFacts(tags: Tags, construction = false): WayFacts | null {
+export function wayFacts(said: Tags, construction = false): WayFacts | null {
+  const { tags, limits } = withExceptions(said)
   const highway = tags.get('highway')
-  if (highway === 'construction') return construction ? planned(tags) : null
+  if (highway === 'construction') return construction ? planned(said) : null
   if (highway === 'proposed' || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
   if (access === null) {
@@ -110,8 +115,9 @@ export function wayFacts(tags: Tags, construction = false): WayFacts | null {
     speeds: speedsOf(tags, roadClass, access.oneway),
     duration: durationOf(tags.get('duration')),
     flags: flagsOf(tags, tagUse),
-    limits: wayLimits(tags),
+    limits: [...wayLimits(tags), ...limits],
     timed: wayTimed(tags, access),
+    unread: unreadTags(said),
     names: wayNames(tags, roadClass),
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
