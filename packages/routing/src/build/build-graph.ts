@@ -330,12 +330,13 @@ function shapesOf({
   ways,
   links,
   nodes,
-}: Network): Pick<GraphArrays, 'firstPoint' | 'pointLon' | 'pointLat' | 'shapeWay'> {
+}: Network): Pick<GraphArrays, 'firstPoint' | 'pointLon' | 'pointLat' | 'shapeWay' | 'shapeLimit'> {
   return {
     firstPoint: links.firstPoint,
     pointLon: Int32Array.from(links.points, (point) => sixDecimals(nodes.lon[point]!, 180)),
     pointLat: Int32Array.from(links.points, (point) => sixDecimals(nodes.lat[point]!, 90)),
     shapeWay: narrowIds(Float64Array.from(links.way, (way) => ways.ids[way]!)),
+    shapeLimit: Uint8Array.from(links.way, (way) => ways.facts(way).speeds.limit),
   }
 }
 

@@ -46,6 +46,8 @@ export interface Graph {
   readonly pointLat: Int32Array
   /** OSM id of the way of a geometry. */
   readonly shapeWay: Uint32Array | Float64Array
+  /** Tagged speed limit of the way of a geometry in km/h; zero where there is none, `UNLIMITED` where it says so. */
+  readonly shapeLimit: Uint8Array
 
   /** Entries of list of names `n`: `firstName[n] … firstName[n + 1] - 1`. */
   readonly firstName: Uint32Array
@@ -146,6 +148,7 @@ const ARRAYS = {
   pointLon: Int32Array,
   pointLat: Int32Array,
   shapeWay: [Uint32Array, Float64Array],
+  shapeLimit: Uint8Array,
   firstName: Uint32Array,
   nameText: Uint32Array,
   signEdge: Uint32Array,

@@ -84,6 +84,14 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
   return warnings
 }
 
+/** That one turns around at a location though its type says not to. */
+export function turnedAround(i: number): Warning {
+  return {
+    code: MEMBER_UNHEEDED,
+    text: `location ${i} is gone through, but nothing leads on: the route turns around there`,
+  }
+}
+
 function unheededOf(members: Members, said: readonly Json[]): Warning[] {
   return Object.entries(members).flatMap(([name, { asks, instead }]) =>
     said.some((one) => name in one && asks(one[name])) ? [ignored(name, instead)] : [],

@@ -1,4 +1,4 @@
-import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { ACCESS, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
@@ -15,6 +15,8 @@ export interface WaySpeeds {
   readonly general: number
   readonly forward: number
   readonly backward: number
+  /** The limit that a sign says; `UNLIMITED` where there is none, zero where none is tagged. */
+  readonly limit: number
   /** A tag said it, so neither density nor class changes it. */
   readonly tagged: boolean
   readonly truck: number
@@ -243,6 +245,7 @@ function speedsOf(tags: Tags, roadClass: number, oneway: boolean): WaySpeeds {
     general: oneSided && oneway ? fallback : said || (forward > 0 ? 0 : fallback),
     forward,
     backward,
+    limit: tags.get('maxspeed') === 'none' ? UNLIMITED : of('maxspeed'),
     // No limit at all is a statement about the speed too.
     tagged: said > 0 || forward > 0 || backward > 0 || tags.get('maxspeed') === 'none',
     truck: of('maxspeed:hgv'),
