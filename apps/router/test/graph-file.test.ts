@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { factsOf } from '@terrane/routing'
+import type { Logger } from '@terrane/service'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Engine } from '../src/engine/engine.ts'
 import { buildInProcess } from '../src/graph/build.ts'
@@ -223,6 +224,28 @@ test('a restart without its extract serves the graph that was made of it, and fo
   await router.until(isNew, alongStreet(0, 8))
   const other = startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract}.other`, TERRANE_ROUTING_GRAPH: graph })
   await expect(other).rejects.toMatchObject({ code: 'EXTRACT_MISSING' })
+})
+
+test('an extract that is gone is logged once, by its name and without a stack, until it is back', async () => {
+  const { env, extract } = await makeTown()
+  const error = vi.fn<Logger['error']>()
+  await using router = await startRouter(env)
+  router.deps.logger.error = error
+  await router.until(isRoute, alongStreet(0, 8))
+  await rm(extract)
+  await expect.poll(() => router.metric(FAILED), { timeout: 30_000 }).toBeGreaterThan(1)
+  expect(error.mock.calls).toEqual([
+    [
+      {
+        code: 'EXTRACT_MISSING',
+        reason: `TERRANE_ROUTING_OSM: ${extract} cannot be read (there is no such file)`,
+        graph: env.TERRANE_ROUTING_GRAPH,
+      },
+      'the routing graph could not be brought up to date',
+    ],
+  ])
+  await writeTown(extract, { name: 'New', columns: [0, 8] })
+  await router.until(isNew, alongStreet(0, 8))
 })
 
 test('files that are not there end the start and are named', async () => {

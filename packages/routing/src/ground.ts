@@ -5,7 +5,7 @@ import type { CostOptions, Mode } from './cost/options.ts'
 import { AT_SOME_TIME } from './cost/rights.ts'
 import { speedsFrom } from './path/clock.ts'
 import type { SpeedAt } from './path/elapsed.ts'
-import { type Leg, planLegs, type TripStop } from './path/legs.ts'
+import { type Leg, planLegs, type TripContext, type TripStop } from './path/legs.ts'
 import { Planner, type SearchKind } from './path/planner.ts'
 import type { Closures } from './path/path.ts'
 import type { Schedule } from './path/schedule.ts'
@@ -36,6 +36,12 @@ export interface Terms {
   readonly options: CostOptions
   readonly excludeLocations: readonly Location[]
   readonly excludePolygons: readonly Ring[]
+}
+
+/** The stops of a trip, and when it is where. */
+export interface Journey extends Pick<TripContext, 'onTurnAround'> {
+  readonly stops: readonly TripStop[]
+  readonly schedule: Schedule | null
 }
 
 /** What every action works on: a network with its texts, costings and rules for certain times, and how places are put on it. */
@@ -91,12 +97,7 @@ export class Ground {
   }
 
   /** The legs over stops on the cheapest paths, in the hours of a schedule; null when there are none. */
-  legs(
-    prepared: PreparedCosting,
-    planner: Planner,
-    stops: readonly TripStop[],
-    schedule: Schedule | null,
-  ): Leg[] | null {
+  legs(prepared: PreparedCosting, planner: Planner, { stops, schedule, onTurnAround }: Journey): Leg[] | null {
     const { graph } = this.network
     const { costing } = prepared
     const speedsOf = schedule === null ? undefined : (i: number) => this.speeds(prepared, schedule, i)
@@ -105,6 +106,7 @@ export class Ground {
         {
           graph,
           costing,
+          onTurnAround,
           ...(speedsOf && { speedsFrom: speedsOf }),
           findPath: (from, to, i) => {
             const path = planner.find(from, to, schedule?.begin(i))

@@ -4,12 +4,14 @@ import type { PreparedCosting } from './network/costings.ts'
 import { alternates } from './path/alternates.ts'
 import { joinPaths, type Leg, type TripStop } from './path/legs.ts'
 import { Schedule } from './path/schedule.ts'
-import { RouteProblem } from './request/problems.ts'
+import { RouteProblem, type Warning } from './request/problems.ts'
+import { turnedAround } from './request/unheeded.ts'
 import type { RouteRequest } from './request/request.ts'
 import { gpxOf } from './respond/gpx.ts'
 import { osrmOf, type OsrmResponse } from './respond/osrm.ts'
 import type { RouteResponse } from './respond/response.ts'
 import { tellLegs, tripOf } from './respond/trip.ts'
+import { unreadWarnings } from './respond/unread.ts'
 
 /**
  * The answer to a route request; GPX as a text, the other forms as objects.
@@ -26,7 +28,8 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
     ground.stop(placing, location, i === 0 ? 'begin' : i === last ? 'end' : 'between'),
   )
   checkRegions(ground, stops)
-  const routes = findRoutes(ground, request, { prepared, stops, schedule })
+  const warnings = [...request.warnings]
+  const routes = findRoutes(ground, request, { prepared, stops, schedule, warnings })
   const recostings = request.recostings.map(({ name, mode, options }) => ({
     name,
     costing: createCosting(graph, mode, options),
@@ -36,15 +39,18 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
     graph,
     texts,
     costing: prepared.costing,
-    request,
+    request: { ...request, warnings },
     schedule,
     law: ground.law(prepared),
     recostings,
   }
   const told = routes.map((legs) => tellLegs(source, legs))
-  const { format, mode, osrm: options, warnings, id } = request
+  const { format, mode, osrm: options, id } = request
   if (format === 'gpx') return gpxOf(graph, told[0]!)
-  if (format === 'osrm') return osrmOf({ graph, texts, mode, options, warnings }, told)
+  if (format === 'osrm') {
+    const all = [...warnings, ...unreadWarnings(source, routes.flat())]
+    return osrmOf({ graph, texts, mode, options, warnings: all }, told)
+  }
   const [trip, ...others] = told.map((legs) => tripOf(source, legs))
   return {
     trip: trip!,
@@ -57,10 +63,12 @@ interface Journey {
   readonly prepared: PreparedCosting
   readonly stops: readonly TripStop[]
   readonly schedule: Schedule | null
+  /** Takes what is to be said of the route. */
+  readonly warnings: Warning[]
 }
 
 /** The legs of the best route, then those of its alternates. */
-function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule }: Journey): Leg[][] {
+function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule, warnings }: Journey): Leg[][] {
   const { graph } = ground.network
   const { costing } = prepared
   const closures = ground.closures(prepared, request)
@@ -75,7 +83,8 @@ function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, sc
       return paths.map((path) => [joinPaths(graph, costing, [{ path, speedAt }])])
     }
   }
-  const legs = ground.legs(prepared, planner, stops, schedule)
+  const onTurnAround = (i: number): void => void warnings.push(turnedAround(i))
+  const legs = ground.legs(prepared, planner, { stops, schedule, onTurnAround })
   if (legs === null) throw new RouteProblem(442)
   return [legs]
 }

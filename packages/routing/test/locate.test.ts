@@ -30,6 +30,11 @@ function ask(action: 'locate' | 'status', request: Record<string, unknown>, netw
   )
 }
 
+async function withPlace(tags: Record<string, string>): Promise<{ network: Network; at: object }> {
+  const one = await drawTown({ map: 'A--1--B', ways: { AB: { highway: 'residential', ...tags } } })
+  return { network: one.network, at: one.at('1') }
+}
+
 describe('locate', () => {
   it('gives both directions of the street beside a place, with its share and side', () => {
     const { lon, lat } = town.at('1')
@@ -42,6 +47,15 @@ describe('locate', () => {
       expect(edge.correlated_lat).toBeCloseTo(lat, 5)
       expect(edge.way_id).toBe(1)
     }
+  })
+
+  it('tells the limit that a sign says, in km/h', async () => {
+    const limits = async (tags: Record<string, string>): Promise<unknown> => {
+      const { network, at } = await withPlace(tags)
+      return ask('locate', { locations: [at], verbose: true }, network)[0].edges[0].edge_info.speed_limit
+    }
+    expect([await limits({ maxspeed: '30' }), await limits({ maxspeed: '20 mph' })]).toEqual([30, 32])
+    expect([await limits({ maxspeed: 'none' }), await limits({})]).toEqual(['unlimited', 0])
   })
 
   it('gives the crossing at a place, and the streets that meet there', () => {

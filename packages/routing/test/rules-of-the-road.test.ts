@@ -363,6 +363,38 @@ describe('stops between', async () => {
   })
 })
 
+describe('a stop to go through where nothing leads on', async () => {
+  // The one-way street YX goes on outside of the map.
+  const town = await drawTown({
+    map: `
+      A---B-1-Y---X
+          |
+      C---D
+    `,
+    meters: 40,
+    ways: { AB: street('a'), BY: street('b'), BD: street('d'), CD: street('c'), YX: { ...street('y'), oneway: 'yes' } },
+  })
+
+  it.each(['through', 'break_through'])('is turned around at, with a warning (%s)', (stop) => {
+    const route = town.route('A1C', { stop })
+    expect(route.path).toBe(stop === 'through' ? 'AB1BDC' : 'AB1 1BDC')
+    expect(route.trip.warnings).toEqual([
+      { code: 900, text: 'location 1 is gone through, but nothing leads on: the route turns around there' },
+    ])
+    expect(town.route('A1X', { stop }).trip.warnings).toBeUndefined()
+  })
+
+  it('is put on another street of its surroundings', () => {
+    const near = { ...town.at('1'), type: 'through', radius: 100, rank_candidates: false }
+    const route = town.answer([town.at('A'), near, town.at('C')])
+    expect(route.trip.warnings).toBeUndefined()
+  })
+
+  it('is an error where no turn helps', () => {
+    expect(() => town.route('AXC', { stop: 'through' })).toThrow('No path')
+  })
+})
+
 describe('turning around', async () => {
   const town = await drawTown({
     map: `

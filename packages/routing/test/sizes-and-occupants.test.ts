@@ -100,10 +100,27 @@ describe('turns that are forbidden by size alone (wiki, Relation:restriction, Co
     expect(town.route('AG', { costing: 'bicycle' }).path).toBe('ABEG')
   })
 
-  it('bind all lorries where they lead over a way', async () => {
+  it.each([
+    ['truck', { weight: 7.5 }, true],
+    ['truck', { weight: 7.6 }, false],
+    ['truck', {}, false],
+    ['auto', {}, true],
+    ['bicycle', {}, true],
+  ])('bind over a way %s of %j as its weight has it', async (costing, options, passes) => {
     const town = await turning({ 'restriction:conditional': 'no_right_turn @ (weight>7.5)' }, ['BE'])
-    expect(town.route('AD').path).toBe('ABED')
-    expect(town.route('AD', { costing: 'truck' }).path).not.toBe('ABED')
+    const ask = { costing, costing_options: { [costing]: options } }
+    expect(town.route('AD', ask).path === 'ABED').toBe(passes)
+    expect(town.route('AG', ask).path).toBe('ABEG')
+  })
+
+  it('bind over a way in matrices and by each of several sizes', async () => {
+    const tags = { 'restriction:conditional': 'no_right_turn @ (weight>7.5); no_right_turn @ (height>4)' }
+    const town = await turning(tags, ['BE'])
+    const time = (options: object): number =>
+      town.matrix('A', 'D', { costing: 'truck', costing_options: { truck: options } }).sources_to_targets[0]![0]!.time
+    const free = time({ weight: 7, height: 4 })
+    expect(time({ weight: 8, height: 4 })).toBeGreaterThan(free)
+    expect(time({ weight: 7, height: 4.1 })).toBeGreaterThan(free)
   })
 })
 

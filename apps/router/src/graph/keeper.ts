@@ -52,6 +52,8 @@ export class GraphKeeper implements AsyncDisposable {
   /** Inputs that no graph could be made of; they are not tried again until they change or somebody asks. */
   #refused: string | null = null
   #failure: Error | null = null
+  /** Message of the failure that was logged last; empty once all is well. */
+  #complaint = ''
   #asked = false
   #wake: () => void = () => {}
   #running: Promise<void> = Promise.resolve()
@@ -108,7 +110,7 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { watchMs, onOutcome, logger, graphPath } = this.#options
+    const { watchMs, onOutcome } = this.#options
     let renew = true
     let seen: string | null = null
     let failures = 0
@@ -124,6 +126,7 @@ export class GraphKeeper implements AsyncDisposable {
         seen = inputs.digest
         if (isSettled && (await this.#follow(inputs, asked)) === 'changed') waitMs = RETRY_MS
         failures = 0
+        this.#complaint = ''
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#failure = error as Error
@@ -131,11 +134,21 @@ export class GraphKeeper implements AsyncDisposable {
         const { extracts } = this.#options
         if (this.#served === null && this.#refused === null && extracts !== null) await this.#serveKept(extracts)
         onOutcome?.('failed')
-        logger.error({ err: error, graph: graphPath }, 'the routing graph could not be brought up to date')
+        this.#complain(error as Error)
         if (this.#refused === null) waitMs = Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
       }
       await this.#pause(waitMs)
     }
+  }
+
+  /** Logs a failure, once while it lasts. */
+  #complain(error: Error): void {
+    const { logger, graphPath } = this.#options
+    if (error.message === this.#complaint) return
+    this.#complaint = error.message
+    // What is told by its code has no use for a stack.
+    const said = error instanceof TerraneError ? { code: error.code, reason: error.message } : { err: error }
+    logger.error({ ...said, graph: graphPath }, 'the routing graph could not be brought up to date')
   }
 
   async #look(renew: boolean): Promise<Inputs> {
@@ -223,9 +236,10 @@ export class GraphKeeper implements AsyncDisposable {
     const started = performance.now()
     await this.#options.serve(network)
     this.#served = digest
-    const { nodes, edges, bytes } = factsOf(network)
+    const { nodes, edges, bytes, unread } = factsOf(network)
+    const unreadTags = unread.reduce((sum, { count }) => sum + count, 0)
     const startMs = Math.round(performance.now() - started)
-    this.#options.logger.info({ nodes, edges, bytes, startMs }, 'serving the routing graph')
+    this.#options.logger.info({ nodes, edges, bytes, unreadTags, startMs }, 'serving the routing graph')
   }
 
   /** Waits, at most until somebody asks; without end for 0. */

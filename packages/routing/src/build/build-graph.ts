@@ -8,7 +8,7 @@ import { firstAtLeast } from '../graph/first-at-least.ts'
 import { type Graph, GRAPH_ARRAYS, type GraphArrays, graphFrom } from '../graph/graph.ts'
 import type { SectionSink } from '../graph/sections.ts'
 import { packBoxes } from '../snap/boxes.ts'
-import { type Collected, collectWays, type TurnRule } from './collect.ts'
+import { type Collected, collectWays, type UnreadTurn, type TurnRule } from './collect.ts'
 import { type Borders, openBorders } from './country/borders.ts'
 import { placeWays } from './country/place.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -22,6 +22,7 @@ import { applyRestrictions, boundModes } from './restrictions.ts'
 import { isFork, signsOf } from './signs.ts'
 import type { WayFacts } from './tags/way.ts'
 import { NameTable, TextTable } from './texts.ts'
+import { unreadCounts, unreadTable } from './unread-table.ts'
 import { describeTurns, markInternal, shareInternal } from './turns.ts'
 import { type WayNodes, Ways } from './ways.ts'
 
@@ -62,14 +63,16 @@ export async function buildGraph(
   step('index', 5)
   for (const name of GRAPH_ARRAYS) sink.add(name, arrays[name])
   step('done', STEPS)
+  const graph = graphFrom(arrays)
   const meta = {
     sources,
+    unread: unreadCounts(graph),
     drivingSide: options.drivingSide ?? 'country',
     inputs: options.inputs ?? '',
     construction: options.construction ?? false,
     attribution: '© OpenStreetMap contributors',
   }
-  return { graph: graphFrom(arrays), meta }
+  return { graph, meta }
 }
 
 const STEPS = 6
@@ -83,6 +86,7 @@ interface Streets {
   readonly culdesacs: ReadonlySet<number>
   readonly bicycleRoutes: ReadonlySet<number>
   readonly restrictions: readonly TurnRule[]
+  readonly unreadTurns: readonly UnreadTurn[]
   /** Null where one side holds for all. */
   readonly borders: Borders | null
 }
@@ -107,7 +111,7 @@ async function readStreets(
 
 /** Ways in their countries, cut into links. */
 function joined(
-  { ways: columns, bicycleRoutes, restrictions }: Collected,
+  { ways: columns, bicycleRoutes, restrictions, unreadTurns }: Collected,
   nodes: NodeIndex,
   law: Borders | 'left' | 'right',
 ): Omit<Streets, 'borders'> {
@@ -122,7 +126,7 @@ function joined(
         )
       : placeWays(read, wayNodes, nodes, law)
   const culdesacs = findCuldesacs(ways, wayNodes, nodes.ids.length)
-  return { ways, links: cutIntoLinks(wayNodes, nodes), nodes, culdesacs, bicycleRoutes, restrictions }
+  return { ways, links: cutIntoLinks(wayNodes, nodes), nodes, culdesacs, bicycleRoutes, restrictions, unreadTurns }
 }
 
 function graphArrays(streets: Streets, step: (phase: string, done: number) => void): GraphArrays {
@@ -133,7 +137,7 @@ function graphArrays(streets: Streets, step: (phase: string, done: number) => vo
   const edges = makeEdges({ ...streets, junctions, ramps, wayMeters: metersOf(ways.count, links) })
   markInternal(edges)
   step('turns', 4)
-  return assemble({ ways, links, junctions, nodes, edges, borders }, streets.restrictions)
+  return assemble({ ways, links, junctions, nodes, edges, borders }, streets)
 }
 
 interface Network extends Pick<Streets, 'ways' | 'links' | 'nodes' | 'borders'> {
@@ -141,7 +145,10 @@ interface Network extends Pick<Streets, 'ways' | 'links' | 'nodes' | 'borders'> 
   readonly edges: EdgeTable
 }
 
-function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArrays {
+function assemble(
+  network: Network,
+  { restrictions, unreadTurns }: Pick<Streets, 'restrictions' | 'unreadTurns'>,
+): GraphArrays {
   const { edges, links, nodes } = network
   const wayOf = (edge: number): WayFacts => network.ways.facts(links.way[edges.link[edge]!]!)
   const factsOf = (node: number): ReturnType<NodeIndex['facts']> =>
@@ -160,13 +167,9 @@ function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArr
     driveOnRight: (node) => onRight[node] === 1,
   })
   shareInternal(edges)
-  const rules = applyRestrictions(restrictions, {
-    edges,
-    turns,
-    ...lookups(network),
-    factsOf,
-    textOf: (text) => texts.intern(text),
-  })
+  const lookup = lookups(network)
+  const textOf = (text: string): number => texts.intern(text)
+  const rules = applyRestrictions(restrictions, { edges, turns, ...lookup, factsOf, textOf })
   const signInputs = { edges, wayOf, factsOf }
   const shapes = shapesOf(network)
   const boxes = packBoxes(shapes)
@@ -185,6 +188,7 @@ function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArr
   const signs = signTable(signInputs, texts)
   const limits = limitTable(edges, wayOf)
   const timed = timedTable(edges, wayOf, texts)
+  const unread = unreadTable(unreadTurns, { edges, factsOf, textOf, wayFactsOf: wayOf, ...lookup })
   return {
     nodeLon: edges.nodeLon,
     nodeLat: edges.nodeLat,
@@ -212,6 +216,7 @@ function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArr
     ...limits,
     ...timed,
     ...rules,
+    ...unread,
     ...texts.pack(),
     boxes: boxes.boxes,
     boxShape: boxes.shape,
@@ -325,12 +330,13 @@ function shapesOf({
   ways,
   links,
   nodes,
-}: Network): Pick<GraphArrays, 'firstPoint' | 'pointLon' | 'pointLat' | 'shapeWay'> {
+}: Network): Pick<GraphArrays, 'firstPoint' | 'pointLon' | 'pointLat' | 'shapeWay' | 'shapeLimit'> {
   return {
     firstPoint: links.firstPoint,
     pointLon: Int32Array.from(links.points, (point) => sixDecimals(nodes.lon[point]!, 180)),
     pointLat: Int32Array.from(links.points, (point) => sixDecimals(nodes.lat[point]!, 90)),
     shapeWay: narrowIds(Float64Array.from(links.way, (way) => ways.ids[way]!)),
+    shapeLimit: Uint8Array.from(links.way, (way) => ways.facts(way).speeds.limit),
   }
 }
 

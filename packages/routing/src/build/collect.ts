@@ -5,6 +5,7 @@ import { Float64List, Int32List, Uint32List } from '../graph/lists.ts'
 import { Pool } from './pool.ts'
 import { SharedFacts } from './shared-facts.ts'
 import { relationFacts, type RelationFacts } from './tags/relation.ts'
+import type { UnreadTag } from './tags/unread.ts'
 import type { Tags } from './tags/values.ts'
 import { type WayFacts, wayFacts } from './tags/way.ts'
 
@@ -25,6 +26,7 @@ export interface WayColumns {
 export interface Collected {
   readonly ways: WayColumns
   readonly restrictions: readonly TurnRule[]
+  readonly unreadTurns: readonly UnreadTurn[]
   /** Ids of ways on signed bicycle routes. */
   readonly bicycleRoutes: ReadonlySet<number>
 }
@@ -39,24 +41,52 @@ export interface TurnRule {
   readonly viaWays: readonly number[]
 }
 
+/** A turn restriction under conditions that are not read, by its via members. */
+export interface UnreadTurn extends UnreadTag {
+  readonly viaNode: number
+  readonly viaWays: readonly number[]
+}
+
+/** What relations say of turns and routes. */
+class RelationCollector {
+  readonly restrictions: TurnRule[] = []
+  readonly unread: UnreadTurn[] = []
+  readonly bicycleRoutes = new Set<number>()
+  readonly #seen = new Set<number>()
+
+  add({ relations, strings }: OsmBlock): void {
+    for (let i = 0; i < relations.count; i++) {
+      const facts = relationFacts(tagMap(relations, i, strings))
+      if (facts.length === 0 || this.#seen.has(relations.ids[i]!)) continue
+      this.#seen.add(relations.ids[i]!)
+      const members = membersOf(relations, i, (index) => strings.get(index))
+      for (const one of facts) {
+        if (one.kind === 'bicycleRoute') for (const way of members.ways) this.bicycleRoutes.add(way)
+        else if (one.kind === 'unread') this.unread.push({ ...one, ...members })
+        else this.restrictions.push(...turnRules(one, members))
+      }
+    }
+  }
+}
+
 /** First pass over the files: the ways that carry traffic and the relations about them. */
 export async function collectWays(
   readers: readonly OsmReader[],
   { construction = false, signal }: { construction?: boolean; signal?: AbortSignal } = {},
 ): Promise<Collected> {
   const ways = new WayCollector(construction)
-  const restrictions = new Map<number, readonly TurnRule[]>()
-  const bicycleRoutes = new Set<number>()
+  const relations = new RelationCollector()
   for (const reader of readers) {
     await reader.read(
       (block) => {
         ways.add(block)
-        collectRelationsOf(block, restrictions, bicycleRoutes)
+        relations.add(block)
       },
       { kinds: { ways: true, relations: true }, ...(signal && { signal }) },
     )
   }
-  return { ways: ways.finish(), restrictions: [...restrictions.values()].flat(), bicycleRoutes }
+  const { restrictions, unread: unreadTurns, bicycleRoutes } = relations
+  return { ways: ways.finish(), restrictions, unreadTurns, bicycleRoutes }
 }
 
 /** Closed ways with these keys are areas, not ways around something. */
@@ -169,42 +199,31 @@ export function tagKey(columns: TagColumns, row: number, strings: { get(index: n
   return key
 }
 
-function collectRelationsOf(
-  { relations, strings }: OsmBlock,
-  restrictions: Map<number, readonly TurnRule[]>,
-  routes: Set<number>,
-): void {
-  for (let i = 0; i < relations.count; i++) {
-    const id = relations.ids[i]!
-    if (restrictions.has(id)) continue
-    const rules = relationFacts(tagMap(relations, i, strings)).flatMap((facts) => {
-      if (facts.kind === 'restriction') return turnRules(relations, i, facts, (index) => strings.get(index))
-      forEachMember(relations, i, (type, ref) => {
-        if (type === WAY) routes.add(ref)
-      })
-      return []
-    })
-    if (rules.length > 0) restrictions.set(id, rules)
-  }
+/** Members of a relation by their roles in a turn restriction. */
+interface Members {
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+  readonly viaNode: number
+  readonly viaWays: readonly number[]
+  /** All ways. */
+  readonly ways: readonly number[]
 }
 
-function turnRules(
-  relations: RelationColumns,
-  row: number,
-  facts: TurnRule['facts'],
-  text: (index: number) => string,
-): TurnRule[] {
-  const from: number[] = []
-  const to: number[] = []
+function membersOf(relations: RelationColumns, row: number, text: (index: number) => string): Members {
+  const byRole: Record<string, number[]> = { from: [], to: [], via: [] }
+  const ways: number[] = []
   let viaNode = Number.NaN
-  const viaWays: number[] = []
   forEachMember(relations, row, (type, ref, roleIndex) => {
     const role = text(roleIndex)
-    if (type === WAY && role === 'from') from.push(ref)
-    else if (type === WAY && role === 'to') to.push(ref)
-    else if (type === WAY && role === 'via') viaWays.push(ref)
-    else if (type === NODE && role === 'via') viaNode = ref
+    if (type === WAY) {
+      ways.push(ref)
+      if (Object.hasOwn(byRole, role)) byRole[role]!.push(ref)
+    } else if (type === NODE && role === 'via') viaNode = ref
   })
+  return { from: byRole.from!, to: byRole.to!, viaNode, viaWays: byRole.via!, ways }
+}
+
+function turnRules(facts: TurnRule['facts'], { from, to, viaNode, viaWays }: Members): TurnRule[] {
   // A mix of nodes and ways has no agreed meaning.
   if (Number.isNaN(viaNode) !== viaWays.length > 0) return []
   // Several ways are meant where all are kept from entering or leaving: no_entry, no_exit. Of others one of each counts.

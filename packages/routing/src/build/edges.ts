@@ -1,6 +1,7 @@
 import { bearingDegrees, distanceMeters } from '../geometry/geodesy.ts'
 import { headingMeters } from '../geometry/heading.ts'
 import { hilbertOrder } from '../geometry/hilbert.ts'
+import { roundAway } from '../geometry/round-away.ts'
 import { Access, RoadClass, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, put, storedHeading, TrafficField } from '../graph/fields.ts'
 import { DENSITY_USES, roadDensity } from './density.ts'
@@ -256,10 +257,10 @@ function applies(sign: Sign | null, forward: boolean, oneway: boolean, otherwise
 
 /**
  * A coordinate of 1e-7 degrees in 1e-6 degrees. Half units go the way they go in Valhalla, which keeps coordinates
- * unsigned, so that both draw the same shapes.
+ * unsigned and rounds away from zero, so that both draw the same shapes.
  */
 export function sixDecimals(coordinate: number, range: number): number {
-  return Math.round(((coordinate + range * 1e7) * 1e-7 - range) * 1e6)
+  return roundAway(((coordinate + range * 1e7) * 1e-7 - range) * 1e6)
 }
 
 /** Heading from an end of a link to the point so many metres along it, or to its other end if it is shorter. */

@@ -1,5 +1,6 @@
-import { Access, ALL_ACCESS, Turn } from '../graph/attributes.ts'
+import { Turn } from '../graph/attributes.ts'
 import { type Field, get, put, TurnField } from '../graph/fields.ts'
+import { ANY_SIZE } from '../graph/graph.ts'
 import type { SizeLimit } from '../time/conditions.ts'
 import type { TurnRule } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
@@ -12,6 +13,8 @@ export interface RuleTable {
   readonly firstRule: Uint32Array
   readonly ruleEdge: Uint32Array
   readonly ruleModes: Uint16Array
+  readonly ruleType: Uint8Array
+  readonly ruleValue: Uint32Array
   readonly firstTimedRule: Uint32Array
   readonly timedRuleEdge: Uint32Array
   readonly timedRuleModes: Uint16Array
@@ -50,7 +53,7 @@ const MOST_VIA_EDGES = 20
 
 /** Enters restrictions over a node into the turn table and returns those over ways, and those for certain times. */
 export function applyRestrictions(rules: readonly TurnRule[], inputs: RestrictionInputs): RuleTable {
-  const sequences: Forbidden[] = []
+  const sequences: (Forbidden & { size: SizeLimit | null })[] = []
   const timed: (Forbidden & { text: number })[] = []
   const sized: (Forbidden & { size: SizeLimit })[] = []
   for (const rule of rules) {
@@ -60,8 +63,7 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
         ? forbiddenSequences(rule, inputs)
         : forbiddenTurns(rule, inputs).map((edges) => ({ edges, modes }))
     if (conditions !== null) timed.push(...found.map((each) => ({ ...each, text: inputs.textOf(conditions) })))
-    // Over ways all lorries are bound, whatever their size, and others are not.
-    else if (rule.viaWays.length > 0) sequences.push(...found.flatMap((each) => boundBySize(each, size)))
+    else if (rule.viaWays.length > 0) sequences.push(...found.map((each) => ({ ...each, size })))
     else if (size !== null) sized.push(...found.map((each) => ({ ...each, size })))
     else for (const { edges } of found) setOn(inputs, edges[0]!, edges[1]!, TurnField.forbidden, modes)
   }
@@ -69,7 +71,7 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
     const { sizes, hours } = inputs.factsOf(node)
     if (sizes.length + hours.length === 0) continue
     for (const edges of passages(inputs, node)) {
-      sized.push(...sizes.map((size) => ({ edges, modes: ALL_ACCESS, size })))
+      sized.push(...sizes.map((size) => ({ edges, modes: size.modes, size })))
       timed.push(...hours.map(({ modes, conditions }) => ({ edges, modes, text: inputs.textOf(conditions) })))
     }
   }
@@ -79,6 +81,8 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
     firstRule: firstOf(sequences),
     ruleEdge: Uint32Array.from(sequences.flatMap(({ edges }) => edges)),
     ruleModes: Uint16Array.from(sequences, ({ modes }) => modes),
+    ruleType: Uint8Array.from(sequences, ({ size }) => size?.type ?? ANY_SIZE),
+    ruleValue: Uint32Array.from(sequences, ({ size }) => size?.value ?? 0),
     firstTimedRule: firstOf(timed),
     timedRuleEdge: Uint32Array.from(timed.flatMap(({ edges }) => edges)),
     timedRuleModes: Uint16Array.from(timed, ({ modes }) => modes),
@@ -99,11 +103,6 @@ function passages(inputs: RestrictionInputs, node: number): [from: number, to: n
   )
 }
 
-function boundBySize(forbidden: Forbidden, size: SizeLimit | null): Forbidden[] {
-  const modes = size === null ? forbidden.modes : forbidden.modes & Access.truck
-  return modes === 0 ? [] : [{ ...forbidden, modes }]
-}
-
 function firstOf(sequences: readonly Forbidden[]): Uint32Array {
   const first = new Uint32Array(sequences.length + 1)
   sequences.forEach(({ edges }, i) => (first[i + 1] = first[i]! + edges.length))
@@ -114,7 +113,7 @@ function firstOf(sequences: readonly Forbidden[]): Uint32Array {
 export function boundModes(
   edges: EdgeTable,
   turns: TurnTable,
-  { firstRule, ruleEdge, ruleModes }: Pick<RuleTable, 'firstRule' | 'ruleEdge' | 'ruleModes'>,
+  { firstRule, ruleEdge, ruleModes, ruleType }: Pick<RuleTable, 'firstRule' | 'ruleEdge' | 'ruleModes' | 'ruleType'>,
 ): Uint16Array {
   const bound = new Uint16Array(edges.head.length)
   for (let node = 0; node < edges.nodeCount; node++) {
@@ -126,7 +125,9 @@ export function boundModes(
       for (let to = first; to < end; to++) bound[arriving]! |= get(turns.info[turn++]!, TurnField.forbidden)
     }
   }
-  ruleModes.forEach((modes, rule) => (bound[ruleEdge[firstRule[rule]!]!]! |= modes))
+  ruleModes.forEach((modes, rule) => {
+    if (ruleType[rule] === ANY_SIZE) bound[ruleEdge[firstRule[rule]!]!]! |= modes
+  })
   return bound
 }
 

@@ -1,7 +1,7 @@
 import { Pool } from './pool.ts'
 import type { WayFacts } from './tags/way.ts'
 
-const PARTS = ['access', 'speeds', 'flags', 'limits', 'timed', 'names'] as const
+const PARTS = ['access', 'speeds', 'flags', 'limits', 'timed', 'unread', 'names'] as const
 
 /** Lets the facts of ways that differ in some tags share the parts that these say nothing of. */
 export class SharedFacts {

@@ -29,6 +29,8 @@ export interface Costing {
   edgeOpen(edge: number): boolean
   /** Whether a location may be put on an edge, and its reach be followed over it. */
   snapOpen(edge: number): boolean
+  /** Whether the vehicle is larger than a limit, of a type as in `Limit`. */
+  exceeds(type: number, limit: number): boolean
   /** Whether a node may be passed. */
   nodeOpen(node: number): boolean
   /** Cost and seconds of a whole edge that is open, at a speed that holds for the moment; at the usual one when absent. */

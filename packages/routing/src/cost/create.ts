@@ -60,6 +60,7 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
       if (!rights.edge(at) && (edgeAt(at)[EDGE_FACTS.access]! & tolerates) === 0) return false
       return keeps(passing, edgeAt(at)) && (vehicle === null || vehicle.fits(at))
     },
+    exceeds: (type, limit) => vehicle?.exceeds(type, limit) ?? false,
     nodeOpen: (node) => !(refusesCash && get(graph.nodeInfo[node]!, NodeField.cashOnlyToll) === 1) && rights.node(node),
     edgeSeconds: (at, kmh = fastest?.get(at)) => run(edgeSeconds, edgeAt(at, kmh)),
     edgeCost: (at, kmh = fastest?.get(at)) => run(edgeCost, edgeAt(at, kmh)),

@@ -34,12 +34,17 @@ export class Vehicle {
     return this.#breaks(edge, true)
   }
 
+  /** Whether the vehicle is larger than a limit, of a type as in `Limit`. */
+  exceeds(type: number, limit: number): boolean {
+    return this.#size[type]! > limit
+  }
+
   /** Whether the vehicle is not too large for a turn that is forbidden to some sizes. */
   mayTurn(from: number, to: number): boolean {
     const { sizedTurnFrom, sizedTurnTo, sizedTurnModes, sizedTurnType, sizedTurnValue } = this.#graph
     for (let i = firstAtLeast(sizedTurnFrom, from); sizedTurnFrom[i] === from; i++) {
       if (sizedTurnTo[i] !== to || (sizedTurnModes[i]! & this.#access) === 0) continue
-      if (this.#size[sizedTurnType[i]!]! > sizedTurnValue[i]!) return false
+      if (this.exceeds(sizedTurnType[i]!, sizedTurnValue[i]!)) return false
     }
     return true
   }

@@ -1,4 +1,5 @@
 import { bearingDegrees, distanceMeters } from './geodesy.ts'
+import { roundAway } from './round-away.ts'
 
 /** A line that grows: longitudes and latitudes in degrees. */
 export interface Line {
@@ -66,8 +67,8 @@ export function encodeLine({ lon, lat }: Line, decimals: 5 | 6 = 6): string {
   let x = 0
   let y = 0
   for (let i = 0; i < lon.length; i++) {
-    const nextY = Math.round(lat[i]! * scale)
-    const nextX = Math.round(lon[i]! * scale)
+    const nextY = roundAway(lat[i]! * scale)
+    const nextX = roundAway(lon[i]! * scale)
     encodeNumber(codes, nextY - y)
     encodeNumber(codes, nextX - x)
     y = nextY

@@ -122,6 +122,9 @@ export const Limit = {
   minOccupants: 7,
 } as const
 
+/** Speed limit of a street that says to have none. */
+export const UNLIMITED = 255
+
 /** What a text on a sign is. */
 export const SignType = {
   exitNumber: 0,

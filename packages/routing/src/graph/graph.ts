@@ -46,6 +46,8 @@ export interface Graph {
   readonly pointLat: Int32Array
   /** OSM id of the way of a geometry. */
   readonly shapeWay: Uint32Array | Float64Array
+  /** Tagged speed limit of the way of a geometry in km/h; zero where there is none, `UNLIMITED` where it says so. */
+  readonly shapeLimit: Uint8Array
 
   /** Entries of list of names `n`: `firstName[n] … firstName[n + 1] - 1`. */
   readonly firstName: Uint32Array
@@ -71,6 +73,9 @@ export interface Graph {
   readonly ruleEdge: Uint32Array
   /** Modes a rule forbids the whole sequence to. */
   readonly ruleModes: Uint16Array
+  /** What a vehicle's size must exceed for a rule to bind it, types as in `Limit`; `ANY_SIZE` where it binds all. */
+  readonly ruleType: Uint8Array
+  readonly ruleValue: Uint32Array
 
   /** Rules for certain times, ordered by edge: modes they are for, effects as in `TimedEffect`, texts of their conditions. */
   readonly timedEdge: Uint32Array
@@ -89,6 +94,14 @@ export interface Graph {
   readonly sizedTurnType: Uint8Array
   readonly sizedTurnValue: Uint32Array
 
+  /**
+   * What conditional tags say that is not read, ordered by place: a place is an edge or, from `edgeCount` on, a node. Modes
+   * it is about, and the tag as a text.
+   */
+  readonly unreadPlace: Uint32Array
+  readonly unreadModes: Uint16Array
+  readonly unreadText: Uint32Array
+
   /** Texts as UTF-8; text `t` is `textBytes[firstByte[t]] … textBytes[firstByte[t + 1] - 1]`. */
   readonly firstByte: Uint32Array
   readonly textBytes: Uint8Array
@@ -99,6 +112,9 @@ export interface Graph {
   readonly boxStretch: Uint16Array
   readonly boxLevels: Uint32Array
 }
+
+/** A `ruleType` that no kind of limit has. */
+export const ANY_SIZE = 255
 
 /** Layout of `limitType`. */
 export const LimitBits = {
@@ -132,6 +148,7 @@ const ARRAYS = {
   pointLon: Int32Array,
   pointLat: Int32Array,
   shapeWay: [Uint32Array, Float64Array],
+  shapeLimit: Uint8Array,
   firstName: Uint32Array,
   nameText: Uint32Array,
   signEdge: Uint32Array,
@@ -145,6 +162,8 @@ const ARRAYS = {
   firstRule: Uint32Array,
   ruleEdge: Uint32Array,
   ruleModes: Uint16Array,
+  ruleType: Uint8Array,
+  ruleValue: Uint32Array,
   timedEdge: Uint32Array,
   timedModes: Uint16Array,
   timedEffect: Uint8Array,
@@ -158,6 +177,9 @@ const ARRAYS = {
   sizedTurnModes: Uint16Array,
   sizedTurnType: Uint8Array,
   sizedTurnValue: Uint32Array,
+  unreadPlace: Uint32Array,
+  unreadModes: Uint16Array,
+  unreadText: Uint32Array,
   firstByte: Uint32Array,
   textBytes: Uint8Array,
   boxes: Int32Array,

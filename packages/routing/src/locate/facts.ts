@@ -1,4 +1,4 @@
-import { Access, Intersection, NodeType, RoadClass, Surface, Use } from '../graph/attributes.ts'
+import { Access, Intersection, NodeType, RoadClass, Surface, UNLIMITED, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { TextReader } from '../graph/texts.ts'
@@ -18,6 +18,7 @@ export function edgeInfo(graph: Graph, texts: TextReader, edge: number): Readonl
     names: texts.names(edge).map(({ text }) => text),
     shape: encodeLine(line),
     mean_elevation: null,
+    speed_limit: graph.shapeLimit[shape] === UNLIMITED ? 'unlimited' : graph.shapeLimit[shape]!,
   }
 }
 

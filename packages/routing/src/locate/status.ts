@@ -1,10 +1,14 @@
 import type { Action } from '../actions.ts'
 import type { Ground } from '../ground.ts'
+import { factsOf } from '../network/network.ts'
 import { flagOf, type Json } from '../request/read.ts'
 import { degreesOf } from '../respond/numbers.ts'
 
 /** The version that `status` tells: that of this package. */
 const VERSION = '0.1.0'
+
+/** Kinds of unread tags that are listed. */
+const MOST_TAGS = 100
 
 /** What a router serves. */
 export interface Status {
@@ -17,6 +21,8 @@ export interface Status {
   readonly has_timezones?: boolean
   readonly has_live_traffic?: boolean
   readonly has_transit_tiles?: boolean
+  /** Conditional tags that the graph could not read, the most frequent first. */
+  readonly unread_tags?: readonly { readonly tag: string; readonly count: number }[]
   readonly bbox?: Readonly<Record<string, unknown>>
 }
 
@@ -35,6 +41,7 @@ export function statusOf({ network, builtAt }: Ground, request: Json, actions: r
     has_timezones: true,
     has_live_traffic: false,
     has_transit_tiles: false,
+    unread_tags: factsOf(network).unread.slice(0, MOST_TAGS),
     bbox: boxOf(network.graph),
   }
 }

@@ -244,7 +244,7 @@ export class Cells {
     const schedule = dateTime === null ? null : new Schedule(dateTime, [sources[i]!, targets[j]!], this.#ground.now())
     const planner: Planner = this.#ground.planner(this.#request, this.#prepared, this.#closures, schedule)
     const stops = [this.#sources[i]!.stop, this.#targets[j]!.stop]
-    const [leg] = this.#ground.legs(this.#prepared, planner, stops, schedule) ?? []
+    const [leg] = this.#ground.legs(this.#prepared, planner, { stops, schedule }) ?? []
     if (leg === undefined) return null
     const { cost, seconds } = leg.edges.at(-1)!
     const meters = leg.edges.reduce((sum, { edge, begin, end }) => sum + graph.edgeLength[edge]! * (end - begin), 0)

@@ -1,6 +1,7 @@
 import type { OnProgress } from '@terrane/core'
 
 import { collectGarbage } from '../build/collect-garbage.ts'
+import type { UnreadCount } from '../build/unread-table.ts'
 import { createCosting } from '../cost/create.ts'
 import type { Costing } from '../cost/costing.ts'
 import { costOptions, type Mode, MODES } from '../cost/options.ts'
@@ -48,6 +49,8 @@ export interface NetworkFacts {
   readonly drivingSide: string
   /** What the graph was built from, as the build was told; empty when it was not. */
   readonly inputs: string
+  /** Conditional tags that the build could not read, the most frequent first. */
+  readonly unread: readonly UnreadCount[]
 }
 
 /**
@@ -138,7 +141,7 @@ export function openNetwork(file: SectionFile): Network {
 
 /** What is worth knowing about a network. */
 export function factsOf({ file, graph }: Network): NetworkFacts {
-  const { sources, drivingSide, inputs } = file.meta
+  const { sources, drivingSide, inputs, unread } = file.meta
   return {
     nodes: graph.nodeCount,
     edges: graph.edgeCount,
@@ -146,10 +149,11 @@ export function factsOf({ file, graph }: Network): NetworkFacts {
     sources: Array.isArray(sources) ? sources.map(String) : [],
     drivingSide: String(drivingSide),
     inputs: typeof inputs === 'string' ? inputs : '',
+    unread: Array.isArray(unread) ? (unread as UnreadCount[]) : [],
   }
 }
 
-const STATE_ARRAYS = ['firstOut', 'head', 'sequenceEdge', 'ruledArc', 'arcRule'] as const
+const STATE_ARRAYS = ['firstOut', 'head', 'sequenceEdge', 'ruledArc', 'arcRule', 'sizedArc', 'sizedArcRule'] as const
 const TOPOLOGY_ARRAYS = ['rank', 'vertex', 'firstUp', 'firstHead', 'upHead'] as const
 
 function metricOf(file: SectionFile, mode: Mode, topology: HierarchyTopology): HierarchyMetric {

@@ -12,6 +12,8 @@ export type StopType = 'break' | 'through' | 'via' | 'break_through'
 /** A location of a trip and where it may be. */
 export interface TripStop {
   readonly type: StopType
+  /** One turns around at it though it is gone through, for nothing leads on. */
+  readonly turnsAround?: boolean
   readonly snapped: Snapped
   /** Whether a candidate is connected well enough in both directions. */
   readonly isReachable: (candidate: Candidate) => boolean
@@ -43,45 +45,73 @@ export interface TripContext {
   readonly findPath: FindPath
   /** The speeds that hold for who leaves stop `i`; the usual ones when absent. */
   readonly speedsFrom?: (i: number) => SpeedAt
+  /** Told of each stop that is gone through and where one turns around all the same. */
+  readonly onTurnAround?: ((i: number) => void) | undefined
 }
 
 /**
  * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a stop that must be gone
- * through was put on an island, all stops between are put where they can be reached, once.
+ * through was put on an island, all stops between are put where they can be reached, once; when there is no way on from
+ * the edge that one came by, as where an extract ends, it is put on another, and where there is none, one turns around.
  */
 export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[] | null {
-  const found = followStops(context, stops)
-  if (Array.isArray(found)) return found
-  const failed = stops[found.failedAt]!
-  const first = failed.snapped.candidates[0]
-  if (found.failedAt === 0 || !goesThrough(failed) || first === undefined || failed.isReachable(first)) return null
-  const reachable = stops.map((stop, i) => (i === 0 || i === stops.length - 1 ? stop : withoutIslands(stop)))
-  if (reachable.some(({ snapped }) => snapped.candidates.length === 0)) return null
-  const again = followStops(context, reachable)
-  return Array.isArray(again) ? again : null
-}
-
-function withoutIslands(stop: TripStop): TripStop {
-  const { candidates, filtered } = stop.snapped
-  return {
-    ...stop,
-    snapped: { candidates: candidates.filter(stop.isReachable), filtered: filtered.filter(stop.isReachable) },
+  let placed = stops
+  let areAshore = false
+  let moved = 0
+  for (;;) {
+    const found = followStops(context, placed)
+    if (Array.isArray(found)) {
+      for (const [i, { turnsAround = false }] of placed.entries()) if (turnsAround) context.onTurnAround?.(i)
+      return found
+    }
+    const { failedAt, arrivedBy } = found
+    const failed = placed[failedAt]!
+    const first = failed.snapped.candidates[0]
+    // Where a stop was moved to no way leads.
+    if (failedAt < moved) placed = placed.with(moved, { ...stops[moved]!, turnsAround: true })
+    else if (arrivedBy === null || !goesThrough(failed) || first === undefined) return null
+    else {
+      const ashore: TripStop[] | null = areAshore || failed.isReachable(first) ? null : withoutIslands(placed)
+      areAshore ||= ashore !== null
+      if (ashore === null) moved = failedAt
+      placed = ashore ?? placed.with(failedAt, elsewhere(stops[failedAt]!, failed, arrivedBy))
+      continue
+    }
+    moved = 0
   }
 }
 
-function goesThrough({ type }: TripStop): boolean {
-  return type === 'through' || type === 'break_through'
+/** Stops of which those in the middle are where they can be reached; null where one cannot be. */
+function withoutIslands(stops: readonly TripStop[]): TripStop[] | null {
+  const ashore = stops.map((stop, i) => (i === 0 || i === stops.length - 1 ? stop : kept(stop, stop.isReachable)))
+  return ashore.some(({ snapped }) => snapped.candidates.length === 0) ? null : ashore
+}
+
+/** A stop without the candidates on an edge that nothing leads on from; without others it is one to turn around at. */
+function elsewhere(asked: TripStop, stop: TripStop, edge: number): TripStop {
+  const others = kept(stop, (candidate) => candidate.edge !== edge)
+  return others.snapped.candidates.length > 0 ? others : { ...asked, turnsAround: true }
+}
+
+/** A stop with some of its candidates. */
+function kept(stop: TripStop, isKept: (candidate: Candidate) => boolean): TripStop {
+  const { candidates, filtered } = stop.snapped
+  return { ...stop, snapped: { candidates: candidates.filter(isKept), filtered: filtered.filter(isKept) } }
+}
+
+function goesThrough({ type, turnsAround = false }: TripStop): boolean {
+  return !turnsAround && (type === 'through' || type === 'break_through')
 }
 
 function endsLeg({ type }: TripStop): boolean {
   return type === 'break' || type === 'break_through'
 }
 
-/** The legs, or the stop after which there was no path. */
+/** The legs, or the stop after which there was no path, and the edge that one came there by. */
 function followStops(
   { graph, costing, findPath, speedsFrom }: TripContext,
   stops: readonly TripStop[],
-): Leg[] | { failedAt: number } {
+): Leg[] | { failedAt: number; arrivedBy: number | null } {
   const legs: Leg[] = []
   const open: TimedPath[] = []
   let places = stops.map(({ snapped }) => snapped)
@@ -96,7 +126,7 @@ function followStops(
       places = places.with(i, withFiltered(places[i]!)).with(i + 1, withFiltered(places[i + 1]!))
       path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     }
-    if (path === null) return { failedAt: i }
+    if (path === null) return { failedAt: i, arrivedBy: edge }
     open.push({ path, speedAt: speedsFrom?.(i) })
     if (endsLeg(stops[i + 1]!)) legs.push(joinPaths(graph, costing, open.splice(0)))
   }

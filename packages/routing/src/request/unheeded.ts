@@ -84,6 +84,14 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
   return warnings
 }
 
+/** That one turns around at a location though its type says not to. */
+export function turnedAround(i: number): Warning {
+  return {
+    code: MEMBER_UNHEEDED,
+    text: `location ${i} is gone through, but nothing leads on: the route turns around there`,
+  }
+}
+
 function unheededOf(members: Members, said: readonly Json[]): Warning[] {
   return Object.entries(members).flatMap(([name, { asks, instead }]) =>
     said.some((one) => name in one && asks(one[name])) ? [ignored(name, instead)] : [],
@@ -94,8 +102,10 @@ function ignored(name: string, instead: string): Warning {
   return { code: MEMBER_UNHEEDED, text: `"${name}" is not supported: ${instead}` }
 }
 
+const LONGEST_NAME = 100
+
 /** Names as a list, of many the first ones. */
-function quoted(names: readonly string[]): string {
-  const shown = names.slice(0, 10).map((name) => `"${name.slice(0, 60)}"`)
+export function quoted(names: readonly string[]): string {
+  const shown = names.slice(0, 10).map((name) => `"${name.slice(0, LONGEST_NAME)}"`)
   return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ')
 }

@@ -18,6 +18,7 @@ import { writeGeometry } from './geometry.ts'
 import { tripManeuver } from './maneuvers.ts'
 import { degreesOf, lengthIn, secondsOf } from './numbers.ts'
 import type { Summary, Trip, TripLeg, TripLocation } from './response.ts'
+import { unreadWarnings } from './unread.ts'
 
 /** What a trip is told from. */
 export interface TripSource {
@@ -54,18 +55,17 @@ export function tellLegs(source: TripSource, legs: readonly Leg[]): ToldLeg[] {
 export function tripOf(source: TripSource, told: readonly ToldLeg[]): Trip {
   const { request } = source
   const { tag } = languageOf(request.language)
+  const legs = told.map(({ leg }) => leg)
+  const warnings = [...request.warnings, ...unreadWarnings(source, legs)]
   return {
-    locations: locationsOf(
-      source,
-      told.map(({ leg }) => leg),
-    ),
+    locations: locationsOf(source, legs),
     legs: told.map((leg) => tripLeg(request, leg)),
     summary: summaryOf(told, request.units),
     status_message: 'Found route between points',
     status: 0,
     units: request.units,
     language: tag,
-    ...(request.warnings.length > 0 && { warnings: request.warnings }),
+    ...(warnings.length > 0 && { warnings }),
   }
 }
 

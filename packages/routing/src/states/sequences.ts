@@ -4,6 +4,8 @@ export interface Sequence {
   /** Modes that must not travel it from end to end. */
   readonly modes: number
   readonly turnsAround: boolean
+  /** Rule of the graph that forbids it to some sizes of vehicles; absent where it is not about size. */
+  readonly sizeRule?: number
 }
 
 /** What a step within or out of a sequence means. */
@@ -12,6 +14,8 @@ export interface Step {
   readonly state: number
   readonly modes: number
   readonly turnsAround: boolean
+  /** Rules that forbid what is completed to some sizes of vehicles. */
+  readonly sizeRules: readonly number[]
 }
 
 /**
@@ -23,15 +27,16 @@ export class SequenceAutomaton {
   readonly edges: number[] = []
   readonly #states = new Map<string, number>()
   readonly #paths: (readonly number[])[] = []
-  readonly #complete = new Map<string, { modes: number; turnsAround: boolean }>()
+  readonly #complete = new Map<string, Omit<Step, 'state'>>()
 
   constructor(sequences: readonly Sequence[]) {
-    for (const { edges, modes, turnsAround } of sequences) {
+    for (const { edges, modes, turnsAround, sizeRule } of sequences) {
       const key = edges.join(' ')
       const known = this.#complete.get(key)
       this.#complete.set(key, {
         modes: modes | (known?.modes ?? 0),
         turnsAround: turnsAround || (known?.turnsAround ?? false),
+        sizeRules: [...(known?.sizeRules ?? []), ...(sizeRule === undefined ? [] : [sizeRule])],
       })
       for (let length = 2; length < edges.length; length++) this.#addState(edges.slice(0, length))
     }
@@ -48,6 +53,7 @@ export class SequenceAutomaton {
     let state = -1
     let modes = 0
     let turnsAround = false
+    const sizeRules: number[] = []
     for (let begin = 0; begin < path.length - 1; begin++) {
       const key = path.slice(begin).join(' ')
       if (state < 0) state = this.#states.get(key) ?? -1
@@ -55,8 +61,9 @@ export class SequenceAutomaton {
       if (done === undefined) continue
       modes |= done.modes
       turnsAround ||= done.turnsAround
+      sizeRules.push(...done.sizeRules)
     }
-    return { state, modes, turnsAround }
+    return { state, modes, turnsAround, sizeRules }
   }
 
   readonly #first = new Set<number>()

@@ -1,11 +1,12 @@
 import type { Family } from '../cost/costing.ts'
 import { Access, ALL_ACCESS, MOTOR_ACCESS, Turn } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, TrafficField, turnIndex, TurnField } from '../graph/fields.ts'
-import type { Graph } from '../graph/graph.ts'
+import { ANY_SIZE, type Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
+import { firstAtLeast } from '../graph/first-at-least.ts'
 import type { ArcGraph } from '../search/search.ts'
 import { Uint16List, Uint32List } from '../graph/lists.ts'
-import { type Sequence, SequenceAutomaton } from './sequences.ts'
+import { type Sequence, SequenceAutomaton, type Step } from './sequences.ts'
 
 /** Modes of each family, as bits; `any` are those who may go anywhere. */
 export const FAMILY_ACCESS: Readonly<Record<Family | 'any', number>> = {
@@ -25,6 +26,9 @@ export interface StateArrays {
   /** Arcs that complete something, ascending, and what; see `ArcRule`. */
   readonly ruledArc: Uint32Array
   readonly arcRule: Uint16Array
+  /** Arcs that complete what is forbidden to some sizes of vehicles, ascending, each with a rule of the graph. */
+  readonly sizedArc: Uint32Array
+  readonly sizedArcRule: Uint32Array
 }
 
 /**
@@ -39,17 +43,21 @@ export class StateGraph implements ArcGraph, StateArrays {
   readonly sequenceEdge: Uint32Array
   readonly ruledArc: Uint32Array
   readonly arcRule: Uint16Array
+  readonly sizedArc: Uint32Array
+  readonly sizedArcRule: Uint32Array
   readonly #edgeCount: number
   readonly #further = new Map<number, number[]>()
   readonly #rules = new Map<number, number>()
 
-  constructor({ firstOut, head, sequenceEdge, ruledArc, arcRule }: StateArrays) {
+  constructor({ firstOut, head, sequenceEdge, ruledArc, arcRule, sizedArc, sizedArcRule }: StateArrays) {
     this.vertexCount = firstOut.length - 1
     this.firstOut = firstOut
     this.head = head
     this.sequenceEdge = sequenceEdge
     this.ruledArc = ruledArc
     this.arcRule = arcRule
+    this.sizedArc = sizedArc
+    this.sizedArcRule = sizedArcRule
     this.#edgeCount = this.vertexCount - sequenceEdge.length
     sequenceEdge.forEach((edge, i) => {
       const known = this.#further.get(edge)
@@ -69,6 +77,11 @@ export class StateGraph implements ArcGraph, StateArrays {
     return this.#further.get(edge) ?? NO_STATES
   }
 
+  /** Rules of the graph that forbid what an arc completes to some sizes of vehicles. */
+  *sizeRulesOf(arc: number): Iterable<number> {
+    for (let i = firstAtLeast(this.sizedArc, arc); this.sizedArc[i] === arc; i++) yield this.sizedArcRule[i]!
+  }
+
   /** What an arc completes; see `ArcRule`. */
   ruleOf(arc: number): number {
     return this.#rules.get(arc) ?? 0
@@ -83,6 +96,8 @@ export const ArcRule = {
   modes: 0x03ff,
   /** The arc turns around inside a crossing. */
   turnsAround: 0x4000,
+  /** Rules forbid it to some sizes of vehicles; see `sizeRulesOf`. */
+  sized: 0x8000,
 } as const
 
 /** Longest edge inside a crossing on which two turns to the same side are a turn around. */
@@ -98,6 +113,8 @@ export function buildStateGraph(graph: Graph): StateGraph {
   const head = new Uint32List()
   const ruledArc = new Uint32List()
   const arcRule = new Uint16List()
+  const sizedArc = new Uint32List()
+  const sizedArcRule = new Uint32List()
   for (let state = 0; state < count; state++) {
     const edge = state < plain ? state : automaton.edges[state - plain]!
     const node = graph.edgeHead[edge]!
@@ -106,7 +123,12 @@ export function buildStateGraph(graph: Graph): StateGraph {
     for (let next = graph.firstEdge[node]!; next < graph.firstEdge[node + 1]!; next++) {
       if (next === back && !mayAnyReverse(graph, edge)) continue
       const step = follows ? automaton.step(Math.max(-1, state - plain), edge, next) : NO_STEP
-      const rule = step.modes | (step.turnsAround ? ArcRule.turnsAround : 0)
+      for (const sizeRule of step.sizeRules) {
+        sizedArc.push(head.length)
+        sizedArcRule.push(sizeRule)
+      }
+      const rule =
+        step.modes | (step.turnsAround ? ArcRule.turnsAround : 0) | (step.sizeRules.length > 0 ? ArcRule.sized : 0)
       if (rule !== 0) {
         ruledArc.push(head.length)
         arcRule.push(rule)
@@ -121,10 +143,12 @@ export function buildStateGraph(graph: Graph): StateGraph {
     sequenceEdge: Uint32Array.from(automaton.edges),
     ruledArc: ruledArc.take(),
     arcRule: arcRule.take(),
+    sizedArc: sizedArc.take(),
+    sizedArcRule: sizedArcRule.take(),
   })
 }
 
-const NO_STEP = { state: -1, modes: 0, turnsAround: false }
+const NO_STEP: Step = { state: -1, modes: 0, turnsAround: false, sizeRules: [] }
 
 function forbiddenSequences(graph: Graph): Sequence[] {
   const sequences: Sequence[] = []
@@ -137,7 +161,9 @@ function forbiddenSequences(graph: Graph): Sequence[] {
         : modes
     }, 0)
     const modes = graph.ruleModes[rule]! & travellers
-    if (modes !== 0) sequences.push({ edges, modes, turnsAround: false })
+    if (modes === 0) continue
+    const bindsAll = graph.ruleType[rule] === ANY_SIZE
+    sequences.push({ edges, modes: bindsAll ? modes : 0, turnsAround: false, ...(!bindsAll && { sizeRule: rule }) })
   }
   return sequences
 }

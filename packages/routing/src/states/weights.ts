@@ -162,11 +162,23 @@ export class StateWeights {
     const from = graph.edgeOf(state)
     const rule = graph.ruleOf(arc)
     if ((rule & ArcRule.modes & costing.rights.boundModes) !== 0) return UNREACHABLE
+    if ((rule & ArcRule.sized) !== 0 && this.#isTooLarge(arc)) return UNREACHABLE
     if (through && !costing.nodeOpen(network.edgeHead[from]!)) return UNREACHABLE
     const turn = network.turnInfo[turnIndex(network, from, to)]!
     const turnsAround = (rule & ArcRule.turnsAround) !== 0 && costing.family === 'motor'
     const cost = costing.turnCost(from, to, turn, turnsAround)
     return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
+  }
+
+  /** Whether the vehicle is too large for what an arc completes. */
+  #isTooLarge(arc: number): boolean {
+    const { ruleModes, ruleType, ruleValue } = this.network
+    const { rights } = this.costing
+    for (const rule of this.graph.sizeRulesOf(arc)) {
+      const isBound = (ruleModes[rule]! & rights.boundModes) !== 0
+      if (isBound && this.costing.exceeds(ruleType[rule]!, ruleValue[rule]!)) return true
+    }
+    return false
   }
 }
 

@@ -1,5 +1,5 @@
 import { Limit } from '../graph/attributes.ts'
-import { type Hours, type Moment, parseHours } from './hours.ts'
+import { type Hours, type Moment, omitsHolidays, parseHours } from './hours.ts'
 
 /** Size of a vehicle in the units of limits, by kind; see `Limit`. Zero where it is not held to the limit. */
 export type VehicleSize = ArrayLike<number>
@@ -21,6 +21,14 @@ const SIZES: Readonly<Record<string, number>> = {
 
 const COMPARISON = /^([a-z]+)\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(?:t|m)?$/i
 
+/** Begins a condition that holds outside of its hours; no tag has it. */
+export const OUTSIDE = 'outside '
+
+/** Whether conditions are read as they stand: hours, sizes, no holidays. */
+export function isFullyRead(conditions: readonly string[]): boolean {
+  return readConditions(conditions) !== null && !conditions.some(omitsHolidays)
+}
+
 /** What conditions mean, and whether time has a part in it; null when one of them is not understood. */
 export function readConditions(conditions: readonly string[]): { holds: Condition; timed: boolean } | null {
   const parts: Condition[] = []
@@ -31,10 +39,11 @@ export function readConditions(conditions: readonly string[]): { holds: Conditio
       parts.push((_, size) => holdsFor(size, compared))
       continue
     }
-    const hours: Hours | null = parseHours(condition)
+    const isOutside = condition.startsWith(OUTSIDE)
+    const hours: Hours | null = parseHours(isOutside ? condition.slice(OUTSIDE.length) : condition)
     if (hours === null) return null
     timed = true
-    parts.push((moment) => hours(moment))
+    parts.push((moment) => hours(moment) !== isOutside)
   }
   return { holds: (moment, size) => parts.every((part) => part(moment, size)), timed }
 }
@@ -54,6 +63,16 @@ export function sizeLimit(conditions: readonly string[]): SizeLimit | null {
   if (!compared.every((one) => one?.sign.startsWith('>') === true)) return null
   const { limit, sign, value } = compared[0]!
   return { type: limit, value: sign === '>' ? value : value - 1 }
+}
+
+/**
+ * The sizes that a vehicle must not exceed for conditions to hold; null where time or a use has a part in them, or where a
+ * vehicle has to be large.
+ */
+export function sizesWithin(conditions: readonly string[]): SizeLimit[] | null {
+  const compared = conditions.map(readComparison)
+  if (!compared.every((one) => one?.sign.startsWith('<') === true)) return null
+  return compared.map((one) => ({ type: one!.limit, value: one!.sign === '<' ? one!.value - 1 : one!.value }))
 }
 
 /** A comparison with a size in the units of the limits. */

@@ -151,7 +151,7 @@ it('a night of the fourth Thursday ends on the day after', () => {
   expect([hours(noonOf('2026-11-27', 23)), hours(noonOf('2026-11-26', 5))]).toEqual([false, false])
 })
 
-it.each(['sunset-sunrise', 'week 1-53/2', 'Th[6]', 'destination', 'Mo-Fr 07:00-09:00 wet', 'PH', '', 'Mo-Fr 7'])(
+it.each(['sunset-sunrise', 'wet', 'week 1-53/2', 'Th[6]', 'destination', 'Mo-Fr 07:00-09:00 wet', 'PH', '', 'Mo-Fr 7'])(
   'what is not understood is nothing: %s',
   (text) => expect(parseHours(text)).toBeNull(),
 )

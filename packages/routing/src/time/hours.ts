@@ -17,7 +17,9 @@ export type Hours = (moment: Moment) => boolean
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const WEEKDAYS = ['mo', 'tu', 'we', 'th', 'fr', 'sa', 'su']
 const MONTH = `(${MONTHS.join('|')})(?:uary|ruary|ch|il|ne|e|ly|y|ust|t|tember|ober|ember)?(?![a-z])`
-const WEEKDAY = `(${WEEKDAYS.join('|')})(?:n|nday|e|esday|d|dnesday|u|ursday|i|iday|t|turday)?(?![a-z])`
+/** The letters that may follow those of each day; `wet` is no Wednesday. */
+const REST_OF_DAYS = ['n|nday', 'e|es|esday', 'd|dnesday', 'u|ur|urs|ursday', 'i|iday', 't|turday', 'n|nday']
+const WEEKDAY = `(${WEEKDAYS.map((day, i) => `${day}(?:${REST_OF_DAYS[i]})?`).join('|')})(?![a-z])`
 const TIME = '(\\d{1,2})(?::|\\.|h)(\\d{2})'
 
 const YEAR = '((?:19|20)\\d{2})'
@@ -65,8 +67,8 @@ export function parseHours(text: string): Hours | null {
   if (source === '24/7') return () => true
   const rules: Rule[] = []
   for (const part of source.split(/;/)) {
-    if (/^\s*(ph|sh)\b/.test(part)) continue
-    const read = readRules(part.replaceAll(/,\s*(ph|sh)\b/g, ''))
+    if (HOLIDAYS_ONLY.test(part)) continue
+    const read = readRules(part.replaceAll(HOLIDAYS_TOO, ''))
     if (read === null) return null
     rules.push(...read)
   }
@@ -75,6 +77,14 @@ export function parseHours(text: string): Hours | null {
     const matching = rules.filter((rule) => holds(rule, moment))
     return matching.some(({ never }) => !never) && !matching.some(({ never }) => never)
   }
+}
+
+const HOLIDAYS_ONLY = /^\s*(ph|sh)\b/
+const HOLIDAYS_TOO = /,\s*(ph|sh)\b/g
+
+/** Whether hours that were read say something of holidays, which is left out. */
+export function omitsHolidays(text: string): boolean {
+  return /\b(ph|sh)\b/i.test(text)
 }
 
 /** The rules of a text without semicolons; a comma parts rules as well as the members of a list. */
@@ -154,8 +164,8 @@ function yearRange([, first, last, onward]: RegExpExecArray): Range {
 }
 
 function weekdays([, first, nth, last]: RegExpExecArray): Days {
-  const from = WEEKDAYS.indexOf(first!)
-  const to = last === undefined ? from : WEEKDAYS.indexOf(last)
+  const from = WEEKDAYS.indexOf(first!.slice(0, 2))
+  const to = last === undefined ? from : WEEKDAYS.indexOf(last.slice(0, 2))
   return { range: [from, to], nth: nth === undefined ? [] : nth.split(',').flatMap(numbersOf) }
 }
 

@@ -53,7 +53,7 @@ const SLOW_MOPED: ValueTable = new Map([...MOPED].filter(([, open]) => !open))
 
 export const MODE_TAGS: readonly ModeTags[] = [
   { mode: car, says: [['motorcar', MOTOR_VEHICLE], ...ANY_MOTOR], closes: ['motorcar'] },
-  { mode: truck, says: [['hgv', TRUCK], ...ANY_MOTOR], closes: ['hgv'] },
+  { mode: truck, says: [['hgv', TRUCK], ['goods', TRUCK], ...ANY_MOTOR], closes: ['hgv', 'goods'] },
   {
     mode: bus,
     says: [['bus', BUS], ...publicService(bus)],

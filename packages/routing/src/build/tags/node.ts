@@ -15,9 +15,10 @@ import {
   type ValueTable,
   WHEELCHAIR,
 } from './values.ts'
-import type { SizeLimit } from '../../time/conditions.ts'
-import { nodeSizes } from './way-limits.ts'
-import { nodeHours } from './way-timed.ts'
+import { withExceptions } from './exceptions.ts'
+import { nodeUnread, type UnreadTag } from './unread.ts'
+import { type NodeSize, nodeSizes } from './way-limits.ts'
+import { type NodeHours, nodeHours } from './way-timed.ts'
 import { namedModes } from './mode-tags.ts'
 import { parts } from './way-names.ts'
 
@@ -32,9 +33,11 @@ export interface NodeFacts {
   readonly privateModes: number
   readonly cashOnlyToll: boolean
   /** The sizes that fit through. */
-  readonly sizes: readonly SizeLimit[]
+  readonly sizes: readonly NodeSize[]
   /** Whom it is closed to at certain hours. */
-  readonly hours: ReturnType<typeof nodeHours>
+  readonly hours: readonly NodeHours[]
+  /** What its conditions say that is not read. */
+  readonly unread: readonly UnreadTag[]
   /** Ways are cut here, for something stands on the node. */
   readonly splits: boolean
   readonly signal: DirectedSign
@@ -54,13 +57,15 @@ export interface DirectedSign {
 }
 
 /** Reads a node that lies on a way. */
-export function nodeFacts(tags: Tags): NodeFacts {
+export function nodeFacts(said: Tags): NodeFacts {
+  const { tags, limits } = withExceptions(said)
   const kind = barrierKind(tags)
   const tagged = taggedAccess(tags)
   const access = nodeAccess(tags, kind, tagged)
   const junction = tags.get('highway') === 'motorway_junction'
-  const sizes = nodeSizes(tags)
+  const sizes = [...nodeSizes(tags), ...limits]
   const hours = nodeHours(tags)
+  const unread = nodeUnread(said)
   return {
     type: nodeType(tags, kind),
     access,
@@ -69,9 +74,10 @@ export function nodeFacts(tags: Tags): NodeFacts {
     cashOnlyToll: tags.get('barrier') === 'toll_booth' && cashOnly(tags),
     sizes,
     hours,
+    unread,
     splits:
       kind !== null ||
-      sizes.length + hours.length > 0 ||
+      sizes.length + hours.length + unread.length > 0 ||
       (tags.has('barrier') && access !== ALL_ACCESS) ||
       SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
@@ -86,7 +92,7 @@ export function nodeFacts(tags: Tags): NodeFacts {
 /** What may block a node. */
 type Barrier = 'gate' | 'bollard' | 'sump_buster' | 'wall'
 
-const GATES = new Set(['gate', 'yes', 'lift_gate', 'swing_gate', 'sliding_beam'])
+const GATES = new Set(['gate', 'lift_gate', 'swing_gate', 'sliding_beam'])
 const BOLLARDS = new Set([
   'bollard',
   'block',
@@ -99,7 +105,8 @@ const BOLLARDS = new Set([
 ])
 /** Only walkers fit through. */
 const TURNSTILES = new Set(['turnstile', 'full-height_turnstile', 'stile', 'horse_stile'])
-const WALLS = new Set(['fence', 'barrier_board', 'wall', 'jersey_barrier', 'debris'])
+/** What stops everybody, as a barrier of which no more is said does. Source: OSRM's profiles. */
+const WALLS = new Set(['yes', 'fence', 'barrier_board', 'wall', 'jersey_barrier', 'debris'])
 
 function barrierKind(tags: Tags): Barrier | null {
   const barrier = tags.get('barrier') ?? ''
@@ -142,7 +149,13 @@ const MODE_KEYS: readonly (readonly [number, readonly (readonly [string, ValueTa
   [Access.foot, [['foot', FOOT]]],
   [Access.wheelchair, [['wheelchair', WHEELCHAIR]]],
   [Access.bicycle, [['bicycle', BICYCLE]]],
-  [Access.truck, [['hgv', TRUCK]]],
+  [
+    Access.truck,
+    [
+      ['hgv', TRUCK],
+      ['goods', TRUCK],
+    ],
+  ],
   [
     Access.bus,
     [

@@ -1,6 +1,7 @@
 import { Access, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { readConditions, type SizeLimit, sizeLimit } from '../../time/conditions.ts'
-import { conditionalCases } from './conditional.ts'
+import { type ConditionalCase, conditionalCases } from './conditional.ts'
+import { unreadCases, type UnreadTag } from './unread.ts'
 import { parts } from './way-names.ts'
 import type { Tags } from './values.ts'
 
@@ -10,6 +11,8 @@ export type RestrictedTurn = 'left' | 'right' | 'straight' | 'u' | 'any'
 /** What a relation means for routing. */
 export type RelationFacts =
   | { readonly kind: 'bicycleRoute' }
+  /** A restriction under conditions that are not read. */
+  | ({ readonly kind: 'unread' } & UnreadTag)
   | {
       readonly kind: 'restriction'
       /** True forbids every other turn. */
@@ -59,6 +62,12 @@ const VEHICLES: ReadonlyMap<string, number> = new Map([
   ['foot', Access.foot | Access.wheelchair],
 ])
 
+/** Keys of restrictions and the modes that they speak of. */
+const KEYS: readonly (readonly [key: string, modes: number])[] = [
+  ['restriction', DEFAULT_MODES],
+  ...[...VEHICLES].map(([vehicle, modes]) => [`restriction:${vehicle}`, modes] as const),
+]
+
 /** Reads a relation; what it forbids to vehicles of its own and to all others are facts of their own. */
 export function relationFacts(tags: Tags): RelationFacts[] {
   const type = tags.get('type')
@@ -66,12 +75,21 @@ export function relationFacts(tags: Tags): RelationFacts[] {
   if (type !== 'restriction') return []
   const hours = hoursOf(tags)
   const always = hours === undefined ? [] : saidOf(tags, '').map((said) => ({ ...said, conditions: hours, size: null }))
-  return [...always, ...conditionalOf(tags)].flatMap(({ value, modes, conditions, size }): RelationFacts[] => {
-    const [, prefix, rest] = /^(no|only)_(.+)$/.exec(value) ?? []
-    const turn = TURNS[rest ?? '']
-    if (prefix === undefined || turn === undefined || modes === 0) return []
-    return [{ kind: 'restriction', only: prefix === 'only', turn, modes, conditions, size }]
+  return [...unreadOf(tags, hours === undefined), ...restrictionsOf([...always, ...conditionalOf(tags)])]
+}
+
+function restrictionsOf(said: readonly SaidSometimes[]): RelationFacts[] {
+  return said.flatMap(({ value, modes, conditions, size }): RelationFacts[] => {
+    const turn = turnOf(value)
+    if (turn === undefined || modes === 0) return []
+    return [{ kind: 'restriction', only: value.startsWith('only_'), turn, modes, conditions, size }]
   })
+}
+
+/** The turn that a value such as `no_left_turn` forbids or demands. */
+function turnOf(value: string): RestrictedTurn | undefined {
+  const [, turn] = /^(?:no|only)_(.+)$/.exec(value) ?? []
+  return turn === undefined ? undefined : TURNS[turn]
 }
 
 interface Said {
@@ -101,6 +119,22 @@ interface SaidSometimes extends Said {
   readonly size: SizeLimit | null
 }
 
+function isCaseRead({ value, conditions }: ConditionalCase): boolean {
+  return turnOf(value) !== undefined && (readConditions(conditions)?.timed === true || sizeLimit(conditions) !== null)
+}
+
+/** What restrictions say under conditions that are not read, or at hours in older tags that are not understood. */
+function unreadOf(tags: Tags, hoursFailed: boolean): RelationFacts[] {
+  const cases = KEYS.flatMap(([key, modes]) => {
+    const text = tags.get(`${key}:conditional`)
+    if (text === undefined) return []
+    return unreadCases(`${key}:conditional`, text, isCaseRead).map((unread) => ({ text: unread, modes }))
+  })
+  if (hoursFailed)
+    cases.push({ text: `restriction=${tags.get('restriction') ?? ''} @ (${olderHours(tags)})`, modes: DEFAULT_MODES })
+  return cases.map((unread) => ({ kind: 'unread', ...unread }))
+}
+
 /** The cases of conditional restrictions that time has a part in, and those of size alone. */
 function conditionalOf(tags: Tags): SaidSometimes[] {
   return saidOf(tags, ':conditional').flatMap(({ value: text, modes }) =>
@@ -113,14 +147,20 @@ function conditionalOf(tags: Tags): SaidSometimes[] {
   )
 }
 
+const OLDER_KEYS = ['hour_on', 'hour_off', 'day_on', 'day_off']
+
 /** The hours of older tags: null when there are none, undefined when they are not understood. */
 function hoursOf(tags: Tags): string | null | undefined {
-  const [hourOn, hourOff, dayOn, dayOff] = ['hour_on', 'hour_off', 'day_on', 'day_off'].map((key) => tags.get(key))
-  if ([hourOn, hourOff, dayOn, dayOff].every((value) => value === undefined)) return null
+  if (!OLDER_KEYS.some((key) => tags.has(key))) return null
+  const hours = olderHours(tags)
+  return readConditions([hours]) === null ? undefined : hours
+}
+
+function olderHours(tags: Tags): string {
+  const [hourOn, hourOff, dayOn, dayOff] = OLDER_KEYS.map((key) => tags.get(key))
   const days = dayOn === undefined ? '' : dayOff === undefined ? dayOn.replaceAll(';', ',') : `${dayOn}-${dayOff}`
   const times = hourOn === undefined || hourOff === undefined ? '' : `${hourOn}-${hourOff}`
-  const hours = `${days} ${times}`.trim()
-  return readConditions([hours]) === null ? undefined : hours
+  return `${days} ${times}`.trim()
 }
 
 const NETWORKS = new Set(['ncn', 'rcn', 'lcn', 'mtb'])

@@ -1,4 +1,5 @@
 import { Access } from '../../graph/attributes.ts'
+import { closedByLanes } from './lane-access.ts'
 import { MODE_TAGS, type ModeTags, MOTOR, namedModes } from './mode-tags.ts'
 import { ACCESS, BICYCLE, DESTINATION_ONLY, FOOT, meaning, MOTOR_VEHICLE, type Tags } from './values.ts'
 
@@ -57,8 +58,12 @@ export function wayAccess(tags: Tags): WayAccess | null {
   if (!oneway) way = onewayForSome(tags, way)
   // Moving stairs carry one way, unless they do as needed.
   const conveying = tags.get('conveying')
-  let forward = conveying === 'backward' ? 0 : way.forward & ~closedTo(tags, 'forward')
-  let backward = conveying === 'forward' ? 0 : way.backward & ~closedTo(tags, 'backward')
+  const closed = (direction: 'forward' | 'backward'): number =>
+    closedTo(tags, direction) |
+    closedByLanes(tags, direction) |
+    (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~open.tagged : 0)
+  let forward = conveying === 'backward' ? 0 : way.forward & ~closed('forward')
+  let backward = conveying === 'forward' ? 0 : way.backward & ~closed('backward')
   // Which way a lane runs that changes its direction only hours tell. Source: OpenStreetMap wiki, Key:oneway.
   const changed = said === 'reversible' ? (forward | backward) & (MOTOR | bicycle) : 0
   const changing = tags.has('oneway:conditional') ? changed : 0
@@ -93,7 +98,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
     if (!decision.open) modes &= ~mode
     else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
-  if (isForHighOccupancy(tags)) modes = (modes & (tagged | ~NOT_WITH_MANY)) | (FEW_PEOPLE & ~tagged)
+  if (isForHighOccupancy(tags, 'forward') && isForHighOccupancy(tags, 'backward')) modes |= FEW_PEOPLE & ~tagged
   if (known === undefined && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
@@ -105,10 +110,11 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
 export const FEW_PEOPLE = car | taxi
 const NOT_WITH_MANY = truck | foot | bicycle
 
-/** Whether all lanes of a way are for vehicles that carry several people. Source: OpenStreetMap wiki, Key:hov. */
-export function isForHighOccupancy(tags: Tags): boolean {
-  const lanes = tags.get('hov:lanes')?.split('|') ?? []
-  return tags.get('hov') === 'designated' && lanes.every((lane) => lane === 'designated')
+/** Whether all lanes of a way in a direction are for vehicles that carry several people. Source: OpenStreetMap wiki, Key:hov. */
+export function isForHighOccupancy(tags: Tags, direction: 'forward' | 'backward'): boolean {
+  const lanes = tags.get(`hov:lanes:${direction}`) ?? tags.get('hov:lanes')
+  if (lanes !== undefined) return lanes.split('|').every((lane) => lane === 'designated')
+  return (tags.get(`hov:${direction}`) ?? tags.get('hov')) === 'designated'
 }
 
 /** What the most specific key that says something says, and its value; undefined when none does. */

@@ -4,7 +4,7 @@ import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { namedModes } from './mode-tags.ts'
 import { ACCESS, DESTINATION_ONLY, HAZMAT, metres, type Tags, tonnes } from './values.ts'
 import { FEW_PEOPLE, isForHighOccupancy } from './way-access.ts'
-import { ACCESS_KEYS, addressed } from './way-timed.ts'
+import { ACCESS_KEYS, addressed, DIRECTIONS } from './way-timed.ts'
 
 /** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface WayLimit {
@@ -65,11 +65,10 @@ const KEYS: readonly LimitKey[] = [
   })),
 ]
 
-const DIRECTIONS = [
-  ['', 3],
-  [':forward', 1],
-  [':backward', 2],
-] as const
+/** What a key limits, without its direction; null where it is none of a limit. */
+export function limitKey(name: string): Pick<LimitKey, 'type' | 'modes'> | null {
+  return KEYS.find(({ key }) => key === name) ?? null
+}
 
 /** Values of an exception that lift a limit altogether; of dangerous goods `no` means the opposite. */
 const LIFTED = new Set(['none', 'no', 'unsigned', 'default'])
@@ -90,10 +89,13 @@ export function wayLimits(tags: Tags): WayLimit[] {
  * Key:hov.
  */
 function occupancyLimits(tags: Tags): WayLimit[] {
-  if (!isForHighOccupancy(tags)) return []
-  const value = plain(tags.get('hov:minimum')) ?? 3
   const modes = FEW_PEOPLE & addressed(tags, 'motor_vehicle')
-  return [{ type: Limit.minOccupants, value, direction: 3, exceptDestination: false, modes }]
+  return (['forward', 'backward'] as const).flatMap((side): WayLimit[] => {
+    if (!isForHighOccupancy(tags, side)) return []
+    const value = plain(tags.get(`hov:minimum:${side}`) ?? tags.get('hov:minimum')) ?? 3
+    const direction = side === 'forward' ? 1 : 2
+    return [{ type: Limit.minOccupants, value, direction, exceptDestination: false, modes }]
+  })
 }
 
 /**
@@ -118,16 +120,27 @@ function conditionLimits(tags: Tags): WayLimit[] {
   )
 }
 
-/** The sizes that fit through what stands on a node. Source: OpenStreetMap wiki, Tag:barrier=height_restrictor. */
-export function nodeSizes(tags: Tags): SizeLimit[] {
+/** A size that fits through what stands on a node, and the modes that have to keep it. */
+export interface NodeSize extends SizeLimit {
+  readonly modes: number
+}
+
+/**
+ * The sizes that fit through what stands on a node, and those of its conditions. Source: OpenStreetMap wiki,
+ * Tag:barrier=height_restrictor, Conditional restrictions.
+ */
+export function nodeSizes(tags: Tags): NodeSize[] {
   if (!tags.has('barrier')) return []
-  return SIZES.flatMap(([type, keys, parse]) =>
+  const said = SIZES.flatMap(([type, keys, parse]) =>
     keys.flatMap((key) => {
       const value = parse(tags.get(key))
-      return value === undefined ? [] : [{ type, value }]
+      return value === undefined ? [] : [{ type, value, modes: ALL_ACCESS }]
     }),
   )
+  return [...said, ...conditionLimits(tags).filter(({ direction }) => direction === BOTH)]
 }
+
+const BOTH = 3
 
 function saidLimits(tags: Tags): WayLimit[] {
   return KEYS.flatMap(({ type, key, parse, modes }) =>

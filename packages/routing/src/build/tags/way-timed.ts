@@ -1,7 +1,7 @@
-import { Access } from '../../graph/attributes.ts'
+import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
-import { readConditions } from '../../time/conditions.ts'
-import { conditionalCases, hasConditions } from './conditional.ts'
+import { OUTSIDE, readConditions } from '../../time/conditions.ts'
+import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
 import { namedModes } from './mode-tags.ts'
 import type { WayAccess } from './way-access.ts'
@@ -21,7 +21,7 @@ const MOTOR = car | truck | bus | taxi | moped | motorcycle
 const VEHICLES = MOTOR | bicycle
 
 /** For each mode the keys that speak of it, the most specific first. */
-const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
+export const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
   [car, ['motorcar', 'motor_vehicle', 'vehicle', 'access']],
   [truck, ['hgv', 'goods', 'motor_vehicle', 'vehicle', 'access']],
   [bus, ['bus', 'psv', 'motor_vehicle', 'vehicle', 'access']],
@@ -34,7 +34,8 @@ const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
 /** Keys of access, for modes and in general. */
 export const ACCESS_KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
 
-const DIRECTIONS = [
+/** Suffixes of keys that speak of one direction; 1 is along the nodes, 2 against them. */
+export const DIRECTIONS = [
   ['', 3],
   [':forward', 1],
   [':backward', 2],
@@ -52,8 +53,11 @@ export function wayTimed(
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   // General keys first: what is said of a mode itself comes last and so counts.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
-    DIRECTIONS.flatMap(([suffix, direction]) =>
-      casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
+    DIRECTIONS.flatMap(([suffix, direction]) => {
+      const text = tags.get(`${key}${suffix}:conditional`)
+      // Local traffic that may come at any time is not closed out at certain ones.
+      const exceptLocals = conditionalCases(text).some((one) => isForLocals(one) && ACCESS.get(one.value) === true)
+      return casesOf(text).flatMap(({ value, conditions }) => {
         const closes = ACCESS.get(value) === false
         if (!closes && ACCESS.get(value) !== true) return []
         const modes = addressed(tags, key)
@@ -63,26 +67,51 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           // Against a one-way street a condition opens nothing.
           const against = access.oneway && side === (access.reversed ? 1 : 2)
           const open = side === 1 ? access.forward : access.backward
-          if (closes) return rule(modes & open & ~namedModes(value), side, TimedEffect.closed, conditions)
+          const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
+          if (closes) return rule(modes & open & ~namedModes(value), side, closing, conditions)
           const opening = local ? TimedEffect.local : TimedEffect.open
           const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
           if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
           // Whoever says when a way is open, and nothing else of it, means that it is closed otherwise.
           return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
         })
-      }),
-    ),
+      })
+    }),
   )
 }
 
-/** The modes that a gate is closed to at certain hours. */
-export function nodeHours(tags: Tags): { readonly modes: number; readonly conditions: string }[] {
+/** Whom a gate is closed to at certain hours. */
+export interface NodeHours {
+  readonly modes: number
+  readonly conditions: string
+}
+
+/** The modes that a gate is closed to at certain hours: those of its conditions, and all but those it is open in. */
+export function nodeHours(tags: Tags): NodeHours[] {
   if (!tags.has('barrier')) return []
-  return ACCESS_KEYS.flatMap((key) =>
-    casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) =>
+  const conditional = ACCESS_KEYS.flatMap((key) => {
+    const cases = casesOf(tags.get(`${key}:conditional`))
+    const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
       ACCESS.get(value) === false ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
-    ),
-  )
+    )
+    // Who says when a gate is open, and nothing else of it, means that it is closed otherwise.
+    const open = cases.filter((one) => isGateOpening(tags, key, one)).map(({ conditions }) => conditions)
+    const otherwise = { modes: addressed(tags, key), conditions: `${OUTSIDE}${open.join('; ')}` }
+    return open.length > 0 ? [...closed, otherwise] : closed
+  })
+  const hours = openingHours(tags)
+  if (hours === undefined || readConditions([hours]) === null) return conditional
+  return [...conditional, { modes: ALL_ACCESS, conditions: `${OUTSIDE}${hours}` }]
+}
+
+/** Whether a case says when a gate is open of which nothing else is said. */
+export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
+  return ACCESS.get(one.value) === true && !tags.has(key) && !one.conditions.includes(' AND ')
+}
+
+/** The hours of what stands on a node; those of a toll booth are the hours of its staff. */
+export function openingHours(tags: Tags): string | undefined {
+  return tags.get('barrier') === 'toll_booth' ? undefined : tags.get('opening_hours')
 }
 
 /** Modes that a key speaks of and no key that is more specific. */
@@ -96,9 +125,10 @@ export function addressed(tags: Tags, key: string): number {
 }
 
 /** The directions that a value of `oneway` leaves open. */
-const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
+export const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
 
-const ONEWAYS = [
+/** Keys that may make a way one-way at certain times. */
+export const ONEWAYS = [
   ['oneway', VEHICLES],
   ['oneway:bicycle', bicycle],
   ['oneway:bus', bus],
@@ -125,7 +155,8 @@ function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typ
   )
 }
 
-const LIMITS = [
+/** Limits that may hold at certain times. */
+export const TIMED_LIMITS = [
   ['maxheight', 'height', metres],
   ['maxwidth', 'width', metres],
   ['maxlength', 'length', metres],
@@ -136,7 +167,7 @@ const LIMITS = [
 
 /** A limit for certain hours closes the way to whoever exceeds it. */
 function limitRules(tags: Tags): TimedRule[] {
-  return LIMITS.flatMap(([key, size, parse]) =>
+  return TIMED_LIMITS.flatMap(([key, size, parse]) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>
       casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
         const limit = parse(value)
@@ -152,7 +183,8 @@ function limitRules(tags: Tags): TimedRule[] {
 /** What `none` is driven at where it holds at certain times: the speed that is recommended where there is no limit. */
 const NO_LIMIT = 130
 
-const SPEED_KEYS = [
+/** Speeds that may hold at certain times. */
+export const SPEED_KEYS = [
   ['maxspeed', MOTOR],
   ['maxspeed:hgv', truck],
 ] as const

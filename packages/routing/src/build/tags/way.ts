@@ -1,8 +1,10 @@
-import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { ACCESS, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
+import { withExceptions } from './exceptions.ts'
+import { type UnreadTag, unreadTags } from './unread.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
 import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
@@ -13,6 +15,8 @@ export interface WaySpeeds {
   readonly general: number
   readonly forward: number
   readonly backward: number
+  /** The limit that a sign says; `UNLIMITED` where there is none, zero where none is tagged. */
+  readonly limit: number
   /** A tag said it, so neither density nor class changes it. */
   readonly tagged: boolean
   readonly truck: number
@@ -37,6 +41,8 @@ export interface WayFacts {
   readonly limits: readonly WayLimit[]
   /** What holds at certain times only. */
   readonly timed: readonly TimedRule[]
+  /** What its conditions say that is not read. */
+  readonly unread: readonly UnreadTag[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
   /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
@@ -74,9 +80,10 @@ export interface WayFlags {
  *
  * @param construction whether streets under construction are, as what they are to become
  */
-export function wayFacts(tags: Tags, construction = false): WayFacts | null {
+export function wayFacts(said: Tags, construction = false): WayFacts | null {
+  const { tags, limits } = withExceptions(said)
   const highway = tags.get('highway')
-  if (highway === 'construction') return construction ? planned(tags) : null
+  if (highway === 'construction') return construction ? planned(said) : null
   if (highway === 'proposed' || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
   if (access === null) {
@@ -110,8 +117,9 @@ export function wayFacts(tags: Tags, construction = false): WayFacts | null {
     speeds: speedsOf(tags, roadClass, access.oneway),
     duration: durationOf(tags.get('duration')),
     flags: flagsOf(tags, tagUse),
-    limits: wayLimits(tags),
+    limits: [...wayLimits(tags), ...limits],
     timed: wayTimed(tags, access),
+    unread: unreadTags(said),
     names: wayNames(tags, roadClass),
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
@@ -237,6 +245,7 @@ function speedsOf(tags: Tags, roadClass: number, oneway: boolean): WaySpeeds {
     general: oneSided && oneway ? fallback : said || (forward > 0 ? 0 : fallback),
     forward,
     backward,
+    limit: tags.get('maxspeed') === 'none' ? UNLIMITED : of('maxspeed'),
     // No limit at all is a statement about the speed too.
     tagged: said > 0 || forward > 0 || backward > 0 || tags.get('maxspeed') === 'none',
     truck: of('maxspeed:hgv'),

@@ -1,0 +1,115 @@
+import { Access, ALL_ACCESS, MOTOR_ACCESS } from '../../graph/attributes.ts'
+import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts'
+import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
+import { isException } from './exceptions.ts'
+import { ACCESS, DESTINATION_ONLY, kilometresPerHour, meaning, type Tags } from './values.ts'
+import { FEW_PEOPLE } from './way-access.ts'
+import { limitKey } from './way-limits.ts'
+import {
+  ACCESS_KEYS,
+  addressed,
+  DIRECTION_OF,
+  isGateOpening,
+  ONEWAYS,
+  openingHours,
+  SPEED_KEYS,
+  TIMED_LIMITS,
+} from './way-timed.ts'
+
+/** What a conditional tag says that is not read, or not in full. */
+export interface UnreadTag {
+  /** The key and the case: `access:conditional=no @ (sunset-sunrise)`. */
+  readonly text: string
+  /** Modes it speaks of. */
+  readonly modes: number
+}
+
+/** A key that may have conditions: the modes that it speaks of, and whether a case of it is read. */
+interface Subject {
+  readonly modes: number
+  readonly isRead: (one: ConditionalCase) => boolean
+}
+
+const isTimed = ({ conditions }: ConditionalCase): boolean => readConditions(conditions)?.timed === true
+const isSpeed = (value: string): boolean => value === 'none' || kilometresPerHour(value) !== undefined
+const never = (): boolean => false
+
+/** Cases of conditional tags of a way or node that change nothing, or only in part. */
+export function unreadTags(tags: Tags): UnreadTag[] {
+  return [...tags].flatMap(([key, text]): UnreadTag[] => {
+    const [, base, suffix = ''] = /^(.+?)(:forward|:backward)?:conditional$/.exec(key) ?? []
+    const subject = base === undefined ? null : subjectOf(tags, base, suffix)
+    if (subject === null || subject.modes === 0) return []
+    return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
+  })
+}
+
+/** The same of what stands on a node, whose hours are read, and of whose conditions fewer. */
+export function nodeUnread(tags: Tags): UnreadTag[] {
+  if (!tags.has('barrier')) return []
+  const hours = openingHours(tags)
+  const isHoursRead = hours === undefined || isFullyRead([hours])
+  const conditional = ACCESS_KEYS.flatMap((key): UnreadTag[] => {
+    const name = `${key}:conditional`
+    const text = tags.get(name)
+    const modes = addressed(tags, key)
+    if (text === undefined) return []
+    return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
+  })
+  return isHoursRead ? conditional : [...conditional, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
+}
+
+function isGateRead(tags: Tags, key: string, one: ConditionalCase): boolean {
+  if (ACCESS.get(one.value) === false) return isTimed(one) || sizeLimit(one.conditions) !== null
+  if (isTimed(one)) return isGateOpening(tags, key, { value: one.value, conditions: one.conditions.join(' AND ') })
+  return isAccessRead(tags, key, one)
+}
+
+/** The cases of a conditional tag that are not read in full, as tags of their own. */
+export function unreadCases(key: string, text: string, isRead: (one: ConditionalCase) => boolean): string[] {
+  const cases = conditionalCases(text)
+  if (cases.length === 0) return [`${key}=${text}`]
+  return cases.flatMap((one) => {
+    const { value, conditions } = one
+    const isWhole = isForLocals(one) || isFullyRead(conditions)
+    return isWhole && isRead(one) ? [] : [`${key}=${value} @ (${conditions.join(' AND ')})`]
+  })
+}
+
+function subjectOf(tags: Tags, key: string, suffix: string): Subject | null {
+  if (ACCESS_KEYS.includes(key)) {
+    return { modes: addressed(tags, key), isRead: (one) => isAccessRead(tags, `${key}${suffix}`, one) }
+  }
+  const lanes = key.endsWith(':lanes') ? key.slice(0, -':lanes'.length) : null
+  if (lanes !== null && ACCESS_KEYS.includes(lanes)) return { modes: addressed(tags, lanes), isRead: never }
+  if (key === 'hov' || lanes === 'hov') return { modes: FEW_PEOPLE, isRead: never }
+  const oneway = ONEWAYS.find(([name]) => name === key)
+  if (oneway !== undefined) {
+    return { modes: oneway[1], isRead: (one) => isTimed(one) && DIRECTION_OF[one.value] !== undefined }
+  }
+  const speed = SPEED_KEYS.find(([name]) => name === key)
+  if (speed !== undefined) {
+    return { modes: speed[1], isRead: (one) => isTimed(one) && isSpeed(one.value) }
+  }
+  return limitSubject(key)
+}
+
+/** Whether a case of an access key is a rule of the hour, a limit of size, or says something of local traffic. */
+function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
+  const meant = ACCESS.get(one.value.toLowerCase())
+  if (meant === undefined) return false
+  if (isTimed(one) || isException(tags, key, one)) return true
+  if (sizeLimit(one.conditions) !== null) return !meant || DESTINATION_ONLY.get(one.value) === true
+  // Local traffic is excepted from another case; or it passes anyway.
+  return isForLocals(one) && meant && meaning(ACCESS, tags.get(key)) !== false
+}
+
+function limitSubject(key: string): Subject | null {
+  const limit = limitKey(key)
+  if (limit === null) return null
+  const timed = TIMED_LIMITS.find(([name]) => name === key)
+  return {
+    modes: limit.modes & (MOTOR_ACCESS | Access.emergency),
+    isRead: (one) => isForLocals(one) || (isTimed(one) && timed?.[2](one.value) !== undefined),
+  }
+}
