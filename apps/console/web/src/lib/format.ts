@@ -25,6 +25,14 @@ export function formatNumber(value: number): string {
   return counted.format(value)
 }
 
+/** Numbers that are names: their digits are not grouped. */
+const CODES: ReadonlySet<string> = new Set(['srid', 'epsg', 'id'])
+
+/** A value of a record for people; `name` is that of its field. */
+export function formatFact(name: string, value: unknown): string {
+  return typeof value === 'number' && !CODES.has(name.toLowerCase()) ? formatNumber(value) : String(value)
+}
+
 /** `1 row`, `1,432 rows`. */
 export function formatRows(count: number): string {
   return `${formatNumber(count)} ${count === 1 ? 'row' : 'rows'}`

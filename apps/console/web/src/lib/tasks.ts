@@ -1,3 +1,4 @@
+import type { TaskName } from '@terrane/contracts'
 import type { IconName } from '../components/icon.tsx'
 
 /** The tasks of the worker, in the order of its interface, with a picture each. */
@@ -9,7 +10,7 @@ export const TASKS: Readonly<Record<string, IconName>> = {
   createSraiEmbeddings: 'hexagon',
   archiveToPmtiles: 'archive',
   exportTable: 'down',
-}
+} satisfies Record<TaskName, IconName>
 
 const NAMES: Readonly<Record<string, string>> = {
   osmImportArea: 'OpenStreetMap import',
@@ -18,8 +19,8 @@ const NAMES: Readonly<Record<string, string>> = {
   createGeoEmbeddings: 'Imagery embeddings',
   createSraiEmbeddings: 'Region embeddings',
   archiveToPmtiles: 'Archive to PMTiles',
-  exportTable: 'Export of a table',
-}
+  exportTable: 'Table export',
+} satisfies Record<TaskName, string>
 
 /** A task's name for people. */
 export function taskLabel(task: string): string {
