@@ -25,6 +25,18 @@ export function formatNumber(value: number): string {
   return counted.format(value)
 }
 
+/**
+ * `5,163 – 18,081`, or one number where both are equal.
+ *
+ * @param all the least and the greatest number beside which it is shown: a thousandth of what lies between is told apart
+ */
+export function formatRange(from: number, to: number, all: readonly [number, number]): string {
+  const spread = all[1] - all[0] || Math.abs(from)
+  const digits = spread === 0 ? 0 : Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(spread))))
+  const format = new Intl.NumberFormat('en', { maximumFractionDigits: digits })
+  return from === to ? format.format(from) : `${format.format(from)} – ${format.format(to)}`
+}
+
 /** Numbers that are names: their digits are not grouped. */
 const CODES: ReadonlySet<string> = new Set(['srid', 'epsg', 'id'])
 
