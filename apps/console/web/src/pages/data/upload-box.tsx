@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Warnings } from '../../components/warnings.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { lazyComponent } from '../../components/lazy.tsx'
 import { lookAtFile, type FileLook } from '../../lib/file-facts.ts'
@@ -113,11 +114,7 @@ function Arrived({ project, upload, path }: { project: Project; upload: Upload; 
           ))}
         </ul>
       )}
-      {warnings.map((warning) => (
-        <p key={warning} class="notice warn">
-          {warning}
-        </p>
-      ))}
+      <Warnings warnings={warnings} />
       {extent && <ExtentMap projectRef={project.ref} extent={extent} />}
     </div>
   )

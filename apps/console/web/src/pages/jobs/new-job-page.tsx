@@ -19,6 +19,7 @@ import { taskLabel } from '../../lib/tasks.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
+import { FilePreview } from './file-preview.tsx'
 import { ScheduleBox } from './schedule-box.tsx'
 
 const REDACTED = '[redacted]'
@@ -142,6 +143,7 @@ function JobForm(props: {
           <Icon name="play" size={14} />
           {busy ? 'Submitting …' : 'Start the job'}
         </button>
+        {task.name === 'ogr2ogrImport' && <FilePreview projectRef={project.ref} body={(body ?? {}) as Record<string, unknown>} />}
         <ScheduleBox projectRef={project.ref} task={task.name} input={body} ready={isReady} />
         <div>
           <h2 class="small dim">Request body</h2>
