@@ -24,7 +24,7 @@ interface Upload {
 }
 
 /** Takes a dropped file, shows its kind, and continues with the task that fits it. */
-export function UploadBox({ project, onArrived }: { project: Project; onArrived: () => void }): JSX.Element {
+export function UploadBox({ project, onArrived }: { project: Project; onArrived?: () => void }): JSX.Element {
   const [upload, setUpload] = useState<Upload | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [over, setOver] = useState(false)
@@ -37,7 +37,7 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
       setUpload({ file, percent: 0, path: null, look: null })
       const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
       setUpload({ file, percent: 100, path: null, look: null })
-      const look = await lookAtFile(project.ref, file, path).finally(onArrived)
+      const look = await lookAtFile(project.ref, file, path).finally(() => onArrived?.())
       setUpload({ file, percent: 100, path, look })
     } catch (error) {
       setUpload(null)

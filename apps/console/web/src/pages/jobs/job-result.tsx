@@ -55,7 +55,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
 function Tables({ project, tables }: { project: Project; tables: readonly TableLink[] }): JSX.Element {
   return (
     <div class="scroll-x">
-      <table class="table">
+      <table class="table cards">
         <thead>
           <tr>
             <th>Table</th>
@@ -74,8 +74,12 @@ function Tables({ project, tables }: { project: Project; tables: readonly TableL
                   {table.schema}.{table.name}
                 </Link>
               </td>
-              <td class="dim">{table.geometryType ?? '–'}</td>
-              <td class="num">{formatNumber(table.rows)}</td>
+              <td data-label="Geometry" class="dim">
+                {table.geometryType ?? 'none'}
+              </td>
+              <td data-label="Rows" class="num">
+                {formatNumber(table.rows)}
+              </td>
               <td class="num">
                 {table.rows > 0 && table.geometryType !== null && <TableLinks project={project} table={table} />}
               </td>
