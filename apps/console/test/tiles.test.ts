@@ -54,21 +54,17 @@ test('streets of the graph are asked of the routing engine, by the coordinates o
   expect(project.asked.length).toBe(before)
 })
 
-test('values of a column are read under its quoted name, whatever the name holds', async () => {
-  project.answer = (_, response) => json(response, 200, [{ value: 1 }])
-  const column = 'odd "name", a\\b'
-  const path = `/api/projects/demo/tables/public/places/rows?limit=1000&column=${encodeURIComponent(column)}`
-  expect(await (await browser.ask('GET', path)).json()).toEqual([{ value: 1 }])
+test('the values of a property over all rows are asked of the project, whatever its name holds', async () => {
+  const stats = { property: 'odd', rows: 3000 }
+  project.answer = (_, response) => json(response, 200, stats)
+  const query = new URLSearchParams({ property: 'odd "name", a\\b', classes: '5' })
+  const answer = await browser.ask('GET', `/api/projects/demo/vector/v1/public.places/stats?${query.toString()}`)
+  expect(await answer.json()).toEqual(stats)
   const asked = new URL(project.asked.at(-1)?.url ?? '', 'http://project')
-  expect(asked.pathname).toBe('/rest/v1/places')
-  const quoted = String.raw`"odd \"name\", a\\b"`
-  expect(Object.fromEntries(asked.searchParams)).toEqual({
-    limit: '1000',
-    offset: '0',
-    select: `value:${quoted}`,
-    [quoted]: 'not.is.null',
-  })
-  expect((await browser.ask('GET', path.replace('1000', '1001'))).status).toBe(422)
+  expect([asked.pathname, Object.fromEntries(asked.searchParams)]).toEqual([
+    '/vector/v1/public.places/stats',
+    Object.fromEntries(query),
+  ])
 })
 
 test('rows are found by what their name holds, as GeoJSON, and wildcards in it are none', async () => {

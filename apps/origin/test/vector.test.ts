@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom } from '@terrane/core'
 import { testLane } from '@terrane/database/testing'
 import { findLayer } from '../src/vector/layer.ts'
+import type { ColumnStats } from '../src/vector/column-stats.ts'
 import { encodeRows } from '../src/vector/encode-rows.ts'
 import { tileSql } from '../src/vector/tile-sql.ts'
 import { openOrigin, USER, type TestOrigin } from './harness.ts'
@@ -221,6 +222,87 @@ describe('whose rows', () => {
     }
     const { rows } = await origin.db.database.query<{ n: number }>('select count(*)::int as n from public.places')
     expect(rows).toEqual([{ n: 5 }])
+  })
+})
+
+describe('the values of a property', () => {
+  const statsOf = async (path: string, key = origin.keys.anon) => {
+    const response = await ask(path, key)
+    return [response.status, (await response.json()) as ColumnStats & { code?: string }] as const
+  }
+
+  test('are classed over all rows: each class has the rows that SQL counts between its ends', async () => {
+    await origin.db.database.query(`
+      create table public.measured (id int primary key, whole int, skewed numeric, few float4, word text, odd float8, geom geometry(Point, 4326));
+      insert into public.measured select i, i * 10, round(exp(i / 400.0)::numeric, 3), (i % 3) / 2.0, 'w' || (i % 30),
+        case i % 10 when 0 then 'NaN'::float8 when 1 then '-Infinity'::float8 when 2 then null else i / 7.0 end,
+        st_setsrid(st_point(11 + i / 1e5, 48), 4326) from generate_series(0, 2999) i;
+      grant select on public.measured to anon`)
+    for (const column of ['whole', 'skewed', 'few', 'odd']) {
+      const [status, stats] = await statsOf(`/measured/stats?property=${column}&classes=5`)
+      expect([column, status, stats.type, stats.rows]).toEqual([column, 200, 'Number', 3000])
+      for (const [i, { from, to, rows }] of stats.classes.entries()) {
+        const last = i === stats.classes.length - 1
+        const { rows: counted } = await origin.db.database.query<{ n: number }>(
+          `select count(*)::int as n from public.measured where ${column}::float8 >= $1 and ${column}::float8 ${last ? '<=' : '<'} $2
+           and ${column}::float8 <> 'NaN' and abs(${column}::float8) <> 'Infinity'`,
+          [from, to],
+        )
+        expect([column, i, rows]).toEqual([column, i, counted[0]?.n])
+      }
+      const classed = stats.classes.reduce((sum, { rows }) => sum + rows, 0)
+      expect([column, classed + stats.missing]).toEqual([column, 3000])
+    }
+    const [, whole] = await statsOf('/measured/stats?property=whole')
+    expect(whole.classes.map(({ from }) => from)).toEqual([0, 5990, 11_990, 17_990, 23_990])
+    expect(whole.classes.at(-1)?.to).toBe(29_990)
+    const [, odd] = await statsOf('/measured/stats?property=odd')
+    expect([odd.missing, odd.distinct]).toEqual([900, 2100])
+  })
+
+  test('are counted by value, the most frequent first, under the filters', async () => {
+    const [, few] = await statsOf('/measured/stats?property=few')
+    expect(few.values).toEqual([
+      { value: 0, rows: 1000 },
+      { value: 0.5, rows: 1000 },
+      { value: 1, rows: 1000 },
+    ])
+    const [, words] = await statsOf('/measured/stats?property=word&id=lt.31')
+    expect([words.type, words.rows, words.distinct, words.values[0], words.values.length, words.classes]).toEqual([
+      'String',
+      31,
+      30,
+      { value: 'w0', rows: 2 },
+      20,
+      [],
+    ])
+    await origin.db.database.query('drop table public.measured')
+  })
+
+  test("are those of the caller's rows and columns alone", async () => {
+    const [, anon] = await statsOf('/places/stats?property=name')
+    expect(anon.values.map(({ value }) => value)).toEqual(['area', 'far', 'line', 'point'])
+    const user = await origin.sign({ role: 'authenticated', sub: USER })
+    const [, own] = await statsOf('/places/stats?property=name', user)
+    expect(own.values.map(({ value }) => value)).toEqual(['area', 'far', 'line', 'point', 'secret'])
+    const [, open] = await statsOf('/places/stats?property=open')
+    expect([open.type, open.missing, open.values]).toEqual([
+      'Boolean',
+      1,
+      [
+        { value: true, rows: 2 },
+        { value: false, rows: 1 },
+      ],
+    ])
+    const refused = [
+      '/locked/stats?property=id',
+      '/places/stats?property=geom',
+      '/places/stats',
+      '/places/stats?property=name&classes=1',
+    ]
+    expect(await Promise.all(refused.map(async (path) => (await ask(path)).status))).toEqual([404, 400, 400, 400])
+    const evil = encodeURIComponent('name" from public.locked --')
+    expect((await ask(`/places/stats?property=${evil}`)).status).toBe(400)
   })
 })
 

@@ -15,13 +15,6 @@ const RoleParams = Type.Object({ ...Params.properties, role: Role })
 const Rows = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
-  column: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 63,
-      description: 'Only this column, as `value`, and only rows that have it.',
-    }),
-  ),
   named: Type.Optional(
     Type.String({
       minLength: 1,
@@ -45,13 +38,8 @@ export function tableRoutes(app: Http): void {
     { schema: { params: Params, querystring: Rows } },
     async (request, reply) => {
       const { schema, table } = request.params
-      const { limit, offset, column, named } = request.query
+      const { limit, offset, named } = request.query
       const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
-      if (column !== undefined) {
-        const quoted = `"${column.replaceAll(/["\\]/g, '\\$&')}"`
-        query.set('select', `value:${quoted}`)
-        query.set(quoted, 'not.is.null')
-      }
       // Wildcard characters in the search text are replaced by `_`, which matches any single character.
       if (named !== undefined) query.set('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
       const what: Ask = {

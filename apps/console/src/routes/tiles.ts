@@ -10,7 +10,7 @@ const PROBLEM_BYTES = 65_536
 /** Paths of the origin that maps read. */
 const RASTER =
   /^(info|tiles\/WebMercatorQuad\/\d+\/\d+\/\d+\.(webp|png)|preview\/\d+x\d+\.webp|bbox\/[-\d.,]+\/\d+x\d+\.webp)$/
-const VECTOR = /^(catalog|[^/]+|[^/]+\/\d+\/\d+\/\d+)$/
+const VECTOR = /^(catalog|[^/]+|[^/]+\/stats|[^/]+\/\d+\/\d+\/\d+)$/
 
 /** Pictures of rasters and tiles of tables, as the service role: members see all of the project. */
 export function tileRoutes(app: Http): void {

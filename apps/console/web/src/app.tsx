@@ -43,7 +43,7 @@ const PAGES: readonly {
   { pattern: '/p/:ref/schedules', title: () => 'Schedules', show: (project) => <SchedulesPage project={project} /> },
   { pattern: '/p/:ref/webhooks', title: () => 'Webhooks', show: (project) => <WebhooksPage project={project} /> },
   { pattern: '/p/:ref/keys', title: () => 'Keys', show: (project) => <KeysPage project={project} /> },
-  { pattern: '/p/:ref/new', title: () => 'New job', show: (project) => <TasksPage project={project} /> },
+  { pattern: '/p/:ref/new', title: () => 'Add data', show: (project) => <TasksPage project={project} /> },
   {
     pattern: '/p/:ref/new/:task',
     title: () => 'New job',

@@ -14,3 +14,6 @@ export const repeatedProperty = (name: string) =>
 
 export const badTile = (detail: string) =>
   new RestError(400, 'PGRST100', 'The tile cannot be read', { details: detail })
+
+export const badStats = (detail: string) =>
+  new RestError(400, 'PGRST100', 'The statistics cannot be read', { details: detail })

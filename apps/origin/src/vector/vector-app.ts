@@ -10,7 +10,8 @@ import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { answerBytesOf } from '../rest/limits.ts'
 import { sourceOf } from '../rest/source-of.ts'
-import { badTile } from './errors.ts'
+import { readColumnStats, type ColumnStats } from './column-stats.ts'
+import { badStats, badTile } from './errors.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
 import { encodeRows } from './encode-rows.ts'
 import { tileSql, type TileQuery } from './tile-sql.ts'
@@ -39,6 +40,12 @@ interface Given {
 const MAX_ZOOM = 18
 /** Parameters that are no filters. */
 const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
+/** Parameters of the statistics of a property that are no filters. */
+const OWN_OF_STATS: ReadonlySet<string> = new Set(['property', 'classes', 'apikey'])
+const CLASSES = 5
+const MOST_CLASSES = 12
+/** They read every row. */
+const STATS_TIMEOUT_MS = 30_000
 const MAX_FEATURES = 50_000
 /** As Martin has it. */
 const BUFFER = 64
@@ -55,8 +62,8 @@ const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
 
 /**
  * `/vector/v1`: tiles of any table or view with a geometry, while somebody looks, under the caller's role: `catalog`,
- * `{schema.table}` (TileJSON) and `{schema.table}/{z}/{x}/{y}`, with the filters of `/rest/v1` and `properties`, `limit`,
- * `buffer`.
+ * `{schema.table}` (TileJSON), `{schema.table}/stats` and `{schema.table}/{z}/{x}/{y}`, with the filters of `/rest/v1` and
+ * `properties`, `limit`, `buffer`.
  */
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   const kept: Kinds = {
@@ -83,6 +90,7 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
         }),
       )
       scope.get('/:source', { config }, (request) => tileJson(deps, request))
+      scope.get('/:source/stats', { config }, (request) => columnStats(deps, request))
       scope.get(
         '/:source/:z/:x/:file',
         { config },
@@ -201,6 +209,21 @@ async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Reco
   })
 }
 
+/** What the values of one property are, over all rows that the caller may see. */
+async function columnStats(deps: VectorDeps, request: FastifyRequest): Promise<ColumnStats> {
+  const { schema, table } = sourceOf(deps.schemas, request)
+  const parameters = readParameters(request, (name) => !OWN_OF_STATS.has(name))
+  const property = parameters.get('property')
+  if (property === null || property === '') throw badStats('property is missing: name one of the TileJSON')
+  const classes = wholeOf(parameters.get('classes'), 'classes', 2, MOST_CLASSES, badStats) ?? CLASSES
+  for (const name of OWN_OF_STATS) parameters.delete(name)
+  const { conditions } = parseQuery(parameters)
+  const as = { ...caller(request, schema), isSnapshot: true, timeoutMs: STATS_TIMEOUT_MS }
+  return runAs(deps.database, as, async (session) =>
+    readColumnStats(session, await findLayer(session, schema, table, [property]), { classes, conditions }),
+  )
+}
+
 /** West, south, east, north of what the caller may see; the world for a large table without an estimate. */
 async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
   const world = [-180, -85.0511, 180, 85.0511]
@@ -250,9 +273,15 @@ function parametersOf(request: FastifyRequest): URLSearchParams {
   return readParameters(request, (name) => !OWN.has(name))
 }
 
-function wholeOf(text: string | null, name: string, least: number, most: number): number | null {
+function wholeOf(
+  text: string | null,
+  name: string,
+  least: number,
+  most: number,
+  refuse: (detail: string) => Error = badTile,
+): number | null {
   if (text === null) return null
   const value = Number(text)
   if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value
-  throw badTile(`${name} is ${quoteIdentifier(text)}: a whole number from ${least} to ${most} is wanted`)
+  throw refuse(`${name} is ${quoteIdentifier(text)}: a whole number from ${least} to ${most} is wanted`)
 }

@@ -5,6 +5,7 @@ import { designOf } from './designs.ts'
 import { emptyDraft, isEntered, type Draft, type GroupDraft, type Problems } from './drafts.ts'
 import { FieldView, isWide } from './field-view.tsx'
 import type { Field, GroupField } from './fields.ts'
+import { concerns } from './frame.tsx'
 
 /** A task's form: its input sources, then the main fields, then the rest under Advanced. */
 export function DesignedForm(props: {
@@ -81,9 +82,4 @@ function isGiven(field: Field | undefined, { group }: GroupDraft): boolean {
   if (!field) return false
   const draft = group[field.name]
   return draft !== undefined && isEntered(field, draft)
-}
-
-/** True when the field or a part of it has a problem. */
-function concerns(problems: Problems, { pointer }: Field): boolean {
-  return [...problems.keys()].some((path) => path === pointer || path.startsWith(`${pointer}/`))
 }

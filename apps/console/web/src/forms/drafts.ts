@@ -1,14 +1,17 @@
 import { readAoi, TerraneError } from '@terrane/core'
 import { exampleOf } from './designs.ts'
-import type { ChoiceField, Field, ListField, NumberField, TextField } from './fields.ts'
+import type { ChoiceField, Field, ListField, NumberField, RowsField, TextField } from './fields.ts'
 
 /**
  * Unsent input of a form: text for everything that is typed, null for a switch that was not touched. A draft also keeps
  * invalid input.
  */
-export type Draft = string | boolean | null | readonly string[] | GroupDraft | VariantsDraft
+export type Draft = string | boolean | null | readonly string[] | GroupDraft | RowsDraft | VariantsDraft
 export interface GroupDraft {
   readonly group: Readonly<Record<string, Draft>>
+}
+export interface RowsDraft {
+  readonly rows: readonly Draft[]
 }
 export interface VariantsDraft {
   /** -1 while none is chosen. */
@@ -38,6 +41,8 @@ export function emptyDraft(field: Field): Draft {
       return []
     case 'group':
       return { group: Object.fromEntries(field.fields.map((inner) => [inner.name, emptyDraft(inner)])) }
+    case 'rows':
+      return { rows: [] }
     case 'variants':
       return { chosen: field.required ? 0 : -1, drafts: field.variants.map(({ field: inner }) => emptyDraft(inner)) }
     default:
@@ -61,6 +66,8 @@ export function draftOf(field: Field, value: unknown): Draft {
       const given = value as Readonly<Record<string, unknown>>
       return { group: Object.fromEntries(field.fields.map((inner) => [inner.name, draftOf(inner, given[inner.name])])) }
     }
+    case 'rows':
+      return { rows: Array.isArray(value) ? value.map((row, i) => draftOf(field.item(i), row)) : [] }
     case 'variants': {
       const drafts = field.variants.map(({ field: inner }) => draftOf(inner, value))
       const fits = drafts.findIndex((draft, i) => sameJson(readDraft(field.variants[i]?.field as Field, draft), value))
@@ -115,6 +122,8 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
         .filter(([, value]) => value !== undefined)
       return Object.fromEntries(entries)
     }
+    case 'rows':
+      return readRows(field, draft as RowsDraft, problems, limits)
     case 'variants': {
       const { chosen, drafts } = draft as VariantsDraft
       const variant = field.variants[chosen]
@@ -136,6 +145,8 @@ export function isEntered(field: Field, draft: Draft): boolean {
       return false
     case 'choices':
       return (draft as readonly string[]).length > 0
+    case 'rows':
+      return (draft as RowsDraft).rows.length > 0
     case 'group': {
       const { group } = draft as GroupDraft
       return field.fields.some((inner) => isEntered(inner, group[inner.name] ?? emptyDraft(inner)))
@@ -199,6 +210,13 @@ function readList(field: ListField, text: string, problems: Problems): unknown {
     problems.set(pointer, `has more than ${field.maxItems} values`)
   else if (field.unique && new Set(parts).size < parts.length) problems.set(pointer, 'names a value twice')
   return values
+}
+
+function readRows(field: RowsField, { rows }: RowsDraft, problems: Problems, limits: FormLimits): unknown {
+  if (rows.length === 0) return undefined
+  if (rows.length < field.minItems) problems.set(field.pointer, `needs at least ${field.minItems} of them`)
+  if (rows.length > field.maxItems) problems.set(field.pointer, `has more than ${field.maxItems} of them`)
+  return rows.map((row, i) => readDraft(field.item(i), row, problems, limits))
 }
 
 function readChoices(field: ChoiceField, chosen: readonly string[], problems: Problems): unknown {

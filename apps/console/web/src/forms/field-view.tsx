@@ -6,6 +6,7 @@ import { exampleOf } from './designs.ts'
 import type { GroupDraft, VariantsDraft } from './drafts.ts'
 import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
 import { Frame, Help, Key, idOf, type FieldProps } from './frame.tsx'
+import { Rows } from './rows.tsx'
 import { StoredFile } from './stored-file.tsx'
 
 /** Loads the map engine, which only forms with an area need. */
@@ -19,6 +20,8 @@ export function FieldView(props: FieldProps): JSX.Element | null {
       return null
     case 'group':
       return <Group {...props} field={field} />
+    case 'rows':
+      return <Rows {...props} field={field} view={FieldView} />
     case 'variants':
       return <Variants {...props} field={field} />
     case 'choices':
@@ -34,7 +37,7 @@ export function FieldView(props: FieldProps): JSX.Element | null {
 
 /** True for fields that use the full width of the form. */
 export function isWide({ kind }: Field): boolean {
-  return kind === 'area' || kind === 'choices' || kind === 'group' || kind === 'json'
+  return kind === 'area' || kind === 'choices' || kind === 'group' || kind === 'rows' || kind === 'json'
 }
 
 function Plain(props: FieldProps): JSX.Element {

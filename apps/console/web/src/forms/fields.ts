@@ -38,6 +38,14 @@ export interface GroupField extends FieldBase {
   readonly kind: 'group'
   readonly fields: readonly Field[]
 }
+/** A list of a few objects, each with fields of its own. */
+export interface RowsField extends FieldBase {
+  readonly kind: 'rows'
+  /** The form of the entry at an index. */
+  readonly item: (index: number) => Field
+  readonly minItems: number
+  readonly maxItems: number
+}
 export interface VariantsField extends FieldBase {
   readonly kind: 'variants'
   readonly variants: readonly { readonly label: string; readonly field: Field }[]
@@ -58,9 +66,13 @@ export type Field =
   | ListField
   | ChoiceField
   | GroupField
+  | RowsField
   | VariantsField
   | ConstantField
   | PlainField
+
+/** Longer lists are not typed entry by entry, but pasted. */
+const MOST_ROWS = 100
 
 /** Fields of a body that the console sets itself. */
 const OWN = new Set(['projectTarget'])
@@ -116,6 +128,10 @@ function arrayOf(base: FieldBase, schema: Schema): Field {
   if (item?.kind === 'choice') return { ...base, kind: 'choices', options: item.options, minItems }
   if (item?.kind === 'text' || item?.kind === 'number')
     return { ...base, kind: 'list', item, minItems, maxItems, unique }
+  if (item?.kind === 'group' && maxItems !== null && maxItems <= MOST_ROWS) {
+    const rowOf = (index: number) => fieldOf('', `${base.pointer}/${index}`, schema.items as Schema, true)
+    return { ...base, kind: 'rows', item: rowOf, minItems, maxItems }
+  }
   return { ...base, kind: 'json' }
 }
 

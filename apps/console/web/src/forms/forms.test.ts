@@ -8,9 +8,9 @@ import {
   OvertureImportArea,
 } from '@terrane/contracts'
 import { describe, expect, test } from 'vitest'
-import { draftOf, emptyDraft, readDraft, type GroupDraft, type Problems } from './drafts.ts'
+import { draftOf, emptyDraft, readDraft, type GroupDraft, type Problems, type RowsDraft } from './drafts.ts'
 import { designOf, exampleOf } from './designs.ts'
-import { formOf, type Field, type GroupField } from './fields.ts'
+import { formOf, type Field, type GroupField, type RowsField } from './fields.ts'
 import { tasksOf, type Schema } from './openapi.ts'
 
 const AREA = {
@@ -246,6 +246,24 @@ describe('what a person enters', () => {
     const more = (group['more'] as GroupDraft).group
     expect(problemOf({ name: 'a' })).toEqual({})
     expect(problemOf({ name: 'a', more: { group: { ...more, b: 'x' } } })).toEqual({ '/more/a': 'is required' })
+  })
+
+  test('a list of objects is entered one by one, and each is checked under its own place', () => {
+    const archive = formOf(JSON.parse(JSON.stringify(ArchiveToPmtiles)) as Schema) as GroupField
+    const layers = archive.fields.find(({ name }) => name === 'layers') as RowsField
+    expect([layers.kind, layers.item(1).pointer]).toEqual(['rows', '/layers/1'])
+    const entered = draftOf(layers, [{ table: 'pois', zooms: [10, 14] }])
+    const { rows } = entered as RowsDraft
+    const problems: Problems = new Map()
+    readDraft(layers, { rows: [...rows, emptyDraft(layers.item(1))] }, problems)
+    expect([...problems]).toEqual([['/layers/1/table', 'is required']])
+    expect(readDraft(layers, entered)).toEqual([{ table: 'pois', zooms: [10, 14] }])
+    expect(readDraft(layers, emptyDraft(layers))).toBeUndefined()
+  })
+
+  test('a list that is too long to type is pasted', () => {
+    const imagery = formOf(JSON.parse(JSON.stringify(CreateGeoEmbeddings)) as Schema) as GroupField
+    expect(imagery.fields.find(({ name }) => name === 'sources')?.kind).toBe('json')
   })
 
   test('nothing entered is nothing sent: the worker fills its own defaults in', () => {

@@ -69,3 +69,8 @@ export function Help({ field, problems }: FieldProps): JSX.Element {
 export function idOf(field: Field): string {
   return `field${field.pointer.replaceAll('/', '-')}`
 }
+
+/** True when the field or a part of it has a problem. */
+export function concerns(problems: Problems, { pointer }: Field): boolean {
+  return [...problems.keys()].some((path) => path === pointer || path.startsWith(`${pointer}/`))
+}

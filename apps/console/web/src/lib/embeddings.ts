@@ -25,7 +25,7 @@ export interface Tile {
 /** A tile with its similarity or change score. */
 export interface Match {
   readonly id: string
-  /** Similarity, or `1 - similarity` of two dates. */
+  /** Similarity, or how much changed between two dates. */
   readonly score: number
   readonly geom: GeoJSON.Polygon
 }
@@ -59,13 +59,13 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
 }
 
 /** The most similar tiles, the most similar first, or some that are unlike each other; includes the examples themselves. */
-export function search(
+export async function search(
   ref: string,
   table: string,
   from: SearchFrom,
   { limit, varied }: { readonly limit: number; readonly varied: boolean },
   signal?: AbortSignal,
-): Promise<Match[]> {
+): Promise<Ranking> {
   const body = {
     table_name: table,
     ...('like' in from
@@ -77,18 +77,42 @@ export function search(
     include_geom: true,
   }
   const path = projectPath(ref, '/rest/v1/rpc/similarity_search?select=id::text,score:similarity,geom')
-  return request('POST', path, body, signal)
+  return { unit: 'similarity', matches: await request<Match[]>('POST', path, body, signal) }
+}
+
+/** What a list of matches is ordered by. */
+export type ScoreUnit = 'similarity' | 'change_z' | 'change_score'
+
+/** Matches in the order of their scores, the greatest first. */
+export interface Ranking {
+  readonly unit: ScoreUnit
+  readonly matches: readonly Match[]
+}
+
+/** A pair of tiles, as the comparison of two tables gives it. */
+export interface Change {
+  readonly id: string
+  /** Null where there are too few pairs to say what most of them show. */
+  readonly change_z: number | null
+  readonly change_score: number
+  readonly geom: GeoJSON.Polygon
 }
 
 /** The tiles that changed most from one table to another of the same place, the most changed first. */
-export function changes(
+export async function changes(
   ref: string,
   before: string,
   after: string,
   limit: number,
   signal?: AbortSignal,
-): Promise<Match[]> {
+): Promise<Ranking> {
   const body = { table_name_1: after, table_name_2: before, result_limit: limit, include_geom: true }
-  const path = projectPath(ref, '/rest/v1/rpc/change_detection?select=id::text,score:change_score,geom')
-  return request('POST', path, body, signal)
+  const path = projectPath(ref, '/rest/v1/rpc/change_detection?select=id::text,change_z,change_score,geom')
+  return rankedChanges(await request<Change[]>('POST', path, body, signal))
+}
+
+/** Changes with the score that they are ordered by: `change_z`, or `change_score` where no pair has one. */
+export function rankedChanges(rows: readonly Change[]): Ranking {
+  const unit = rows.some(({ change_z: z }) => z !== null) ? 'change_z' : 'change_score'
+  return { unit, matches: rows.map((row) => ({ id: row.id, score: row[unit] ?? 0, geom: row.geom })) }
 }

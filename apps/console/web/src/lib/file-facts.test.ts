@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lookOfFeatures } from './file-facts.ts'
+import { inspectionOf, lookOfFeatures } from './file-facts.ts'
 
 const layer = (name: string, more: object = {}) => ({
   name,
@@ -14,14 +14,14 @@ const layer = (name: string, more: object = {}) => ({
 test('each layer is a line: rows, types, system and fields', () => {
   const bare = { rows: 1, geometry_types: [], srid: null, bbox: null, fields: [] }
   const layers = [layer('roads'), layer('odd', { srid: null }), layer('notes', bare)]
-  const warnings = [{ code: 'FILES_SKIPPED', message: 'Some were left out.' }]
+  const warnings = [{ code: 'FILES_SKIPPED', message: 'Some were left out.', count: 2, examples: ['a.txt'] }]
   expect(lookOfFeatures({ formats: ['GPKG'], layers, warnings })).toEqual({
     lines: [
       'roads: 1,234 rows, LineString, EPSG:25832, 1 field',
       'odd: 1,234 rows, LineString, reference system unknown, 1 field',
       'notes: 1 row, no geometry, 0 fields',
     ],
-    warnings: ['Some were left out.'],
+    warnings,
     extent: [5, 50, 6, 51],
   })
 })
@@ -32,4 +32,17 @@ test('the extent is around all layers, and many layers are counted', () => {
   expect(extent).toEqual([0, -9, 10, 1])
   expect(lines).toHaveLength(9)
   expect(lines.at(-1)).toBe('and 2 more layers')
+})
+
+test('what is looked at is the file of the form, read as the form says', () => {
+  const storagePath = { bucket: 'uploads', path: 'a.csv' }
+  expect(inspectionOf({ storagePath, tableName: 'a', mode: 'create', csv: { x: 'lon', y: 'lat' } })).toEqual({
+    storagePath,
+    csv: { x: 'lon', y: 'lat' },
+  })
+  expect(inspectionOf({ fileUrl: 'https://a.example/b.gpkg', sourceSrs: 'EPSG:25832' })).toEqual({
+    fileUrl: 'https://a.example/b.gpkg',
+    sourceSrs: 'EPSG:25832',
+  })
+  expect(inspectionOf({ tableName: 'a', storagePath: { bucket: 'uploads' } })).toBeNull()
 })

@@ -1,11 +1,11 @@
-import type { FileFacts } from '@terrane/contracts'
+import type { FileFacts, InspectFile, JobWarning } from '@terrane/contracts'
 import type { Box } from '../map/graticule.ts'
 import { projectPath, request, toProblem } from './api.ts'
 import { formatNumber, formatRows } from './format.ts'
 import { osmExtent } from './osm-extent.ts'
 import { taskFor } from './uploads.ts'
 
-/** Layers that are told one by one. */
+/** Layers that are listed one by one. */
 const MOST_LAYERS = 8
 /** Too large, too many at once, too slow: no fault of the file. */
 const NOT_NOW: ReadonlySet<number> = new Set([413, 429, 504])
@@ -14,7 +14,7 @@ const NOT_NOW: ReadonlySet<number> = new Set([413, 429, 504])
 export interface FileLook {
   /** One per layer, or one of a raster. */
   readonly lines: readonly string[]
-  readonly warnings: readonly string[]
+  readonly warnings: readonly JobWarning[]
   /** West, south, east, north in degrees. */
   readonly extent: Box | null
 }
@@ -42,13 +42,34 @@ export async function lookAtFile(ref: string, file: File, path: string): Promise
     return lookOfRaster(await request<RasterFacts>('GET', url))
   }
   if (task === 'osmImportArea') return { lines: [], warnings: [], extent: await osmExtent(file) }
-  const [bucket, ...key] = path.split('/')
+  const [bucket = '', ...key] = path.split('/')
+  return lookAtFeatures(ref, { storagePath: { bucket, path: key.join('/') } })
+}
+
+/**
+ * Looks at a vector file as an import with these options would read it.
+ *
+ * @throws the worker's reason for refusing it
+ */
+export async function lookAtFeatures(ref: string, how: InspectFile, signal?: AbortSignal): Promise<FileLook> {
   try {
-    const body = { storagePath: { bucket, path: key.join('/') } }
-    return lookOfFeatures(await request<FileFacts>('POST', projectPath(ref, '/inspect'), body))
+    return lookOfFeatures(await request<FileFacts>('POST', projectPath(ref, '/inspect'), how, signal))
   } catch (error) {
     if (!NOT_NOW.has(toProblem(error).status)) throw error
     return { lines: ['It is too large to look into before it is imported.'], warnings: [], extent: null }
+  }
+}
+
+/** The parts of an import's body that decide how its file is read; null while no file is named. */
+export function inspectionOf(body: Readonly<Record<string, unknown>>): InspectFile | null {
+  const { fileUrl, storagePath, sourceSrs, encoding, csv } = body as Partial<InspectFile>
+  const file = storagePath?.bucket && storagePath.path ? { storagePath } : fileUrl ? { fileUrl } : null
+  if (file === null) return null
+  return {
+    ...file,
+    ...(sourceSrs !== undefined && { sourceSrs }),
+    ...(encoding !== undefined && { encoding }),
+    ...(csv !== undefined && { csv }),
   }
 }
 
@@ -73,7 +94,7 @@ export function lookOfFeatures({ layers, warnings }: FileFacts): FileLook {
   })
   if (layers.length > MOST_LAYERS) lines.push(`and ${layers.length - MOST_LAYERS} more layers`)
   const boxes = layers.flatMap(({ bbox }) => (bbox === null ? [] : [bbox as unknown as Box]))
-  return { lines, warnings: warnings.map(({ message }) => message), extent: around(boxes) }
+  return { lines, warnings, extent: around(boxes) }
 }
 
 function around(boxes: readonly Box[]): Box | null {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAgo, formatBytes, formatDuration, formatRows, formatJson, humanise } from './format.ts'
+import { formatAgo, formatBytes, formatDuration, formatFact, formatRows, formatJson, humanise } from './format.ts'
 
 test('positions and boxes stay on one line of JSON, everything else has its own', () => {
   const area = {
@@ -57,4 +57,12 @@ test('durations, sizes and ages are short', () => {
   expect(formatAgo('2026-01-01T11:59:50Z', now)).toBe('just now')
   expect(formatAgo('2026-01-01T11:50:00Z', now)).toBe('10 minutes ago')
   expect(formatAgo('2025-12-31T12:00:00Z', now)).toBe('yesterday')
+})
+
+test('a code keeps its digits together, a count groups them', () => {
+  expect([formatFact('srid', 25832), formatFact('rows', 25832), formatFact('strict', false)]).toEqual([
+    '25832',
+    '25,832',
+    'false',
+  ])
 })

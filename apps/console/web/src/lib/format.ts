@@ -25,6 +25,26 @@ export function formatNumber(value: number): string {
   return counted.format(value)
 }
 
+/**
+ * `5,163 – 18,081`, or one number where both are equal.
+ *
+ * @param all the least and the greatest number beside which it is shown: a thousandth of what lies between is told apart
+ */
+export function formatRange(from: number, to: number, all: readonly [number, number]): string {
+  const spread = all[1] - all[0] || Math.abs(from)
+  const digits = spread === 0 ? 0 : Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(spread))))
+  const format = new Intl.NumberFormat('en', { maximumFractionDigits: digits })
+  return from === to ? format.format(from) : `${format.format(from)} – ${format.format(to)}`
+}
+
+/** Numbers that are names: their digits are not grouped. */
+const CODES: ReadonlySet<string> = new Set(['srid', 'epsg', 'id'])
+
+/** A value of a record for people; `name` is that of its field. */
+export function formatFact(name: string, value: unknown): string {
+  return typeof value === 'number' && !CODES.has(name.toLowerCase()) ? formatNumber(value) : String(value)
+}
+
 /** `1 row`, `1,432 rows`. */
 export function formatRows(count: number): string {
   return `${formatNumber(count)} ${count === 1 ? 'row' : 'rows'}`

@@ -1,4 +1,4 @@
-import type { EmbeddingsResult, Job } from '@terrane/contracts'
+import type { EmbeddingsResult, Job, JobWarning } from '@terrane/contracts'
 import { formatNumber } from './format.ts'
 import { projectPath, request } from './api.ts'
 
@@ -40,14 +40,6 @@ export function retryJob(ref: string, job: Job): Promise<Job> {
 /** State of a job for display. A cancelled job is `failed` in the record. */
 export function jobState(job: Job): 'pending' | 'running' | 'success' | 'failed' | 'cancelled' {
   return job.status === 'failed' && job.error?.code === 'cancelled' ? 'cancelled' : job.status
-}
-
-/** A warning of a successful job: data that it lost, left out or did not find. */
-export interface JobWarning {
-  readonly code: string
-  readonly message: string
-  readonly count?: number
-  readonly examples?: readonly unknown[]
 }
 
 /** The warnings of a job's result. The page adds one for a job that made tables without rows and has no warning. */

@@ -17,6 +17,11 @@ export interface Table {
   readonly shared_with: readonly Role[]
 }
 
+/** A name without the schema that goes without saying. */
+export function tableLabel(qualified: string): string {
+  return qualified.replace(/^public\./, '')
+}
+
 export type Role = 'anon' | 'authenticated'
 
 export function readTables(ref: string, signal?: AbortSignal): Promise<readonly Table[]> {
@@ -30,21 +35,6 @@ export function readRows(
   signal?: AbortSignal,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   return request('GET', `${pathOf(ref, table)}/rows?limit=50&offset=${offset}`, undefined, signal)
-}
-
-/** Values of one column of the first rows that have one; `table` is `schema.table`. */
-export async function readValues(
-  ref: string,
-  table: string,
-  column: string,
-  limit: number,
-  signal?: AbortSignal,
-): Promise<readonly unknown[]> {
-  const dot = table.indexOf('.')
-  const path = projectPath(ref, `/tables/${table.slice(0, dot)}/${encodeURIComponent(table.slice(dot + 1))}/rows`)
-  const query = new URLSearchParams({ column, limit: String(limit) })
-  const rows = await request<{ value: unknown }[]>('GET', `${path}?${query}`, undefined, signal)
-  return rows.map(({ value }) => value)
 }
 
 export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {

@@ -1,27 +1,78 @@
+import type { TaskName } from '@terrane/contracts'
 import type { IconName } from '../components/icon.tsx'
 
-/** The tasks of the worker, in the order of its interface, with a picture each. */
-export const TASKS: Readonly<Record<string, IconName>> = {
-  osmImportArea: 'streets',
-  overtureImportArea: 'layers',
-  ogr2ogrImport: 'upload',
-  createGeoEmbeddings: 'grid',
-  createSraiEmbeddings: 'hexagon',
-  archiveToPmtiles: 'archive',
-  exportTable: 'down',
+/** How a task is shown to people. */
+interface TaskFace {
+  readonly icon: IconName
+  readonly label: string
+  readonly group: TaskGroup
+  /** What it is for, in a sentence without names of the interface. */
+  readonly about: string
 }
 
-const NAMES: Readonly<Record<string, string>> = {
-  osmImportArea: 'OpenStreetMap import',
-  overtureImportArea: 'Overture import',
-  ogr2ogrImport: 'File import',
-  createGeoEmbeddings: 'Imagery embeddings',
-  createSraiEmbeddings: 'Region embeddings',
-  archiveToPmtiles: 'Archive to PMTiles',
-  exportTable: 'Export of a table',
+export type TaskGroup = 'add' | 'analyse' | 'publish'
+
+/** Headings of the groups, in the order in which they are shown. */
+export const TASK_GROUPS: Readonly<Record<TaskGroup, string>> = {
+  add: 'Add data',
+  analyse: 'Search and analyse',
+  publish: 'Publish and export',
+}
+
+const FACES = {
+  ogr2ogrImport: {
+    icon: 'upload',
+    label: 'File import',
+    group: 'add',
+    about: 'Turns a GeoPackage, Shapefile, GeoJSON, CSV, Excel or GPX file into tables.',
+  },
+  osmImportArea: {
+    icon: 'streets',
+    label: 'OpenStreetMap import',
+    group: 'add',
+    about: 'Streets, buildings, places and more of an area, one table per topic.',
+  },
+  overtureImportArea: {
+    icon: 'layers',
+    label: 'Overture import',
+    group: 'add',
+    about: 'Buildings, places and divisions of an area from Overture Maps.',
+  },
+  createGeoEmbeddings: {
+    icon: 'grid',
+    label: 'Imagery embeddings',
+    group: 'analyse',
+    about: 'Makes satellite or aerial images searchable: find places that look alike, and what changed.',
+  },
+  createSraiEmbeddings: {
+    icon: 'hexagon',
+    label: 'Region embeddings',
+    group: 'analyse',
+    about: 'Describes hexagons by what is mapped in them: find neighbourhoods that are alike.',
+  },
+  archiveToPmtiles: {
+    icon: 'archive',
+    label: 'Archive to PMTiles',
+    group: 'publish',
+    about: 'Packs tables into one file of vector tiles that any map can read.',
+  },
+  exportTable: {
+    icon: 'down',
+    label: 'Table export',
+    group: 'publish',
+    about: 'Writes a table or a query as GeoPackage, GeoParquet, GeoJSON, CSV or Shapefile.',
+  },
+} satisfies Record<TaskName, TaskFace>
+
+/** Names of the tasks, in the order in which they are shown. */
+export const TASKS: readonly string[] = Object.keys(FACES)
+
+/** How a task is shown; null for one that this page does not know. */
+export function taskFace(task: string): TaskFace | null {
+  return Object.hasOwn(FACES, task) ? FACES[task as TaskName] : null
 }
 
 /** A task's name for people. */
 export function taskLabel(task: string): string {
-  return NAMES[task] ?? task
+  return taskFace(task)?.label ?? task
 }

@@ -51,6 +51,9 @@ const BY_NAME: readonly (readonly [RegExp, string])[] = [
 ]
 export const PALETTE = ['#2a9d8f', '#e0704f', '#5a7fd6', '#c4892b', '#9467bd', '#d1495b', '#3f9a58', '#7b8794']
 
+/** Opacity of the areas of layers and tables. */
+export const FILL_OPACITY = 0.42
+
 /** The colour of a layer: always the same for the same name. */
 export function layerColor(name: string): string {
   const known = BY_NAME.find(([pattern]) => pattern.test(name.toLowerCase()))

@@ -1,7 +1,7 @@
 import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import { projectPath, request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
-import { layerColor } from './colors.ts'
+import { FILL_OPACITY, layerColor } from './colors.ts'
 import { archiveSource, openArchive } from './engine.ts'
 import type { Box } from './graticule.ts'
 
@@ -115,7 +115,7 @@ export function styledLayers(id: string, source: string, sourceLayer: string, co
       id: `${id}:fill`,
       type: 'fill',
       filter: ['==', '$type', 'Polygon'],
-      paint: { 'fill-color': color, 'fill-opacity': 0.42, 'fill-outline-color': color },
+      paint: { 'fill-color': color, 'fill-opacity': FILL_OPACITY, 'fill-outline-color': color },
     },
     {
       ...from,

@@ -1,63 +1,90 @@
 import type { ExpressionSpecification, Map as MapLibreMap } from 'maplibre-gl'
-import { formatNumber } from '../lib/format.ts'
-import { readValues } from '../lib/tables.ts'
+import { projectPath, request } from '../lib/api.ts'
+import { formatNumber, formatRange } from '../lib/format.ts'
 import { PALETTE, SIMILARITY_RAMP, layerColor } from './colors.ts'
+
+/** A colour, its text, and how many rows of the table have it. */
+export interface LegendEntry {
+  readonly color: string
+  readonly text: string
+  readonly rows: number
+}
 
 /** Legend of a table's colours. */
 export interface Legend {
   readonly color: ExpressionSpecification | string
-  readonly entries: readonly { readonly color: string; readonly text: string }[]
-  /** Number of rows read when the table has more; null when all were read. */
-  readonly sampled: number | null
+  readonly entries: readonly LegendEntry[]
 }
 
-/** Maximum number of rows that the values are read from: the size of one answer. */
-const SAMPLE = 1000
+/** Values of a property over all rows of a table, as the origin counts them. */
+export interface ColumnStats {
+  readonly property: string
+  readonly type: 'Number' | 'Boolean' | 'String'
+  readonly rows: number
+  readonly missing: number
+  readonly distinct: number
+  readonly values: readonly { readonly value: string | number | boolean; readonly rows: number }[]
+  readonly classes: readonly { readonly from: number; readonly to: number; readonly rows: number }[]
+}
+
 const OTHER = '#8a949a'
 
-/**
- * Colours for the values of a property: five steps of equal count for numbers, the most frequent values otherwise.
- *
- * @param table `schema.table`
- */
-export async function legendOf(ref: string, table: string, property: string, signal?: AbortSignal): Promise<Legend> {
-  const values = await readValues(ref, table, property, SAMPLE, signal)
-  const sampled = values.length === SAMPLE ? SAMPLE : null
-  const numbers = values.filter((value) => typeof value === 'number')
-  return numbers.length === values.length && new Set(numbers).size > PALETTE.length
-    ? { ...steps(property, numbers), sampled }
-    : { ...categories(property, values.map(String)), sampled }
+/** @param table `schema.table` */
+export function readStats(ref: string, table: string, property: string, signal?: AbortSignal): Promise<ColumnStats> {
+  const query = new URLSearchParams({ property, classes: String(SIMILARITY_RAMP.length) })
+  return request('GET', projectPath(ref, `/vector/v1/${encodeURIComponent(table)}/stats?${query}`), undefined, signal)
 }
 
-function steps(property: string, numbers: readonly number[]): Pick<Legend, 'color' | 'entries'> {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
-  const breaks = [...new Set(SIMILARITY_RAMP.slice(1).map((_, i) => at((i + 1) / SIMILARITY_RAMP.length)))]
-  const stops = breaks.flatMap((value, i) => [value, SIMILARITY_RAMP[i + 1] ?? OTHER])
-  const step = ['step', ['to-number', ['get', property]], SIMILARITY_RAMP[0], ...stops]
-  const bounds = [at(0), ...breaks, at(1)]
+/** Colours for the values of a property: steps of equal count for numbers, the most frequent values otherwise. */
+export function legendOf(stats: ColumnStats): Legend {
+  const { type, distinct, rows, missing } = stats
+  const { color, entries } = type === 'Number' && distinct > PALETTE.length ? steps(stats) : categories(stats)
+  const rest = rows - missing - entries.reduce((sum, entry) => sum + entry.rows, 0)
+  const others = distinct - entries.length
   return {
-    color: ['case', ['has', property], step, OTHER] as unknown as ExpressionSpecification,
-    entries: [0, ...breaks].map((_, i) => ({
-      color: SIMILARITY_RAMP[i] ?? OTHER,
-      text: `${formatNumber(bounds[i] ?? 0)} – ${formatNumber(bounds[i + 1] ?? 0)}`,
+    color,
+    entries: [
+      ...entries,
+      ...(rest > 0 ? [{ color: OTHER, text: `${formatNumber(others)} other values`, rows: rest }] : []),
+      ...(missing > 0 || entries.length === 0 ? [{ color: OTHER, text: 'no value', rows: missing }] : []),
+    ],
+  }
+}
+
+function steps({ property, classes }: ColumnStats): Legend {
+  const colors = classes.map((_, i) => SIMILARITY_RAMP[i] ?? OTHER)
+  const value = ['number', ['get', property]]
+  const stops = classes.slice(1).flatMap(({ from }, i) => [from, colors[i + 1] ?? OTHER])
+  const step = stops.length === 0 ? (colors[0] ?? OTHER) : ['step', value, colors[0], ...stops]
+  // A tile may hold numbers that are not finite; they are in no class.
+  const isClassed = ['all', ['has', property], ['<=', ['abs', value], Number.MAX_VALUE]]
+  const all = [classes[0]?.from ?? 0, classes.at(-1)?.to ?? 0] as const
+  return {
+    color: ['case', isClassed, step, OTHER] as unknown as ExpressionSpecification,
+    entries: classes.map(({ from, to, rows }, i) => ({
+      color: colors[i] ?? OTHER,
+      text: formatRange(from, to, all),
+      rows,
     })),
   }
 }
 
-function categories(property: string, values: readonly string[]): Pick<Legend, 'color' | 'entries'> {
-  const counts = new Map<string, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  const frequent = [...counts].toSorted((a, b) => b[1] - a[1]).map(([value]) => value)
-  const shown = frequent.slice(0, PALETTE.length)
-  if (shown.length === 0) return { color: OTHER, entries: [{ color: OTHER, text: 'no value' }] }
-  const pairs = shown.flatMap((value, i) => [value, PALETTE[i] ?? OTHER])
+function categories({ property, values }: ColumnStats): Legend {
+  const shown = values.slice(0, PALETTE.length).map((one, i) => ({ ...one, color: PALETTE[i] ?? OTHER }))
+  if (shown.length === 0) return { color: OTHER, entries: [] }
+  const pairs = shown.flatMap(({ value, color }) => [['==', ['get', property], value], color])
   return {
-    color: ['match', ['to-string', ['get', property]], ...pairs, OTHER] as unknown as ExpressionSpecification,
-    entries: [
-      ...shown.map((text, i) => ({ color: PALETTE[i] ?? OTHER, text })),
-      ...(frequent.length > shown.length ? [{ color: OTHER, text: `${frequent.length - shown.length} others` }] : []),
-    ],
+    color: ['case', ...pairs, OTHER] as unknown as ExpressionSpecification,
+    entries: shown.map(({ value, color, rows }) => ({
+      color,
+      text:
+        typeof value === 'number'
+          ? formatRange(value, value, [value, value])
+          : value === ''
+            ? '(empty)'
+            : String(value),
+      rows,
+    })),
   }
 }
 

@@ -66,7 +66,7 @@ export function FilesSection({ project, round }: { project: Project; round: numb
       {buckets.loading && !buckets.value && <Loading what="Loading files" />}
       {(buckets.value?.length === 0 || files.value?.objects.length === 0) && (
         <Empty icon="archive" title="No file here yet">
-          What you drop above, and what jobs write, lies here.
+          Files that you upload and files that jobs write are listed here.
         </Empty>
       )}
       {files.value && files.value.objects.length > 0 && (
@@ -77,7 +77,9 @@ export function FilesSection({ project, round }: { project: Project; round: numb
                 <th>File</th>
                 <th class="num">Size</th>
                 <th>Changed</th>
-                <th aria-label="Actions" />
+                <th>
+                  <span class="visually-hidden">Actions</span>
+                </th>
               </tr>
             </thead>
             <tbody>
@@ -160,7 +162,12 @@ function FileRow(props: {
               {fitting.label}
             </Link>
           )}
-          <button type="button" class="button small" aria-label={`Copy a link to ${name}`} onClick={onCopy}>
+          <button
+            type="button"
+            class="button small"
+            aria-label={copied ? `Copied: ${name}` : `Copy URL of ${name}`}
+            onClick={onCopy}
+          >
             <Icon name={copied ? 'check' : 'copy'} size={14} />
             {copied ? 'Copied' : 'Copy URL'}
           </button>

@@ -119,7 +119,7 @@ export function TablePanel(props: {
                 {label} <code class="faint">{role}</code>
               </label>
             ))}
-            <p class="small dim">A policy of row-level security that lets the role read every row, and write none.</p>
+            <p class="small dim">Adds a row-level security policy that allows reading all rows and no writing.</p>
           </fieldset>
         )}
         <Code label="With supabase-js" text={callOf(table, 'supabase-js')} />
@@ -160,13 +160,16 @@ const MAX_TEXT = 80
 
 function RowTable({ rows }: { rows: readonly Readonly<Record<string, unknown>>[] }): JSX.Element {
   const columns = Object.keys(rows[0] ?? {})
+  const numeric = new Set(columns.filter((column) => rows.some((row) => typeof row[column] === 'number')))
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label="Rows">
       <table class="table small">
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column}>{column}</th>
+              <th key={column} class={numeric.has(column) ? 'num' : ''}>
+                {column}
+              </th>
             ))}
           </tr>
         </thead>
@@ -174,7 +177,7 @@ function RowTable({ rows }: { rows: readonly Readonly<Record<string, unknown>>[]
           {rows.map((row, i) => (
             <tr key={i}>
               {columns.map((column) => (
-                <td key={column} class={typeof row[column] === 'number' ? 'num' : ''}>
+                <td key={column} class={numeric.has(column) ? 'num' : ''}>
                   {cell(row[column])}
                 </td>
               ))}

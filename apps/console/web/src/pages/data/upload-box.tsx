@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Warnings } from '../../components/warnings.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { lazyComponent } from '../../components/lazy.tsx'
 import { lookAtFile, type FileLook } from '../../lib/file-facts.ts'
@@ -23,7 +24,7 @@ interface Upload {
 }
 
 /** Takes a dropped file, shows its kind, and continues with the task that fits it. */
-export function UploadBox({ project, onArrived }: { project: Project; onArrived: () => void }): JSX.Element {
+export function UploadBox({ project, onArrived }: { project: Project; onArrived?: () => void }): JSX.Element {
   const [upload, setUpload] = useState<Upload | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [over, setOver] = useState(false)
@@ -36,7 +37,7 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
       setUpload({ file, percent: 0, path: null, look: null })
       const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
       setUpload({ file, percent: 100, path: null, look: null })
-      const look = await lookAtFile(project.ref, file, path).finally(onArrived)
+      const look = await lookAtFile(project.ref, file, path).finally(() => onArrived?.())
       setUpload({ file, percent: 100, path, look })
     } catch (error) {
       setUpload(null)
@@ -113,11 +114,7 @@ function Arrived({ project, upload, path }: { project: Project; upload: Upload; 
           ))}
         </ul>
       )}
-      {warnings.map((warning) => (
-        <p key={warning} class="notice warn">
-          {warning}
-        </p>
-      ))}
+      <Warnings warnings={warnings} />
       {extent && <ExtentMap projectRef={project.ref} extent={extent} />}
     </div>
   )

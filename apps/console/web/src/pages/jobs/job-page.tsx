@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { Warnings } from '../../components/warnings.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
@@ -86,7 +87,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
       {refused && <ProblemNotice problem={refused} />}
       {!job.terminal && <JobProgress job={job} />}
       {job.error && <JobFailure job={job} />}
-      <JobWarnings job={job} />
+      <Warnings warnings={jobWarnings(job)} />
       <div class="columns">
         <div class="stack">
           {job.result && (
@@ -160,32 +161,6 @@ function JobFailure({ job }: { job: Job }): JSX.Element {
       </div>
     </div>
   )
-}
-
-/** Each thing that the job lost, left out or did not find. */
-function JobWarnings({ job }: { job: Job }): JSX.Element | null {
-  const warnings = jobWarnings(job)
-  if (warnings.length === 0) return null
-  return (
-    <div class="notice warn" role="status">
-      <Icon name="alert" />
-      <ul class="warnings">
-        {warnings.map(({ code, message, count, examples }) => (
-          <li key={code + message}>
-            <strong>{message}</strong> <code class="faint">{code}</code>
-            {count !== undefined && <span class="small dim nums"> {formatNumber(count)} times</span>}
-            {examples && examples.length > 0 && (
-              <p class="hint small">For example {examples.slice(0, 3).map(example).join('; ')}</p>
-            )}
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-function example(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function JobTimes({ job }: { job: Job }): JSX.Element {

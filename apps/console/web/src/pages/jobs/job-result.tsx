@@ -1,76 +1,47 @@
 import type { JSX } from 'preact'
-import { Code } from '../../components/basics.tsx'
+import { useState } from 'preact/hooks'
+import { Code, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { projectPath } from '../../lib/api.ts'
-import { formatBytes, formatJson, formatNumber, humanise } from '../../lib/format.ts'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { linkTo } from '../../lib/files.ts'
+import { formatBytes, formatFact, formatJson, formatNumber, humanise } from '../../lib/format.ts'
+import { jobLinks, type FileLink, type TableLink } from '../../lib/job-links.ts'
 import { jobSources, type Job, type JobSources } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 
-interface Table {
-  readonly schema: string
-  readonly name: string
-  readonly rows: number
-  readonly geometry_type?: string | null
-}
-interface StoredFile {
-  readonly bucket: string
-  readonly path: string
-  readonly bytes: number
-}
-
 /** Results of a job, with links to the map, to an archive of a table, and to its files. */
 export function JobResult({ project, job }: { project: Project; job: Job }): JSX.Element {
   const result = job.result ?? {}
-  const tables = Array.isArray(result['tables']) ? (result['tables'] as Table[]) : []
-  const artifacts = Array.isArray(result['artifacts']) ? (result['artifacts'] as StoredFile[]) : []
+  const { tables, embeddings, archive, files } = jobLinks(job)
   const facts = Object.entries(result).filter(([, value]) => isFact(value))
   const rest = Object.fromEntries(Object.entries(result).filter(([, value]) => !isFact(value)))
-  const table = typeof result['table'] === 'string' ? result['table'] : null
   const sources = jobSources(job)
   return (
     <div class="stack">
-      {job.taskName.startsWith('create') && table && (
-        <Link class="button primary" href={`/p/${project.ref}/map?embeddings=${table.split('.').at(-1)}`}>
+      {embeddings !== null && (
+        <Link class="button primary" href={`/p/${project.ref}/map?embeddings=${encodeURIComponent(embeddings)}`}>
           <Icon name="map" />
           Explore on the map
         </Link>
       )}
-      {job.taskName === 'archiveToPmtiles' && typeof result['path'] === 'string' && (
-        <Link class="button primary" href={`/p/${project.ref}/map?layer=${encodeURIComponent(result['path'])}`}>
+      {archive !== null && (
+        <Link class="button primary" href={`/p/${project.ref}/map?layer=${encodeURIComponent(archive)}`}>
           <Icon name="map" />
           Show on the map
         </Link>
       )}
-      {job.taskName === 'ogr2ogrImport' && table && <ArchiveLink project={project} table={qualified(table)} />}
       {tables.length > 0 && <Tables project={project} tables={tables} />}
       <dl class="facts nums">
         {facts.map(([name, value]) => (
           <>
             <dt key={`t${name}`}>{humanise(name)}</dt>
-            <dd key={`d${name}`}>{typeof value === 'number' ? formatNumber(value) : String(value)}</dd>
+            <dd key={`d${name}`}>{formatFact(name, value)}</dd>
           </>
         ))}
       </dl>
       {sources && <Sources sources={sources} />}
-      {artifacts.length > 0 && (
-        <ul>
-          {artifacts.map(({ bucket, path, bytes }) => (
-            <li key={path}>
-              <a
-                href={projectPath(
-                  project.ref,
-                  `/storage/v1/object/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`,
-                )}
-                download={path.split('/').at(-1)}
-              >
-                {path}
-              </a>{' '}
-              <span class="faint">{formatBytes(bytes)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {files.length > 0 && <Files project={project} files={files} />}
       {Object.keys(rest).length > 0 && (
         <details>
           <summary>The whole result</summary>
@@ -81,10 +52,10 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
   )
 }
 
-function Tables({ project, tables }: { project: Project; tables: readonly Table[] }): JSX.Element {
+function Tables({ project, tables }: { project: Project; tables: readonly TableLink[] }): JSX.Element {
   return (
     <div class="scroll-x">
-      <table class="table">
+      <table class="table cards">
         <thead>
           <tr>
             <th>Table</th>
@@ -99,26 +70,73 @@ function Tables({ project, tables }: { project: Project; tables: readonly Table[
           {tables.map((table) => (
             <tr key={`${table.schema}.${table.name}`}>
               <td class="mono">
-                {table.schema}.{table.name}
+                <Link href={`/p/${project.ref}/data?table=${encodeURIComponent(`${table.schema}.${table.name}`)}`}>
+                  {table.schema}.{table.name}
+                </Link>
               </td>
-              <td class="dim">{table.geometry_type ?? '–'}</td>
-              <td class="num">{formatNumber(table.rows)}</td>
+              <td data-label="Geometry" class="dim">
+                {table.geometryType ?? 'none'}
+              </td>
+              <td data-label="Rows" class="num">
+                {formatNumber(table.rows)}
+              </td>
               <td class="num">
-                {table.rows > 0 && (
-                  <>
-                    <Link class="button small" href={`/p/${project.ref}/map?table=${table.schema}.${table.name}`}>
-                      <Icon name="map" size={14} />
-                      Map
-                    </Link>{' '}
-                    <ArchiveLink project={project} table={table} />
-                  </>
-                )}
+                {table.rows > 0 && table.geometryType !== null && <TableLinks project={project} table={table} />}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  )
+}
+
+/** Links for a table with rows and a geometry. */
+function TableLinks({ project, table: { schema, name } }: { project: Project; table: TableLink }): JSX.Element {
+  const archive = new URLSearchParams({ table: name, ...(schema !== 'public' && { schema }) })
+  return (
+    <span class="row end">
+      <Link class="button small" href={`/p/${project.ref}/map?table=${encodeURIComponent(`${schema}.${name}`)}`}>
+        <Icon name="map" size={14} />
+        Map
+      </Link>
+      <Link class="button small" href={`/p/${project.ref}/new/archiveToPmtiles?${archive}`}>
+        <Icon name="archive" size={14} />
+        Archive
+      </Link>
+    </span>
+  )
+}
+
+/** Files in storage, each with a download. */
+function Files({ project, files }: { project: Project; files: readonly FileLink[] }): JSX.Element {
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const download = async ({ bucket, path }: FileLink) => {
+    setProblem(null)
+    try {
+      location.assign(await linkTo(project.ref, bucket, path))
+    } catch (error) {
+      setProblem(toProblem(error))
+    }
+  }
+  return (
+    <>
+      {problem && <ProblemNotice problem={problem} />}
+      <ul class="plain">
+        {files.map((file) => (
+          <li key={`${file.bucket}/${file.path}`}>
+            <button type="button" class="button small" onClick={() => void download(file)}>
+              <Icon name="down" size={14} />
+              Download
+            </button>{' '}
+            <span class="mono break">
+              {file.bucket}/{file.path}
+            </span>{' '}
+            <span class="faint">{formatBytes(file.bytes)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 
@@ -153,22 +171,6 @@ function Sources({ sources }: { sources: JobSources }): JSX.Element {
       )}
     </div>
   )
-}
-
-function ArchiveLink({ project, table }: { project: Project; table: { schema: string; name: string } }): JSX.Element {
-  const query = new URLSearchParams({ table: table.name })
-  if (table.schema !== 'public') query.set('schema', table.schema)
-  return (
-    <Link class="button small" href={`/p/${project.ref}/new/archiveToPmtiles?${query}`}>
-      <Icon name="archive" size={14} />
-      Archive
-    </Link>
-  )
-}
-
-function qualified(table: string): { schema: string; name: string } {
-  const [schema = 'public', name] = table.split('.')
-  return name === undefined ? { schema: 'public', name: schema } : { schema, name }
 }
 
 function isFact(value: unknown): boolean {

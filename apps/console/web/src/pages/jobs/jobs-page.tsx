@@ -63,7 +63,7 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
           onChange={(event) => filter('task', event.currentTarget.value)}
         >
           <option value="">Every task</option>
-          {Object.keys(TASKS).map((name) => (
+          {TASKS.map((name) => (
             <option key={name} value={name}>
               {taskLabel(name)}
             </option>
@@ -194,7 +194,7 @@ function useJobs(ref: string, task: string, status: string) {
     }
   }
   const refresh = () => {
-    const fresh = new JobFeed(task ? [task] : Object.keys(TASKS), (name, cursor) =>
+    const fresh = new JobFeed(task ? [task] : TASKS, (name, cursor) =>
       readJobs(ref, name, { status, cursor, limit: PAGE }),
     )
     void read(fresh, shown.current, false)

@@ -15,10 +15,11 @@ import { modelInstead } from '../../lib/models.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables } from '../../lib/tables.ts'
-import { taskLabel } from '../../lib/tasks.ts'
+import { taskFace, taskLabel } from '../../lib/tasks.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
+import { FilePreview } from './file-preview.tsx'
 import { ScheduleBox } from './schedule-box.tsx'
 
 const REDACTED = '[redacted]'
@@ -42,12 +43,18 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
       <div>
         <Crumbs projectRef={project.ref}>
           <span aria-hidden="true">/</span>
-          <Link href={`/p/${project.ref}/new`}>New job</Link>
+          <Link href={`/p/${project.ref}/new`}>New</Link>
         </Crumbs>
         <h1>{taskLabel(task)}</h1>
-        <p class="dim lead">
-          <Prose text={description?.description ?? ''} />
-        </p>
+        <p class="dim lead">{taskFace(task)?.about ?? <Prose text={description?.description ?? ''} />}</p>
+        {taskFace(task) && description && (
+          <details class="about-task small dim">
+            <summary>Details</summary>
+            <p>
+              <Prose text={description.description} />
+            </p>
+          </details>
+        )}
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={tasks.reload} />}
       {!problem && !ready && <Loading what="Asking the worker" />}
@@ -142,6 +149,9 @@ function JobForm(props: {
           <Icon name="play" size={14} />
           {busy ? 'Submitting …' : 'Start the job'}
         </button>
+        {task.name === 'ogr2ogrImport' && (
+          <FilePreview projectRef={project.ref} body={(body ?? {}) as Record<string, unknown>} />
+        )}
         <ScheduleBox projectRef={project.ref} task={task.name} input={body} ready={isReady} />
         <div>
           <h2 class="small dim">Request body</h2>

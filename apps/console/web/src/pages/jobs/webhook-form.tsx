@@ -81,7 +81,7 @@ export function WebhookForm(props: {
             onChange={(event) => setTask(event.currentTarget.value)}
           >
             <option value="">Every task</option>
-            {Object.keys(TASKS).map((name) => (
+            {TASKS.map((name) => (
               <option key={name} value={name}>
                 {taskLabel(name)}
               </option>

@@ -11,6 +11,7 @@ import {
   search,
   type EmbeddingTable,
   type Match,
+  type ScoreUnit,
   type SearchFrom,
 } from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
@@ -24,6 +25,12 @@ import { FIRST_TILE_LAYER, showFocus, showFrom, showMatches, showShade, showTile
 import { withExample } from './examples.ts'
 import { MatchList, SimilarityLegend } from './matches.tsx'
 import { QueryForm } from './query-form.tsx'
+
+const UNITS: Readonly<Record<ScoreUnit, string>> = {
+  similarity: 'cosine similarity',
+  change_z: 'change against most pairs',
+  change_score: 'change, 1 − cosine similarity',
+}
 
 interface EmbeddingsProps {
   readonly project: Project
@@ -98,7 +105,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       : search(project.ref, table, from ?? { like: [], unlike: [] }, { limit: count, varied }, signal),
   )
   const examples = !before && from && 'like' in from ? [...from.like, ...from.unlike] : []
-  const others = (found.value ?? []).filter(({ id }) => !examples.includes(id))
+  const others = (found.value?.matches ?? []).filter(({ id }) => !examples.includes(id))
   const scores = others.map(({ score }) => score)
   const low = scores.reduce((least_, score) => Math.min(least_, score), scores[0] ?? 0)
   const high = scores.reduce((most, score) => Math.max(most, score), scores[0] ?? 1)
@@ -115,7 +122,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   }, [map, tiles.value])
   useEffect(() => {
     if (!map) return
-    showMatches(map, found.value ?? [], examples, [low, high])
+    showMatches(map, found.value?.matches ?? [], examples, [low, high])
     return () => {
       if (map.style) showMatches(map, [], [], [0, 1])
     }
@@ -156,14 +163,15 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       {entry.attribution && <p class="small faint">{entry.attribution}</p>}
       {rows > MAX_TILES && (
         <Notice>
-          The first {formatNumber(MAX_TILES)} of {formatNumber(rows)} are outlined; a click elsewhere asks by position.
+          The first {formatNumber(MAX_TILES)} of {formatNumber(rows)} are outlined. Click anywhere else to search by
+          position.
         </Notice>
       )}
       {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
       <QueryForm from={from} count={count} varied={varied} onFrom={onFrom} onCount={setCount} onVaried={setVaried} />
-      {varied && count > MAX_VARIED && <p class="small dim">A varied search gives {MAX_VARIED} tiles.</p>}
+      {varied && count > MAX_VARIED && <p class="small dim">A varied search returns at most {MAX_VARIED} tiles.</p>}
       <BeforeSelect
         tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}
         before={before}
@@ -177,7 +185,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
             low={low}
             high={high}
             least={Math.max(least, low)}
-            unit={before ? 'change, 1 − cosine similarity' : 'cosine similarity'}
+            unit={UNITS[found.value?.unit ?? 'similarity']}
             onLeast={setLeast}
           />
           {imagery.value && (
@@ -213,7 +221,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
           />
         </>
       )}
-      {found.value && others.length === 0 && <p class="dim">Nothing else is there to compare with.</p>}
+      {found.value && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
     </>
   )
 }

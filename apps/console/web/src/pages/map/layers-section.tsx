@@ -12,6 +12,7 @@ import type { Resource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
 import { layerBox, visibleLayers, type Layer, type LayerList } from '../../map/layers.ts'
 import { lookAt } from '../../map/look-at.ts'
+import { Swatch } from '../../map/swatch.tsx'
 
 /** The archives of the project, which of them are shown, and their extents. */
 export function LayersSection(props: {
@@ -98,7 +99,7 @@ function LayerRow(props: {
   return (
     <li class="layer-row">
       <input id={id} type="checkbox" checked={checked} onChange={(event) => onCheck(event.currentTarget.checked)} />
-      <span class="swatch" style={{ background: layerColor(layer.path) }} aria-hidden="true" />
+      <Swatch color={layerColor(layer.path)} />
       <label for={id}>
         <span class="truncate">{layer.name}</span>
         <span class="small faint nums">

@@ -1,18 +1,24 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Loading, Name, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatRows } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useStore } from '../../lib/store.ts'
+import { findTables, groupTables, type TableGroup } from '../../lib/table-groups.ts'
+import { readTables, tableLabel } from '../../lib/tables.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
-import { readLiveTables, showTables, tableBox, visibleTables } from '../../map/live.ts'
+import { readLiveTables, showTables, tableBox, visibleTables, type LiveTable } from '../../map/live.ts'
 import { lookAt } from '../../map/look-at.ts'
+import { Swatch } from '../../map/swatch.tsx'
 import { TableColors } from './table-colors.tsx'
+
+/** Lists up to this length are shown whole, without a search. */
+const SHORT = 8
 
 /** Tables with a geometry, drawn live; `wanted` is shown at once. */
 export function TablesSection(props: {
@@ -23,8 +29,10 @@ export function TablesSection(props: {
 }): JSX.Element {
   const { project, map, beneath, wanted } = props
   const tables = useResource(`live ${project.ref}`, (signal) => readLiveTables(project.ref, signal))
+  const origins = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
   const shown = visibleTables(project.ref)
   const visible = useStore(shown)
+  const [search, setSearch] = useState('')
   const [problem, setProblem] = useState<Problem | null>(null)
   const act = (work: Promise<unknown>) => {
     setProblem(null)
@@ -40,6 +48,10 @@ export function TablesSection(props: {
   useEffect(() => {
     if (map && wanted !== null) look(wanted)
   }, [map, wanted])
+  const all = tables.value ?? []
+  // The list stands still once it is there: a group that came later would move it.
+  const isReady = tables.value && (origins.value || origins.problem)
+  const groups = isReady ? groupTables(findTables(all, search), origins.value ?? []) : []
   return (
     <section aria-labelledby="tables-title">
       <h2 id="tables-title">
@@ -48,44 +60,107 @@ export function TablesSection(props: {
       </h2>
       {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
       {problem && <ProblemNotice problem={problem} />}
-      {!tables.value && !tables.problem && <Loading what="Loading tables" />}
+      {!isReady && !tables.problem && <Loading what="Loading tables" />}
       {tables.value?.length === 0 && (
         <p class="dim">
           No table with a geometry yet. <Link href={`/p/${project.ref}/new`}>Import something</Link>.
         </p>
       )}
-      <ul>
-        {tables.value?.map(({ name, geometry_type: kind, rows }) => (
-          <li key={name} class="layer-row">
-            <input
-              id={`table-${name}`}
-              type="checkbox"
-              checked={visible.includes(name)}
-              onChange={(event) =>
-                event.currentTarget.checked ? look(name) : shown.set(visible.filter((other) => other !== name))
-              }
+      {isReady && all.length > SHORT && (
+        <input
+          class="input"
+          type="search"
+          aria-label="Find a table"
+          placeholder="Find a table"
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
+      )}
+      {isReady && all.length > 0 && groups.length === 0 && <p class="dim">No table has this in its name.</p>}
+      {groups.map((group) => (
+        <Group key={group.key} group={group} open={all.length <= SHORT || search !== ''} shown={visible}>
+          {(table) => (
+            <TableRow
+              key={table.name}
+              project={project}
+              map={map}
+              table={table}
+              isShown={visible.includes(table.name)}
+              isWanted={table.name === wanted}
+              onLook={() => look(table.name)}
+              onHide={() => shown.set(visible.filter((other) => other !== table.name))}
             />
-            <span class="swatch" style={{ background: layerColor(name) }} aria-hidden="true" />
-            <label for={`table-${name}`}>
-              <span class="truncate">{name.replace(/^public\./, '')}</span>
-              <span class="small faint nums">
-                {kind}
-                {rows !== null && `, ${formatRows(rows)}`}
-              </span>
-            </label>
-            <button
-              type="button"
-              class="button small icon quiet"
-              aria-label={`Look at ${name}`}
-              title="Look at it"
-              onClick={() => look(name)}
-            >
-              <Icon name="locate" />
-            </button>
-            {map && visible.includes(name) && <TableColors project={project} map={map} table={name} />}
-          </li>
-        ))}
-      </ul>
+          )}
+        </Group>
+      ))}
     </section>
+  )
+}
+
+/** Tables that belong together. A group with a table on the map is open at first. */
+function Group(props: {
+  group: TableGroup<LiveTable>
+  open: boolean
+  shown: readonly string[]
+  children: (table: LiveTable) => JSX.Element
+}): JSX.Element {
+  const { group, open, shown, children } = props
+  const rows = <ul>{group.tables.map(children)}</ul>
+  const hasShown = group.tables.some(({ name }) => shown.includes(name))
+  if (group.label === null) return rows
+  return (
+    <details class="table-group" open={open || hasShown}>
+      <summary>
+        <Name text={group.label} /> <span class="small faint nums">{group.tables.length}</span>
+      </summary>
+      {rows}
+    </details>
+  )
+}
+
+function TableRow(props: {
+  project: Project
+  map: MapLibreMap | null
+  table: LiveTable
+  isShown: boolean
+  isWanted: boolean
+  onLook: () => void
+  onHide: () => void
+}): JSX.Element {
+  const { project, map, table, isShown, isWanted, onLook, onHide } = props
+  const { name, geometry_type: kind, rows } = table
+  const row = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    if (isWanted) row.current?.scrollIntoView({ block: 'center' })
+  }, [isWanted])
+  return (
+    <li ref={row} class="layer-row">
+      <input
+        id={`table-${name}`}
+        type="checkbox"
+        checked={isShown}
+        onChange={(event) => (event.currentTarget.checked ? onLook() : onHide())}
+      />
+      <Swatch color={layerColor(name)} kind={kind} />
+      <label for={`table-${name}`}>
+        <span class="truncate" title={tableLabel(name)}>
+          {tableLabel(name)}
+        </span>
+        <span class="small faint nums">
+          {kind}
+          {rows !== null && `, ${formatRows(rows)}`}
+        </span>
+      </label>
+      <button
+        type="button"
+        class="button small icon quiet"
+        aria-label={`Zoom to ${name}`}
+        title="Zoom to it"
+        onClick={onLook}
+      >
+        <Icon name="locate" />
+      </button>
+      {map && isShown && <TableColors project={project} map={map} table={name} kind={kind} />}
+    </li>
   )
 }

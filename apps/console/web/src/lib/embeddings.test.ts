@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { rankedChanges } from './embeddings.ts'
+
+const geom = { type: 'Polygon' as const, coordinates: [] }
+const change = (id: string, z: number | null, score: number) => ({ id, change_z: z, change_score: score, geom })
+
+test('changes show the score that orders them', () => {
+  // As the database orders them: the third changed most by its cosine alone.
+  const { unit, matches } = rankedChanges([change('a', 5.1, 0.2), change('b', 3, 0.1), change('c', 0.8, 0.4)])
+  expect([unit, matches.map(({ score }) => score)]).toEqual(['change_z', [5.1, 3, 0.8]])
+  expect(matches.map(({ score }) => score)).toEqual(matches.map(({ score }) => score).toSorted((a, b) => b - a))
+})
+
+test('few pairs are ordered by their similarity, and show that', () => {
+  const { unit, matches } = rankedChanges([change('a', null, 0.4), change('b', null, 0.1)])
+  expect([unit, matches.map(({ score }) => score)]).toEqual(['change_score', [0.4, 0.1]])
+  expect(rankedChanges([])).toEqual({ unit: 'change_score', matches: [] })
+})

@@ -1,0 +1,44 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Warnings } from '../../components/warnings.tsx'
+import { inspectionOf, lookAtFeatures } from '../../lib/file-facts.ts'
+import { useResource } from '../../lib/use-resource.ts'
+
+/** A file is looked at when nothing was typed for so long. */
+const STILL_MS = 700
+
+/** What an import with this body would find in its file, and what it would warn about. */
+export function FilePreview(props: {
+  projectRef: string
+  body: Readonly<Record<string, unknown>>
+}): JSX.Element | null {
+  const { projectRef, body } = props
+  const wanted = JSON.stringify(inspectionOf(body))
+  const [asked, setAsked] = useState(wanted)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(wanted), STILL_MS)
+    return () => clearTimeout(timer)
+  }, [wanted])
+  const look = useResource(asked === 'null' ? null : `look ${projectRef} ${asked}`, (signal) =>
+    lookAtFeatures(projectRef, JSON.parse(asked) as NonNullable<ReturnType<typeof inspectionOf>>, signal),
+  )
+  if (asked === 'null') return null
+  return (
+    <div class="stack">
+      <h2 class="small dim">What is in the file</h2>
+      {look.loading && <Loading what="Looking at the file" />}
+      {look.problem && <ProblemNotice problem={look.problem} onRetry={look.reload} />}
+      {look.value && (
+        <>
+          <ul class="small">
+            {look.value.lines.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+          <Warnings warnings={look.value.warnings} />
+        </>
+      )}
+    </div>
+  )
+}
