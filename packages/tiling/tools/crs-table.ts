@@ -51,7 +51,7 @@ function residualOf(definition: string, points: Candidate['points']): number {
   const converter = proj4(definition)
   let worst = 0
   for (const [x, y, lng, lat] of points) {
-    const [gotLng, gotLat] = converter.inverse<[number, number]>([x, y])
+    const [gotLng, gotLat] = converter.inverse<[number, number]>([x, y], true)
     const turn = gotLng - lng - 360 * Math.round((gotLng - lng) / 360)
     const east = turn * METERS_PER_DEGREE * Math.cos((lat * Math.PI) / 180)
     const miss = Math.hypot(east, (gotLat - lat) * METERS_PER_DEGREE)
@@ -76,7 +76,7 @@ function byArea(candidate: Candidate, ways: Ways): { definition: string; residua
   let worst = 0
   let placed = 0
   for (const point of candidate.points) {
-    const [lng, lat] = toBase.inverse<[number, number]>([point[0], point[1]])
+    const [lng, lat] = toBase.inverse<[number, number]>([point[0], point[1]], true)
     const shift = shiftAt(ways, lng, lat)
     if (shift === null) continue
     placed++

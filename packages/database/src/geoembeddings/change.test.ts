@@ -113,11 +113,33 @@ describe('change detection', () => {
     const found = (await changes('before', 'moved')).toSorted((a, b) => a.id - b.id)
     expect(found).toHaveLength(COUNT)
     for (const { id, overlap, change_score: score } of found) {
-      expect(overlap, `tile ${id}`).toBeCloseTo(0.7, 5)
+      // Seven tenths are shared, of thirteen.
+      expect(overlap, `tile ${id}`).toBeCloseTo(0.7 / 1.3, 5)
       expect(score, `tile ${id}`).toBeCloseTo(0, 5)
     }
+  })
+
+  test('grids that share less than half of the ground are refused, unless a smaller overlap is asked for', async () => {
+    await make('halfway', before, {}, grid(0.5))
     await make('coarse', before.slice(0, 16), {}, grid(0, 4))
-    expect((await changes('before', 'coarse')).every(({ overlap }) => overlap > 0.999)).toBe(true)
+    await expect(changes('before', 'halfway')).rejects.toMatchObject({
+      code: '22023',
+      message:
+        'no tile of "before" overlaps one of "halfway" by 0.5 (shared ground over the ground of both), at most by 0.333',
+      hint: expect.stringContaining('min_overlap') as string,
+    })
+    await expect(changes('before', 'coarse')).rejects.toMatchObject({
+      message: expect.stringMatching(/at most by 0\.06[23]/) as string,
+    })
+    const halves = await changes('before', 'halfway', ', min_overlap => 0.3')
+    expect(halves).toHaveLength(COUNT)
+    for (const { overlap } of halves) expect(overlap).toBeCloseTo(1 / 3, 5)
+    const sixteenths = await changes('before', 'coarse', ', min_overlap => 0')
+    expect(sixteenths).toHaveLength(COUNT)
+    for (const { overlap } of sixteenths) expect(overlap).toBeCloseTo(1 / 16, 5)
+    await expect(changes('before', 'coarse', ', min_overlap => 2')).rejects.toMatchObject({ code: '22023' })
+    await make('elsewhere', before, {}, grid(1000))
+    expect(await changes('before', 'elsewhere')).toEqual([])
   })
 
   test('an order that is none is refused', async () => {
@@ -198,6 +220,106 @@ describe('tables compare', () => {
     await make('unit', before, { metric: 'l2' })
     await expect(changes('raw', 'unit')).rejects.toMatchObject({ message: expect.stringContaining('by l2') as string })
     await expect(changes('raw', 'before')).rejects.toMatchObject({ code: '22023' })
+  })
+})
+
+describe('a table of several dates', () => {
+  const DATES = ['2024-05-01T10:00:00Z', '2024-06-01T10:00:00Z', '2024-07-01T10:00:00Z']
+  const SOURCE = 2 ** 32
+
+  /** Sources one after the other, each over the same tiles or over those beside the last. */
+  async function makeDated(
+    name: string,
+    looks: readonly (readonly Float32Array[])[],
+    dates: readonly (string | null)[],
+    apart = 0,
+  ) {
+    const rows = looks.flatMap((vectors, source) => vectors.map((vector, tile) => ({ vector, source, tile })))
+    await make(
+      name,
+      rows.map(({ vector }) => vector),
+      {},
+      (at) => grid(apart * rows[at]!.source)(rows[at]!.tile),
+    )
+    await db.database.query(
+      `update geoembeddings.${name} set id = id % ${COUNT} + (id / ${COUNT}) * ${SOURCE} where id >= ${COUNT}`,
+    )
+    for (const [source, datetime] of dates.entries()) {
+      await db.database.query(
+        `insert into geoembeddings.embedding_sources (table_name, source, name, datetime, status, rows)
+         values ($1, $2, $3, $4, 'done', $5)`,
+        [name, source, `look ${source}`, datetime, COUNT],
+      )
+    }
+  }
+
+  const third = before.map((v, id) => (id === 7 ? v.map((x) => -x) : v))
+
+  beforeAll(async () => {
+    await makeDated('series', [before, opposite, third], DATES)
+  })
+
+  test('is refused beside another table, and with itself, until both looks are named', async () => {
+    await expect(changes('series', 'before')).rejects.toMatchObject({
+      code: '22023',
+      message: expect.stringMatching(/^sources \d and \d of embedding table "series" show the same place$/) as string,
+      detail: 'Sources of "series": 0 (2024-05-01), 1 (2024-06-01), 2 (2024-07-01)',
+      hint: 'Name one look at it: from_date, or sources_1.',
+    })
+    await expect(changes('before', 'series')).rejects.toMatchObject({
+      hint: 'Name one look at it: to_date, or sources_2.',
+    })
+    await expect(changes('before', 'before')).rejects.toMatchObject({
+      message: 'embedding table "before" is compared with itself',
+    })
+    for (const args of ['', `, from_date => '2024-05-01'`, ', sources_1 => array[1], sources_2 => array[1]'])
+      await expect(changes('series', 'series', args)).rejects.toMatchObject({
+        message: 'embedding table "series" is compared with itself',
+      })
+    await expect(
+      changes('series', 'series', `, from_date => '2024-05-01', to_date => '2024-05-02'`),
+    ).rejects.toMatchObject({
+      message: 'embedding table "series" has no source of that date, time or number',
+      detail: expect.stringContaining('2 (2024-07-01)') as string,
+    })
+  })
+
+  test('gives the change between two of its dates, or sets of its sources', async () => {
+    const spring = await changes('series', 'series', `, from_date => '2024-05-01', to_date => '2024-06-01'`)
+    expect(spring).toHaveLength(COUNT)
+    expect(new Set(spring.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
+    const back = await changes('series', 'series', ', sources_1 => array[2], sources_2 => array[0]')
+    expect(back).toHaveLength(COUNT)
+    expect(back[0]).toMatchObject({ id: 2 * SOURCE + 7, change_score: expect.closeTo(2, 5) as number })
+    expect(back[1]!.change_score).toBeCloseTo(0, 5)
+    const late = await changes('before', 'series', `, to_date => '2024-07-01'`)
+    expect(late[0]!.id).toBe(7)
+    const since = await changes('before', 'series', `, sources_2 => array[0, 1], to_date => '2024-06-01'`)
+    expect(new Set(since.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
+    const { rows } = await db.database.query(
+      `select id from geoembeddings.similarity_search(table_name_1 => 'series', table_name_2 => 'series',
+         from_date => '2024-05-01', to_date => '2024-06-01', similarity_threshold => -1, result_limit => 1)`,
+    )
+    expect(rows).toHaveLength(1)
+  })
+
+  test('takes since and until for both looks', async () => {
+    await makeDated('early', [before], ['2024-05-20T00:00:00Z'])
+    const args = `, since => '2024-05-15', until => '2024-06-15'`
+    const found = await changes('early', 'series', args)
+    expect(new Set(found.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
+  })
+
+  test('is no ambiguity where its sources lie side by side, or are of one day', async () => {
+    await makeDated('mosaic', [before, before], [DATES[0]!, DATES[1]!], COLUMNS)
+    expect(await changes('before', 'mosaic')).toHaveLength(COUNT)
+    expect(await changes('mosaic', 'before')).toHaveLength(COUNT)
+    await makeDated('day', [before, before], [DATES[0]!, '2024-05-01T10:00:30Z'])
+    expect(await changes('before', 'day')).toHaveLength(COUNT)
+    await makeDated('undated', [before, opposite], [null, null])
+    await expect(changes('before', 'undated')).rejects.toMatchObject({
+      detail: expect.stringContaining('0 (no date)') as string,
+    })
   })
 })
 

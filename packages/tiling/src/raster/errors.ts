@@ -179,6 +179,14 @@ export const unknownProfile = defineError(
   (f) => ({ errors: [{ path: '/profile', message: `must be one of ${f.known.join(', ')}` }] }),
 )
 
+export const notImagery = defineError(
+  'NOT_IMAGERY',
+  'invalid',
+  (f: { band: string }) =>
+    `The band ${f.band} of the product holds flags, angles or auxiliary data, which no model takes for a picture`,
+  () => ({ hint: 'Send bands that the sensor measured, or profile "none" to take the numbers as they are stored.' }),
+)
+
 export const profileMismatch = defineError(
   'PROFILE_MISMATCH',
   'invalid',

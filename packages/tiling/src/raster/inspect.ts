@@ -7,9 +7,9 @@ import { resolveCrs } from './crs/resolve.ts'
 import { openGeoTiff } from './geotiff/open.ts'
 import type { EdgePolicy, TilePlan } from './plan.ts'
 import { planTiles } from './plan.ts'
-import { applyProfile } from './profile/apply-profile.ts'
+import { applyProfile, knowsBand } from './profile/apply-profile.ts'
 import type { FoundProfile } from './profile/find-profile.ts'
-import { findProfile } from './profile/find-profile.ts'
+import { checkBands, findProfile } from './profile/find-profile.ts'
 import { selectBands } from './profile/select-bands.ts'
 import type { Affine, RasterCrs, RasterInfo } from './raster-info.ts'
 import type { ByteSource } from './source.ts'
@@ -26,6 +26,8 @@ export interface InspectRequest {
   readonly channels: readonly string[]
   /** Id of a sensor profile, or "none"; when absent, the one that the file states. */
   readonly profile?: string
+  /** Without `profile`: none, as in a table that this raster is to compare with. Unlike "none" it takes no flags or angles. */
+  readonly asStored?: boolean
   /** What is taken where neither the request nor the file says: as in a table that this raster is to compare with. */
   readonly otherwise?: { readonly profile: string | null; readonly bands: readonly number[] | null }
   /** Name of the file, which may state the product. */
@@ -53,7 +55,7 @@ export interface InspectedRaster {
 
 /** What a person should know of the reading of a raster. */
 export interface Notice {
-  readonly code: 'BANDS_GUESSED'
+  readonly code: 'BANDS_GUESSED' | 'BAND_UNKNOWN'
   readonly message: string
 }
 
@@ -61,15 +63,18 @@ export interface Notice {
  * Checks a raster in the order of cost: bytes, headers, tile count, georeference and CRS, bands. Decodes no pixel.
  *
  * @throws size_guard_exceeded, everything that `openGeoTiff` and `planTiles` throw, NO_GEOREFERENCE, UNSUPPORTED_CRS, CRS_NEEDS_GRID,
- * BAND_OUT_OF_RANGE, BAND_COUNT, UNKNOWN_PROFILE, PROFILE_MISMATCH
+ * BAND_OUT_OF_RANGE, BAND_COUNT, NOT_IMAGERY, UNKNOWN_PROFILE, PROFILE_MISMATCH
  */
 export function inspectGeoTiff(source: ByteSource, request: InspectRequest): InspectedRaster {
   const { maxBytes, maxTiles } = request
   enforce(maxBytes, source.size, rasterTooLarge)
   const opened = openGeoTiff(source)
   const { fileName = '', otherwise } = request
+  const stated = findProfile(opened, fileName, request.profile ?? (request.asStored === true ? 'none' : null))
+  // One band of a product may be anything: which one it is decides what its numbers are.
+  const isKnown = stated?.by !== 'file' || knowsBand(opened, stated.profile, fileName)
   const found =
-    findProfile(opened, fileName, request.profile ?? null) ??
+    (isKnown ? stated : null) ??
     (request.profile === undefined && otherwise?.profile ? findProfile(opened, fileName, otherwise.profile) : null)
   const raster = found === null ? opened : applyProfile(opened, found.profile, fileName)
   const { width, height } = raster
@@ -83,8 +88,19 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   enforce(maxTiles, plan.count, tooManyTiles)
   const wanted = { indices: request.bands ?? null, names: request.channels, otherwise: otherwise?.bands ?? null }
   const { bands, channels, guessed } = selectBands(raster, found?.profile ?? null, wanted)
-  const notices = guessed ? [bandsGuessed(raster, bands, request.channels)] : []
+  if (request.profile !== 'none') checkBands(opened, fileName, found, bands)
+  const notices = [
+    ...(guessed ? [bandsGuessed(raster, bands, request.channels)] : []),
+    ...(isKnown || found !== null ? [] : [bandUnknown(stated!.profile.id)]),
+  ]
   return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }
+}
+
+function bandUnknown(profile: string): Notice {
+  return {
+    code: 'BAND_UNKNOWN',
+    message: `The file is of the product of profile ${profile} and does not say which band it holds: its values were taken as they are stored. Send the profile.`,
+  }
 }
 
 function bandsGuessed({ bands }: RasterInfo, chosen: readonly number[], names: readonly string[]): Notice {

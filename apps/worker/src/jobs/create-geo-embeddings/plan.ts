@@ -15,8 +15,7 @@ export function inspectRequest(
   limits: { readonly maxBytes: number; readonly maxTiles: number },
 ): Omit<InspectRequest, 'crs'> {
   const { tileSize, stride, edge, alignGrid, bands } = request
-  // A stretch without a profile is of values as they are stored, so this raster must have none either.
-  const profile = request.profile ?? (taken !== null && taken.profile === null ? 'none' : null)
+  const { profile } = request
   return {
     tileSize,
     stride,
@@ -26,6 +25,8 @@ export function inspectRequest(
     fileName: fileNameOf(request.source),
     ...(bands && { bands }),
     ...(profile !== null && { profile }),
+    // A stretch without a profile is of values as they are stored, so this raster must have none either.
+    ...(taken !== null && taken.profile === null && { asStored: true }),
     ...(request.sourceSrs !== null && { sourceSrs: request.sourceSrs }),
     ...(taken && { otherwise: { profile: taken.profile, bands: taken.bands } }),
     maxBytes: { limit: limits.maxBytes, setting: MAX_BYTES_SETTING },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import proj4 from 'proj4'
 import { imageOf } from '@terrane/testing/geotiff'
 import type { FixtureGeoreference } from '@terrane/testing/geotiff'
 import { UTM33, fixture } from '../../../test/fixtures.ts'
 import type { InspectRequest, InspectedRaster } from '../inspect.ts'
 import { inspectGeoTiff } from '../inspect.ts'
 import { fitAffine } from './control-points.ts'
+import { converterOf } from './converter.ts'
 import { findByName, findInTable } from './epsg-table.ts'
 
 /** A key and its value: a short, a double (as `[value]`), or a text. */
@@ -49,7 +49,7 @@ async function raster({ keys, georeference, request }: Case): Promise<InspectedR
 }
 
 const place = (definition: string, [x, y]: readonly [number, number]): readonly [number, number] =>
-  proj4(definition).inverse<[number, number]>([x, y])
+  converterOf(definition).inverse([x, y])
 
 /** Degrees; a millimeter along a meridian. */
 const CLOSE = 9e-9
@@ -124,6 +124,8 @@ const HUGHES_POINT = [-73.07248693585, 74.40034156456] as const
 
 /** EPSG code, x and y of the upper left corner, and where PROJ 9.6 takes it without grids. */
 const SHIFTED_BY_PLACE: readonly (readonly [number, number, number, number, number])[] = [
+  [2065, 1_058_147, 703_012, 14.99999787792159, 50.00000231766485],
+  [5513, 1_058_147, 703_012, 14.999997877921553, 50.000002317664844],
   [26_711, 440_720, 3_751_320, -117.64204279335, 33.90236837019],
   [26_713, 591_000, 4_915_000, -103.85817658902, 44.38446407067],
   [4_267, -71.5, 46.2, -71.4996125376, 46.20007486248],
@@ -248,6 +250,12 @@ describe('the EPSG table', () => {
     [28_992, [155_000, 463_000], [5.38720350841, 52.15517230119]],
     [2157, [600_000, 750_000], [-8, 53.5]],
     [3347, [6_000_000, 1_500_000], [-94.64055040585, 49.59997777723]],
+    // Counted to the west and the south.
+    [2048, [46_247, 3_752_682], [18.49999647797501, -33.90000140572844]],
+    [2054, [-9697, 3_264_693], [31.100003800356813, -29.499996000813216]],
+    [22_279, [-46_785, 3_652_569], [19.50000095023065, -33.00000150997262]],
+    [29_373, [-104_017, -110_443], [13.999995987110992, -20.9999997849145]],
+    [8352, [1_058_146, 703_011], [15.000002368945882, 50.00000298470363]],
   ])('EPSG:%i is within a millimeter of PROJ', (epsg, point, [lng, lat]) => {
     const { definition, residual } = findInTable(epsg)!
     expect(residual).toBeLessThan(0.001)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import proj4 from 'proj4'
+import { converterOf } from './converter.ts'
 import { needsGrid } from '../errors.ts'
 import type { RasterCrs, RasterInfo } from '../raster-info.ts'
 import { affineOf } from './affine-of.ts'
@@ -18,10 +18,10 @@ export function withShift(crs: RasterCrs, raster: RasterInfo): RasterCrs {
   if (open === null) return crs
   const plain = crs.definition.replace(OPEN, '')
   const areas = areasOf(Number(open[1]))
-  const toDatum = proj4(plain)
+  const { inverse } = converterOf(plain)
   const shifts = new Set(
     placesOf(raster).map((place) => {
-      const [lng, lat] = toDatum.inverse<[number, number]>([place[0], place[1]])
+      const [lng, lat] = inverse(place)
       return areas.find((area) => holds(area, lng, lat))?.shift ?? ''
     }),
   )

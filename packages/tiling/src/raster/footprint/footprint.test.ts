@@ -299,7 +299,7 @@ describe('what has no footprint', () => {
 })
 
 describe('the catalogue', () => {
-  test.each([4_609, 29_101, 2_046, 99_999])('has no EPSG:%i', (epsg) => {
+  test.each([4_609, 29_101, 8_044, 99_999])('has no EPSG:%i', (epsg) => {
     expect(catalogue.find(epsg)).toBeNull()
   })
 
@@ -319,4 +319,33 @@ describe('the catalogue', () => {
       expect.objectContaining({ code: 'INVALID_CRS_DEFINITION', message: expect.stringContaining('EPSG:5') }),
     )
   })
+})
+
+test.each([
+  [
+    'counted to the west and the south',
+    2048,
+    [46_247, -10, 0, 3_752_682, 0, 10],
+    [18.49999647797501, -33.90000140572844],
+  ],
+  [
+    'counted to the south and the west',
+    5513,
+    [1_058_147, 0, 10, 703_012, -10, 0],
+    [14.999997877921553, 50.000002317664844],
+  ],
+] as const)('a grid that is %s has counter-clockwise rings at its place', (_, epsg, affine, [lng, lat]) => {
+  const found = createCrsCatalogue().find(epsg)!
+  // The shift of the place.
+  const crs = {
+    ...found,
+    definition: found.definition.replace('@4156', '572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378'),
+  }
+  const [ring = []] = footprint(crs, affine, { x: 0, y: 0, width: 100, height: 100 }).polygons
+  const area = ring.slice(1).reduce((sum, [x, y], i) => sum + ring[i]![0] * y - x * ring[i]![1], 0)
+  expect(area).toBeGreaterThan(0)
+  // The first pixel is the upper left one: north is up, a kilometer across.
+  const [west, north] = [Math.min(...ring.map(([x]) => x)), Math.max(...ring.map(([, y]) => y))]
+  expect(Math.hypot((west - lng) * 80_000, (north - lat) * 111_320)).toBeLessThan(400)
+  expect(Math.min(...ring.map(([x, y]) => Math.hypot((x - lng) * 80_000, (y - lat) * 111_320)))).toBeLessThan(0.001)
 })

@@ -1,5 +1,4 @@
-import type { Converter } from 'proj4'
-import proj4 from 'proj4'
+import { converterOf, isMirrored } from '../crs/converter.ts'
 import { crsLabel, isPlainLngLat } from '../crs/catalogue.ts'
 import { outsideCrs } from '../errors.ts'
 import type { PixelRect } from '../plan.ts'
@@ -37,7 +36,7 @@ export function footprint(crs: RasterCrs, affine: Affine, rect: PixelRect): Foot
   ]
   // Rows run down the map and columns to the east, unless the transform turns the image over.
   for (const [column, row] of corners) returns(crs, x0 + column * xc + row * xr, y0 + column * yc + row * yr)
-  const ring = xc * yr - xr * yc < 0 ? corners : corners.toReversed()
+  const ring = xc * yr - xr * yc < 0 !== isMirrored(crs.definition) ? corners : corners.toReversed()
   const tolerance = pixelMeters(project, (left + right) / 2, (top + bottom) / 2) / 2
   const outline = isGeographic(crs) ? closedRing(ring, project) : traceOutline(ring, project, tolerance)
   return { polygons: splitAtAntimeridian(outline) }
@@ -54,8 +53,8 @@ const MAX_DRIFT = 1
 function returns(crs: RasterCrs, x: number, y: number): void {
   if (isGeographic(crs)) return
   const { inverse, forward } = converterOf(crs.definition)
-  const there = inverse<[number, number]>([x, y])
-  const [backX, backY] = there.every(Number.isFinite) ? forward<[number, number]>(there) : [NaN, NaN]
+  const there = inverse([x, y])
+  const [backX, backY] = there.every(Number.isFinite) ? forward(there) : [NaN, NaN]
   if (!(Math.hypot(backX - x, backY - y) <= MAX_DRIFT)) throw outsideCrs({ x, y, crs: crsLabel(crs) })
 }
 
@@ -83,21 +82,9 @@ function projectionOf(crs: RasterCrs, overhang: number): Project {
   }
 }
 
-const converters = new Map<string, Converter>()
-
-/** Parsing a definition costs more than many footprints, and there are few definitions. */
-function converterOf(definition: string): Converter {
-  const known = converters.get(definition) ?? proj4(definition)
-  converters.set(definition, known)
-  return known
-}
-
 function inverseOf(definition: string): Project {
   const { inverse } = converterOf(definition)
-  return (x, y) => {
-    const [lng, lat] = inverse<[number, number]>([x, y])
-    return [lng, lat]
-  }
+  return (x, y) => inverse([x, y])
 }
 
 function isExcepted({ exceptions }: RasterCrs, lng: number, lat: number): boolean {

@@ -31,10 +31,18 @@ function nameBands(
   return bands.map((_, i) => (layout === undefined ? null : findBand(profile, layout[i] as string)))
 }
 
+/** Whether a file of one band says which of the profile's it is; true of files of many bands. */
+export function knowsBand({ bands }: RasterInfo, profile: SensorProfile, fileName: string): boolean {
+  if (bands.length !== 1 || profile.bands.length === 0) return true
+  return nameBands(bands, profile, fileName)[0] !== null
+}
+
 /** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` hold that band alone. */
 function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
-  const parts = fileName.split(/[._]/)
-  return findBand(profile, parts.at(-2) ?? '')
+  // Of `…_SR_B4_clip.tif` and `…_B04_10m.tif`, too: the last part that is a band.
+  const parts = fileName.split(/[._]/).slice(0, -1).toReversed()
+  const part = parts.find((name) => /^[a-z]+\d{1,2}a?$/i.test(name) && findBand(profile, name) !== null) ?? parts[0]
+  return findBand(profile, part ?? '')
 }
 
 /** `B4`, `b04`, `SR_B4` and `B04, central wavelength 665 nm` are the same band. */
@@ -47,5 +55,5 @@ export function findBand({ bands }: Pick<SensorProfile, 'bands'>, description: s
 /** What names of one band have in common. */
 export function bandKey(name: string): string {
   const first = (name.trim().split(/[\s,;:(]/)[0] ?? '').toLowerCase()
-  return first.replace(/^sr_(?=b)/, '').replace(/^b0*(?=\d)/, 'b')
+  return first.replace(/^s[rt]_(?=b)/, '').replace(/^b0*(?=\d)/, 'b')
 }

@@ -1,5 +1,7 @@
-import { profileMismatch, unknownProfile } from '../errors.ts'
+import { notImagery, profileMismatch, unknownProfile } from '../errors.ts'
 import type { RasterInfo } from '../raster-info.ts'
+import type { OtherBand } from './product-bands.ts'
+import { otherBandOf, productOf, productText } from './product-bands.ts'
 import type { SensorProfile } from './sensor-profiles.ts'
 import { SENSOR_PROFILES } from './sensor-profiles.ts'
 
@@ -24,19 +26,59 @@ export function checkProfile(id: string): void {
  * metadata) states beyond doubt. Band names alone do not: Sentinel-2, HLS and Landsat share them and differ in scale.
  *
  * @param fileName the last part of a path or URL
- * @throws UNKNOWN_PROFILE, PROFILE_MISMATCH when the samples cannot be that product's
+ * @throws UNKNOWN_PROFILE, PROFILE_MISMATCH when band or samples cannot be that product's
  */
 export function findProfile(raster: RasterInfo, fileName: string, requested: string | null): FoundProfile | null {
+  const other = raster.bands.length === 1 ? otherBand(raster, fileName) : null
   if (requested !== null) {
     checkProfile(requested)
     const profile = byId(requested)
     if (profile === null) return null
-    const why = whyNot(profile, raster)
+    const why = whyOther(profile, other) ?? whyNot(profile, raster)
     if (why !== null) throw profileMismatch({ profile: profile.id, why })
     return { profile, by: 'request' }
   }
-  const profile = byId(idOf([fileName, ...Object.values(raster.tags)].join('\n'), raster.tags) ?? NONE)
+  const stated = idOf(productText(raster, fileName), raster.tags) ?? NONE
+  const profile = byId(other?.kind === 'measure' ? other.profile : stated)
   return profile !== null && whyNot(profile, raster) === null ? { profile, by: 'file' } : null
+}
+
+/**
+ * Bands that hold no picture, or that another profile reads: by the name of a file of one band, else by their descriptions.
+ *
+ * @throws NOT_IMAGERY, PROFILE_MISMATCH
+ */
+export function checkBands(
+  raster: RasterInfo,
+  fileName: string,
+  found: FoundProfile | null,
+  bands: readonly number[],
+): void {
+  const product = productOf(productText(raster, fileName))
+  if (product === null) return
+  const alone = raster.bands.length === 1 ? otherBand(raster, fileName) : null
+  for (const index of bands) {
+    const name = raster.bands[index]?.name ?? null
+    const other = alone ?? (name === null ? null : otherBandOf(product, name))
+    if (other?.kind === 'auxiliary') throw notImagery({ band: other.band })
+    const why = found === null ? null : whyOther(found.profile, other)
+    if (why !== null) throw profileMismatch({ profile: found!.profile.id, why })
+  }
+}
+
+/** The band that a file of one band holds, where it is no reflectance. */
+function otherBand(raster: RasterInfo, fileName: string): OtherBand | null {
+  const product = productOf(productText(raster, fileName))
+  if (product === null) return null
+  const described = raster.bands[0]?.name ?? null
+  return otherBandOf(product, fileName) ?? (described === null ? null : otherBandOf(product, described))
+}
+
+function whyOther({ id }: SensorProfile, other: OtherBand | null): string | null {
+  if (other === null || (other.kind === 'measure' && other.profile === id)) return null
+  return other.kind === 'measure'
+    ? `the band is ${other.band}, which "${other.profile}" reads`
+    : `the band is ${other.band}, which holds no picture`
 }
 
 function byId(id: string): SensorProfile | null {
@@ -53,7 +95,8 @@ function idOf(text: string, tags: RasterInfo['tags']): string | null {
   }
   const hls = /\bHLS\.([SL]30)\./.exec(text)
   if (hls !== null) return `hls-${(hls[1] as string).toLowerCase()}`
-  if (/\bLC0[89]_L2S[PR]_/.test(text)) return 'landsat-8-9-c2-l2'
+  if (/\bL[CO]0[89]_L2S[PR]_/.test(text)) return 'landsat-8-9-c2-l2'
+  if (/\bL[TE]0[457]_L2S[PR]_/.test(text)) return 'landsat-4-7-c2-l2'
   if (/_AnalyticMS(?:_8b)?_SR/i.test(text)) return 'planetscope-sr'
   return /(?:^|\n)m_\d{7}_[ns][ew]_\d{2}_/.test(text) ? 'naip' : null
 }

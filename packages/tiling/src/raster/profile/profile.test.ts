@@ -121,6 +121,8 @@ describe('the profile', () => {
     ['HLS.L30.T33UUP.2023152T100031.v2.0.B04.tif', 'hls-l30'],
     ['LC09_L2SP_193026_20230601_20230603_02_T1_SR_B4.TIF', 'landsat-8-9-c2-l2'],
     ['20230601_100000_00_2212_3B_AnalyticMS_SR_clip.tif', 'planetscope-sr'],
+    ['LT05_L2SP_193026_20100601_20200823_02_T1_SR_B3.TIF', 'landsat-4-7-c2-l2'],
+    ['LE07_L2SP_193026_20100601_20200823_02_T1_SR_B3.TIF', 'landsat-4-7-c2-l2'],
   ])('is found by the name of the product: %s', async (fileName, id) => {
     const [, { profile }] = await inspect({ request: { fileName } })
     expect(profile).toMatchObject({ by: 'file', profile: { id } })
@@ -150,6 +152,86 @@ describe('the profile', () => {
     await expect(inspect({ options: { type: 'float32' }, request: { profile: 'naip' } })).rejects.toMatchObject({
       code: 'PROFILE_MISMATCH',
     })
+  })
+})
+
+describe('the band of a product', () => {
+  const LC08 = 'LC08_L2SP_193026_20230601_20230603_02_T1_'
+  const HLS = (kind: string) => `HLS.${kind}.T33UUP.2023152T100031.v2.0.`
+  const one = (fileName: string, more: Partial<InspectRequest> = {}): Case => ({
+    bands: 1,
+    request: { fileName, ...more },
+  })
+
+  test.each([
+    [`${LC08}SR_B4.TIF`, 'landsat-8-9-c2-l2', 'red'],
+    [`${LC08}SR_B4_clip.tif`, 'landsat-8-9-c2-l2', 'red'],
+    [`${LC08}ST_B10.TIF`, 'landsat-c2-st', 'lwir11'],
+    ['LE07_L2SP_193026_20100601_20200823_02_T1_ST_B6.TIF', 'landsat-c2-st', 'lwir'],
+    ['LT05_L2SP_193026_20100601_20200823_02_T1_SR_B4.TIF', 'landsat-4-7-c2-l2', 'nir08'],
+    [`${HLS('L30')}B10.tif`, 'hls-l30-thermal', 'lwir11'],
+    [`${HLS('L30')}B05.tif`, 'hls-l30', 'nir08'],
+    [`${HLS('S30')}B10.tif`, 'hls-s30', 'cirrus'],
+    [L2A_OLD.replace('.tif', '_B8A.tif'), 'sentinel-2-l2a', 'nir08'],
+  ])('decides what its numbers are: %s', async (fileName, id, channel) => {
+    const [, { profile, channels, notices }] = await inspect(one(fileName))
+    expect({ id: profile?.profile.id, channels, notices }).toEqual({
+      id,
+      channels: [channel, channel, channel],
+      notices: [],
+    })
+  })
+
+  test.each([
+    `${LC08}QA_PIXEL.TIF`,
+    `${LC08}QA_RADSAT.TIF`,
+    `${LC08}ST_EMIS.TIF`,
+    'LE07_L1TP_193026_20100601_20200823_02_T1_QA_PIXEL.TIF',
+    'LC08_L1TP_193026_20230601_20230603_02_T1_SAA.TIF',
+    `${HLS('S30')}SAA.tif`,
+    `${HLS('L30')}VZA.tif`,
+    `${HLS('L30')}Fmask.tif`,
+    L2A_OLD.replace('.tif', '_SCL_20m.tif'),
+    L2A_OLD.replace('.tif', '_AOT_10m.tif'),
+    '20230601_100000_00_2212_3B_udm2_clip.tif',
+  ])('is refused where it holds flags, angles or auxiliary data: %s', async (fileName) => {
+    for (const more of [{}, { asStored: true }, { otherwise: { profile: 'landsat-8-9-c2-l2', bands: null } }]) {
+      await expect(inspect(one(fileName, more))).rejects.toMatchObject({
+        code: expect.stringMatching(/^(NOT_IMAGERY|PROFILE_MISMATCH)$/) as string,
+      })
+    }
+    expect((await inspect(one(fileName, { profile: 'none' })))[1].profile).toBeNull()
+  })
+
+  test('is temperature in kelvin, and no reflectance whatever the request says', async () => {
+    const [first] = await firstTile({ bands: 1, value: () => 44_000, request: { fileName: `${LC08}ST_B10.TIF` } })
+    expect(first).toBeCloseTo((44_000 * 0.00341802 + 149 - 230) / 100, 5)
+    const asReflectance = one(`${LC08}ST_B10.TIF`, { profile: 'landsat-8-9-c2-l2' })
+    await expect(inspect(asReflectance)).rejects.toMatchObject({
+      code: 'PROFILE_MISMATCH',
+      message: expect.stringContaining('ST_B10, which "landsat-c2-st" reads') as string,
+    })
+    const unit = { ...one(`${LC08}ST_B10.TIF`), scale: { unit: 'reflectance' } } as const
+    await expect(settled(unit)).rejects.toMatchObject({ code: 'UNIT_UNKNOWN' })
+  })
+
+  test('is refused among others of a file, by its description', async () => {
+    const names = ['SR_B4', 'SR_B3', 'SR_B2', 'ST_B10', 'QA_PIXEL']
+    const file = (bands: number[]): Case => ({
+      bands: 5,
+      options: described(names),
+      request: { fileName: `${LC08}stack.tif`, bands },
+    })
+    expect((await inspect(file([0, 1, 2])))[1].profile?.profile.id).toBe('landsat-8-9-c2-l2')
+    await expect(inspect(file([4, 1, 2]))).rejects.toMatchObject({ code: 'NOT_IMAGERY' })
+    await expect(inspect(file([3, 1, 2]))).rejects.toMatchObject({ code: 'PROFILE_MISMATCH' })
+  })
+
+  test('that a file does not name leaves its values as they are stored, with a word about it', async () => {
+    const [, unknown] = await inspect(one(`${LC08}clip.tif`))
+    expect(unknown).toMatchObject({ profile: null, notices: [{ code: 'BAND_UNKNOWN' }] })
+    const [, said] = await inspect(one(`${LC08}clip.tif`, { profile: 'landsat-8-9-c2-l2' }))
+    expect(said).toMatchObject({ profile: { by: 'request' }, notices: [] })
   })
 })
 

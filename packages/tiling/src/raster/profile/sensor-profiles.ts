@@ -12,7 +12,7 @@ export interface ProfileBand {
 export interface SensorProfile {
   readonly id: string
   readonly title: string
-  readonly unit: 'reflectance' | 'decibel' | 'byte'
+  readonly unit: 'reflectance' | 'decibel' | 'byte' | 'kelvin' | 'celsius'
   /** Physical = stored · scale + offset; of radar power, before the logarithm. */
   readonly scale: number
   readonly offset: number
@@ -55,6 +55,16 @@ const LANDSAT = [
   band('SR_B7', 'swir22', 2201),
 ]
 
+/** Thematic Mapper and ETM+. */
+const LANDSAT_TM = [
+  band('SR_B1', 'blue', 485),
+  band('SR_B2', 'green', 560),
+  band('SR_B3', 'red', 660),
+  band('SR_B4', 'nir08', 830),
+  band('SR_B5', 'swir16', 1650),
+  band('SR_B7', 'swir22', 2215),
+]
+
 const HLS_L30 = [
   ...LANDSAT.slice(0, 5).map((b, i) => ({ ...b, name: `B0${i + 1}` })),
   band('B06', 'swir16', 1609),
@@ -91,6 +101,36 @@ export const SENSOR_PROFILES: readonly SensorProfile[] = [
     nodata: 0,
     bands: LANDSAT,
     layouts: [LANDSAT.map(({ name }) => name)],
+  },
+  {
+    id: 'landsat-4-7-c2-l2',
+    title: 'Landsat 4 to 7, Collection 2 surface reflectance',
+    unit: 'reflectance',
+    scale: 2.75e-5,
+    offset: -0.2,
+    nodata: 0,
+    bands: LANDSAT_TM,
+    layouts: [LANDSAT_TM.map(({ name }) => name)],
+  },
+  {
+    id: 'landsat-c2-st',
+    title: 'Landsat 4 to 9, Collection 2 surface temperature',
+    unit: 'kelvin',
+    scale: 0.00341802,
+    offset: 149,
+    nodata: 0,
+    bands: [band('ST_B10', 'lwir11', 10_895), band('ST_B6', 'lwir', 11_450)],
+    layouts: [['ST_B10']],
+  },
+  {
+    id: 'hls-l30-thermal',
+    title: 'Harmonized Landsat Sentinel-2, L30, brightness temperature',
+    unit: 'celsius',
+    scale: 0.01,
+    offset: 0,
+    nodata: -9999,
+    bands: [band('B10', 'lwir11', 10_895), band('B11', 'lwir12', 12_005)],
+    layouts: [['B10', 'B11']],
   },
   {
     id: 'hls-s30',
@@ -183,5 +223,7 @@ export const SENSOR_PROFILES: readonly SensorProfile[] = [
 export function profileRange({ unit }: SensorProfile, common: string | null): readonly [number, number] {
   if (unit === 'byte') return [0, 255]
   if (unit === 'decibel') return [-30, 0]
+  if (unit === 'kelvin') return [230, 330]
+  if (unit === 'celsius') return [-40, 60]
   return common !== null && /^(nir|rededge|swir)/.test(common) ? [0, 0.6] : [0, 0.35]
 }

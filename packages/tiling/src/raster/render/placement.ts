@@ -1,5 +1,5 @@
 import { isPlainLngLat } from '../crs/catalogue.ts'
-import proj4 from 'proj4'
+import { converterOf } from '../crs/converter.ts'
 import type { Affine, RasterCrs } from '../raster-info.ts'
 import { MERCATOR_EDGE } from './view.ts'
 import type { View } from './view.ts'
@@ -59,17 +59,4 @@ function westOf({ affine: [x0, xc, xr], width, height }: Georeference): number {
   const corners = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
   const span = Math.max(...corners) - Math.min(...corners)
   return Math.min(...corners) - Math.max(0, (360 - span) / 2)
-}
-
-type Convert = (position: [number, number]) => [number, number]
-const converters = new Map<string, { readonly forward: Convert }>()
-
-/** Parsing a definition costs more than a tile has corners. */
-function converterOf(definition: string): { readonly forward: Convert } {
-  const known = converters.get(definition)
-  if (known !== undefined) return known
-  const projection = proj4(definition)
-  const converter = { forward: (position: [number, number]): [number, number] => projection.forward(position) }
-  converters.set(definition, converter)
-  return converter
 }
