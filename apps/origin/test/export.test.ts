@@ -74,7 +74,7 @@ describe('an export', () => {
   test('of a GeoPackage is a database, and leaves no file behind', async () => {
     const before = await left()
     const response = await ask('/places?format=GeoPackage')
-    expect(response.headers.get('x-export-warnings')).toBe('DECIMALS_AS_TEXT=1')
+    expect(response.headers.get('x-export-warnings')).toBe('DECIMALS_AS_TEXT=1, TIMES_CUT=1')
     await writeFile(join(folder, 'a.gpkg'), Buffer.from(await response.arrayBuffer()))
     using file = new DatabaseSync(join(folder, 'a.gpkg'), { readOnly: true })
     expect(file.prepare('select id, name, exact from places').all()).toMatchObject([
