@@ -38,8 +38,8 @@ interface Given {
   readonly packed: Map<Encoding, Promise<Buffer>>
 }
 
-/** Beyond this a world unit of our own encoder is coarser than a unit of the tile; maps draw the last tiles larger. */
-const MAX_ZOOM = 18
+/** A tile is 2.4 m wide at the equator; positions of our own encoder are to 4 cm. */
+const MAX_ZOOM = 24
 /** Parameters that are no filters. */
 const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
 /** Parameters of the statistics of a property that are no filters. */
