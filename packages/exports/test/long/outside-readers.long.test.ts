@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -40,23 +42,43 @@ const ENDINGS: Readonly<Record<Written, string>> = {
 const FORMATS = WRITTEN.filter((format) => format !== 'GeoParquet')
 /** RFC 7946 leaves it to readers whether a point without coordinates is one (3.1). */
 const EMPTY_POINT = '0101000000000000000000f87f000000000000f87f'
-const DEGREES = new Set<Written>(['GeoJSON', 'GeoJSONSeq', 'CSV'])
+const DEGREES = new Set<Written>(['GeoJSON', 'GeoJSONSeq', 'CSV', 'GeoParquet'])
 /** What may have become of a geometry; each is a warning. */
 const OF_GEOMETRY =
   /^(CURVES_LINEARIZED|SURFACES_AS_POLYGONS|COLLECTIONS_FLATTENED|EMPTY_GEOMETRIES|EMPTY_PARTS_LEFT_OUT|DIMENSIONS_FILLED|MEASURES_LEFT_OUT|GEOMETRY_NOT_FINITE)$/
+
+interface DuckDb {
+  runAndReadAll(sql: string): Promise<{ getRowsJson(): (string | null)[][] }>
+}
+const peer = join(import.meta.dirname, '../../../../infra/peers/duckdb')
+const hasDuckDb = existsSync(join(peer, 'node_modules'))
+
+test.skipIf(hasDuckDb)(
+  'SKIPPED: no DuckDB, install it by pnpm install --ignore-workspace in infra/peers/duckdb',
+  () => {
+    expect(hasDuckDb).toBe(false)
+  },
+)
 
 let db: TestDatabase
 let folder: string
 const files = new Map<string, { readonly read: Read; readonly losses: readonly JobWarning[] }>()
 beforeAll(async () => {
-  if (!there) return
   db = await openTestDatabase()
   folder = await mkdtemp(join(tmpdir(), 'terrane-outside-'))
   await db.database.query(TYPES)
+  for (const table of Object.keys(AWKWARD)) await db.database.query(createSql(table))
+  if (there) await readWithGdal()
+})
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function readWithGdal(): Promise<void> {
   const lines: string[] = []
   const said = new Map<string, JobWarning[]>()
   for (const [t, table] of Object.keys(AWKWARD).entries()) {
-    await db.database.query(createSql(table))
     for (const format of FORMATS) {
       const name = `${t}.${ENDINGS[format]}`
       said.set(name, await exportFile(db.database, table, format, join(folder, name)))
@@ -73,12 +95,7 @@ beforeAll(async () => {
     const read = JSON.parse(line) as Read
     files.set(read.name, { read, losses: said.get(read.name)! })
   }
-})
-afterAll(async () => {
-  if (!there) return
-  await db[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true, force: true })
-})
+}
 
 /** The rows of a table as texts, and their geometries as WKB in the system of the format. */
 async function wantedRows(table: string, format: Written) {
@@ -160,4 +177,77 @@ describe.runIf(there)('GDAL reads what the table holds, or a warning says what b
       expect(await differences(table, format)).toEqual([])
     },
   )
+})
+
+/** Types that DuckDB has to see where a table has a kind of values. */
+const DUCKDB_TYPES: Readonly<Record<string, RegExp>> = {
+  int2: /^SMALLINT$/,
+  int4: /^INTEGER$/,
+  int8: /^BIGINT$/,
+  float4: /^FLOAT$/,
+  float8: /^DOUBLE$/,
+  bool: /^BOOLEAN$/,
+  numeric: /^(DECIMAL|VARCHAR)/,
+  text: /^VARCHAR$/,
+  json: /^JSON$/,
+  date: /^DATE$/,
+  time: /^TIME$/,
+  timestamp: /^TIMESTAMP$/,
+  timestamptz: /^TIMESTAMP WITH TIME ZONE$/,
+  bytea: /^BLOB$/,
+}
+
+/** As the export has texts of times. */
+function fromDuckDb(text: string | null, kind: string): string | null {
+  if (text === null || !/^(date|timestamp)/.test(kind)) return text
+  const [, day = '', era = '', clock = '', fraction = '', zone = ''] =
+    /^(\d+-\d\d-\d\d)( \(BC\))?(?: (\d\d:\d\d:\d\d)(\.\d+)?)?([+]00)?$/.exec(text) ?? []
+  const rest = kind === 'date' ? '' : `T${clock}.${fraction.slice(1).padEnd(6, '0')}${zone === '' ? '' : 'Z'}`
+  return `${day}${rest}${era === '' ? '' : ' BC'}`
+}
+
+describe.runIf(hasDuckDb)('DuckDB reads GeoParquet as the table is, or a warning says what became of it', () => {
+  let duckDb: DuckDb
+  beforeAll(async () => {
+    const { DuckDBInstance } = createRequire(join(peer, 'package.json'))('@duckdb/node-api') as {
+      DuckDBInstance: { create(): Promise<{ connect(): Promise<DuckDb> }> }
+    }
+    duckDb = await (await DuckDBInstance.create()).connect()
+    // Geometries as the bytes that they are, and times as the file has them.
+    await duckDb.runAndReadAll('set enable_geoparquet_conversion = false')
+    await duckDb.runAndReadAll(`set TimeZone = 'UTC'`)
+  })
+
+  test.each(Object.keys(AWKWARD))('%s', async (table) => {
+    const path = join(folder, `${Object.keys(AWKWARD).indexOf(table)}.parquet`)
+    const losses = await exportFile(db.database, table, 'GeoParquet', path)
+    const { columns, geometry, rows } = await wantedRows(table, 'GeoParquet')
+    const query = async (sql: string) => (await duckDb.runAndReadAll(sql)).getRowsJson()
+    const described = await query(`describe select * from read_parquet('${path}')`)
+    const names = described.map(([name]) => `"${name!.replaceAll('"', '""')}"`)
+    const shape = geometry ? `lower(hex(${names[columns.length]!}))` : 'null'
+    const texts = columns.map(({ kind }, i) =>
+      kind === 'bytea' ? `'\\x' || lower(hex(${names[i]!}))` : `cast(${names[i]!} as varchar)`,
+    )
+    const order = columns.some(({ name }) => name === 'n') ? ' order by n' : ''
+    const read = await query(`select ${[...texts, shape].join(', ')} from read_parquet('${path}')${order}`)
+    expect(read.length).toBe(rows.length)
+    const found: string[] = []
+    const isOfGeometry = losses.some(({ code }) => OF_GEOMETRY.test(code))
+    for (const [i, { name, kind }] of columns.entries()) {
+      const type = described[i]![1]!
+      if (!DUCKDB_TYPES[kind]!.test(type)) found.push(`${name} (${kind}) is ${type}`)
+      const isSaid = losses.some(({ code, examples = [] }) => code !== 'DECIMALS_AS_TEXT' && examples.includes(name))
+      for (const [r, row] of rows.entries()) {
+        const got = fromDuckDb(read[r]![i]!, kind)
+        const isEqual = row.values[i] === got || isSame(row.values[i]!, got, 'GeoParquet', kind)
+        if (!isEqual && !isSaid) found.push(`${name} (${kind}) ${r}: ${row.values[i]} → ${got}`)
+      }
+    }
+    for (const [r, row] of rows.entries()) {
+      const got = read[r]!.at(-1)!
+      if (row.geometry !== got && !isOfGeometry) found.push(`geometry ${r}: ${row.geometry} → ${got}`)
+    }
+    expect(found).toEqual([])
+  })
 })
