@@ -99,6 +99,37 @@ describe('tiles of a table', () => {
     await origin.db.database.query(`update public.places set name = 'point' where id = 1`)
   })
 
+  test('go to zoom 24, and no further', async () => {
+    const n = 2 ** 24
+    const place = (lng: number, lat: number) => {
+      const y = 0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)
+      return [((lng + 180) / 360) * n, y * n] as const
+    }
+    const [x, y] = place(11.58, 48.14)
+    const features = await featuresOf(`/places/24/${Math.floor(x)}/${Math.floor(y)}`)
+    // The point lies within the hole of the area.
+    expect(features.map(({ id }) => Number(id)).toSorted((a, b) => a - b)).toEqual([1])
+    const point = features[0]!.rings[0]![0]!
+    // The embedded database has positions to 4 cm, the side of 64 units.
+    expect(Math.abs(point.x - (x % 1) * 4096)).toBeLessThan(66)
+    expect(Math.abs(point.y - (y % 1) * 4096)).toBeLessThan(66)
+    expect(await (await ask('/places')).json()).toMatchObject({ minzoom: 0, maxzoom: 24 })
+    expect((await ask(`/places/25/0/0`)).status).toBe(400)
+    const [hx, hy] = place(11.56, 48.125)
+    const inside = await featuresOf(`/places/24/${Math.floor(hx)}/${Math.floor(hy)}`)
+    expect(inside).toMatchObject([
+      {
+        id: 3,
+        rings: [
+          expect.arrayContaining([
+            { x: -64, y: -64 },
+            { x: 4160, y: 4160 },
+          ]),
+        ],
+      },
+    ])
+  })
+
   test('a view in another system is drawn, too', async () => {
     expect((await featuresOf(`/utm${AT}`)).map(({ properties }) => properties['name'])).toContain('area')
   })

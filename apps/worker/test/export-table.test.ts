@@ -1,12 +1,15 @@
 import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { scan } from '@terrane/database'
 import { fileBytes, findTable, rowsFor, withTypes } from '@terrane/exports'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { importFile } from './import-file.ts'
+import { READ_HERE, importFile } from './import-file.ts'
 import { HEADERS, openWorker, submit, until } from './harness.ts'
 import { randomRoundTrip, roundTripOf, textsOfTable } from './round-trip.ts'
 
@@ -39,8 +42,8 @@ describe('what a table holds comes back from', () => {
   const all = ['n', 'small', 'big', 'f8', 'yes', 'name', 'born', 'at', 'doc', 'list', 'raw', 'price']
   /** Columns that a format has no words for, so that they come back as another type. */
   const changed: Partial<Record<ExportFormat, readonly string[]>> = {
-    // A decimal loses zeros at its end.
-    GeoPackage: ['price'],
+    // A decimal loses zeros at its end, and times have no microseconds.
+    GeoPackage: ['price', 'at'],
     GeoJSON: ['raw', 'price', 'doc'],
     GeoJSONSeq: ['raw', 'price', 'doc'],
     CSV: ['raw', 'price', 'doc', 'list', 'yes', 'name'],
@@ -49,6 +52,7 @@ describe('what a table holds comes back from', () => {
   /** What the formats say that they lack. */
   const said: Partial<Record<ExportFormat, readonly string[]>> = {
     CSV: ['NULL_TEXTS_EMPTY'],
+    GeoPackage: ['TIMES_CUT'],
     FlatGeobuf: ['TYPES_CHANGED', 'INDEX_LEFT_OUT'],
   }
   test.each(EXPORT_FORMATS.filter((format) => format !== 'Shapefile'))('%s', async (format) => {
@@ -58,6 +62,8 @@ describe('what a table holds comes back from', () => {
     const kept = all.filter((name) => !changed[format]?.includes(name))
     const shape = 'st_asewkt(geom)'
     expect(await textsOf(made.table, kept, shape)).toEqual(await textsOf('corners', kept, shape))
+    const stamps = async (table: string) => textsOf(table, [], `date_trunc('milliseconds', at::timestamptz)::text`)
+    expect(await stamps(made.table)).toEqual(await stamps('corners'))
   })
 
   test('a FlatGeobuf that is streamed, without an index', async () => {
@@ -69,7 +75,7 @@ describe('what a table holds comes back from', () => {
     expect(warnings.list().map(({ code }) => code)).toEqual(['TYPES_CHANGED'])
     const { tables } = await importFile(db.database, bytes, { promoteToMulti: false })
     expect(tables[0]).toMatchObject({ rows: 4, srid: 4326 })
-    const kept = all.filter((name) => !['doc', 'list', 'price', 'born', 'at'].includes(name))
+    const kept = all.filter((name) => !['doc', 'list', 'price'].includes(name))
     expect(await textsOf(tables[0]!.table, kept, 'st_asewkt(geom)')).toEqual(
       await textsOf('corners', kept, 'st_asewkt(geom)'),
     )
@@ -129,7 +135,11 @@ describe('geometries of every kind come back, or what became of them is said, fr
     ['GeoPackage', {}, []],
     ['CSV', {}, []],
     ['GeoParquet', FLAT, ['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS']],
-    ['GeoJSON', { ...FLAT, ...FLATTENED }, ['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS', 'COLLECTIONS_FLATTENED']],
+    [
+      'GeoJSON',
+      { ...FLAT, ...FLATTENED, ...WHOLE },
+      ['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS', 'COLLECTIONS_FLATTENED', 'EMPTY_PARTS_LEFT_OUT'],
+    ],
     [
       'FlatGeobuf',
       { ...FLAT, ...NONE, ...WHOLE },
@@ -174,6 +184,59 @@ describe('geometries of every kind come back, or what became of them is said, fr
     )
     await db.database.query(`insert into rounds values (5, 'SRID=4326;GEOMETRYCOLLECTION(POINT(1 2))')`)
     await expect(roundTrip('rounds', 'Shapefile')).rejects.toThrow('the table has collections, polygons')
+  })
+})
+
+describe('a Shapefile, which GDAL reads,', () => {
+  const asCsv = async (table: string) => {
+    const { bytes, exported } = await roundTrip(table, 'Shapefile')
+    const workdir = await mkdtemp(join(tmpdir(), 'terrane-shapefile-'))
+    try {
+      const [folder, target] = [join(workdir, 'in'), join(workdir, 'out', 'export.csv')]
+      for (const path of [folder, join(workdir, 'out')]) await mkdir(path)
+      await writeFile(join(folder, 'export.shz'), bytes)
+      const options = ['-f', 'CSV', '-lco', 'GEOMETRY=AS_WKT']
+      const conversion = {
+        folder,
+        file: 'export.shz',
+        driver: 'ESRI Shapefile' as const,
+        openOptions: [],
+        layer: null,
+        options,
+        target,
+      }
+      await READ_HERE.engine.convert(conversion, workdir, new AbortController().signal)
+      const lines = (await readFile(target, 'utf8')).trimEnd().split('\n')
+      return { lines, said: exported.map(({ code, count }) => `${code}=${count}`) }
+    } finally {
+      await rm(workdir, { recursive: true, force: true })
+    }
+  }
+
+  test('has the dimensions that any row has, and says of which it had to make them up', async () => {
+    await db.database
+      .query(`create table deep (n int4, geom geometry); insert into deep values (1, 'SRID=4326;POINT(1 2)'),
+      (2, 'SRID=4326;POINT Z(1 2 3)'), (3, 'SRID=4326;POINT M(1 2 4)'), (4, null)`)
+    const { lines, said } = await asCsv('deep')
+    expect(said).toEqual(['DIMENSIONS_FILLED=3'])
+    expect(lines.slice(1)).toEqual(['"POINT ZM (1 2 0 0)",1', '"POINT ZM (1 2 3 0)",2', '"POINT ZM (1 2 0 4)",3', ',4'])
+  })
+
+  test('has whole times, and no number that is another', async () => {
+    await db.database
+      .query(`create table stamps (n int4, at timestamp, instant timestamptz, f8 float8, t text, geom geometry(Point, 4326));
+      insert into stamps values (1, '2024-02-29T13:45:10.123456', '2024-02-29T13:45:10Z', 3.4028235e38, ' a ', 'SRID=4326;POINT(1 2)'),
+        (2, null, null, 1e-9, '', 'SRID=4326;POINT(1 2)'), (3, 'infinity', null, 'Infinity', 'b', 'SRID=4326;POINT(1 2)'),
+        (4, null, null, 0.1, 'b', 'SRID=4326;POINT(1 2)'), (5, null, null, 1.234567890123456e-9, 'b', 'SRID=4326;POINT(1 2)')`)
+    const { lines, said } = await asCsv('stamps')
+    expect(said.toSorted()).toEqual(['BLANKS_LEFT_OUT=2', 'NUMBERS_LEFT_OUT=2', 'NUMBERS_ROUNDED=1', 'TYPES_CHANGED=2'])
+    expect(lines.slice(1).map((line) => line.replace('"POINT (1 2)",', ''))).toEqual([
+      '1,2024-02-29T13:45:10.123456,2024-02-29T13:45:10.000000Z,,a',
+      '2,,,0.000000001000000,',
+      '3,infinity,,,b',
+      '4,,,0.100000000000000,b',
+      '5,,,0.000000001234568,b',
+    ])
   })
 })
 

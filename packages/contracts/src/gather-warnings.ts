@@ -12,7 +12,8 @@ export class Warnings {
     const found = this.#byCode.get(code) ?? { message, count: 0, examples: [] }
     this.#byCode.set(code, found)
     found.count++
-    if (example !== undefined && found.examples.length < MOST_EXAMPLES) found.examples.push(example)
+    const { examples } = found
+    if (example !== undefined && examples.length < MOST_EXAMPLES && !examples.includes(example)) examples.push(example)
   }
 
   /** Adds a warning that is about one thing only, or counted already. */

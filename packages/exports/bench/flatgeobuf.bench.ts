@@ -12,7 +12,7 @@ import { wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core'
 import { geojson } from 'flatgeobuf'
 import type { ExportRow } from '../src/rows.ts'
 import type { ExportSource } from '../src/source.ts'
-import { flatGeobufBytes } from '../src/write/flatgeobuf.ts'
+import { flatGeobufBytes } from '../src/write/flatgeobuf/stream.ts'
 
 const ROUNDS = 3
 const BATCH = 1000
@@ -91,7 +91,7 @@ const SOURCE: ExportSource = {
     { ...column, name: 'id', kind: 'float8' },
     { ...column, name: 'name', kind: 'text' },
   ],
-  geometry: { name: 'geom', srid: 4326, types: [3], shapes: [3] },
+  geometry: { name: 'geom', srid: 4326, isDeclared: true, types: [3], shapes: [3] },
   estimatedRows: null,
 }
 

@@ -77,6 +77,13 @@ const REMEDIES: Readonly<Record<Lack, Remedy>> = {
   },
 }
 
+/** Geometries without a reference system: there is none to transform them from. */
+export const NO_SYSTEM: Pick<Remedy, 'code' | 'message' | 'changes'> = {
+  code: 'SYSTEM_UNKNOWN',
+  message: 'Geometries without a reference system were taken for longitude and latitude, or the system of the others.',
+  changes: (g) => `st_srid(${g}) = 0`,
+}
+
 /** What has to be done with the geometries of a source, in this order. */
 export function remediesFor({ types }: Pick<SourceGeometry, 'types'>, lacks: readonly Lack[]): readonly Remedy[] {
   return lacks.map((lack) => REMEDIES[lack]).filter(({ concerns }) => types === null || types.some(concerns))

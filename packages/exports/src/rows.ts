@@ -1,13 +1,11 @@
 import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database'
 import type { Losses } from './losses.ts'
-import { remediesFor, type Lack, type Remedy } from './remedies.ts'
-import { geometrySql, type ExportSource, type SourceGeometry } from './source.ts'
+import { NO_SYSTEM, remediesFor, type Lack, type Remedy } from './remedies.ts'
+import { DIGITS, geometrySql, type ExportSource, type SourceGeometry } from './source.ts'
 
 /** Few, so that a batch that is written at once holds nobody up. */
 const BATCH_ROWS = 1000
 const WGS84 = 4326
-/** Digits behind the point at most, enough for each double: the server writes no more than tell it from others. */
-const DIGITS = 40
 
 /** How geometries leave the database. */
 export interface GeometryForm {
@@ -37,11 +35,13 @@ export async function* readRows(
   losses: Losses,
 ): AsyncGenerator<ExportRow[]> {
   const columns: ScanColumn[] = own.map((column) => column.scan)
+  countFurther(own, losses)
   const remedies = geometry ? remediesFor(geometry, form.lacks) : []
+  const counted = geometry && !geometry.isDeclared ? [...remedies, NO_SYSTEM] : remedies
   if (geometry) {
     const place = geometrySql(geometry.name)
     columns.push({ sql: geometryOf(geometry, form, remedies), type: form.encoding === 'wkb' ? 'bytes' : 'text' })
-    for (const { changes } of remedies) columns.push({ sql: changes(place), type: 'bool' })
+    for (const { changes } of counted) columns.push({ sql: changes(place), type: 'bool' })
   }
   // A table without columns has rows all the same.
   const asked = columns.length > 0 ? columns : [{ sql: 'null', type: 'text' as const }]
@@ -51,7 +51,7 @@ export async function* readRows(
       const values = own.map((_, i) => (batch.columns[i] as Plain)[row]!)
       rows.push({ values, geometry: geometry ? geometryAt(batch.columns[own.length]!, row) : null })
     }
-    for (const [i, { code, message }] of remedies.entries()) {
+    for (const [i, { code, message }] of counted.entries()) {
       const flags = batch.columns[own.length + 1 + i] as Plain
       for (let row = 0; row < batch.rows; row++) if (flags[row] === true) losses.count(code, message)
     }
@@ -59,13 +59,20 @@ export async function* readRows(
   }
 }
 
+function countFurther(columns: ExportSource['columns'], losses: Losses): void {
+  const further = columns.filter(({ isGeometry }) => isGeometry).map(({ name }) => name)
+  const message = 'A row has one geometry: further ones became texts (EWKT).'
+  if (further.length > 0) losses.add('GEOMETRIES_AS_TEXT', message, further.length, further)
+}
+
 type Plain = Exclude<ScanValues, PackedBytes>
 
-function geometryOf({ name, srid }: SourceGeometry, form: GeometryForm, remedies: readonly Remedy[]): string {
+function geometryOf({ name, srid, isMixed }: SourceGeometry, form: GeometryForm, remedies: readonly Remedy[]): string {
   const place = geometrySql(name)
   let sql = place
-  if (form.inDegrees && srid === null)
-    sql = `case when st_srid(${sql}) in (0, ${WGS84}) then ${sql} else st_transform(${sql}, ${WGS84}) end`
+  const target = form.inDegrees ? WGS84 : srid
+  if (isMixed || (form.inDegrees && srid === null))
+    sql = `case when st_srid(${sql}) in (0, ${target}) then ${sql} else st_transform(${sql}, ${target}) end`
   else if (form.inDegrees && srid !== WGS84) sql = `st_transform(${sql}, ${WGS84})`
   for (const { changes, change } of remedies) sql = `case when ${changes(place)} then ${change(sql)} else ${sql} end`
   if (form.encoding === 'wkb') return `st_asbinary(${sql}, 'NDR')`

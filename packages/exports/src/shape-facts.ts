@@ -10,10 +10,8 @@ const LAST_CURVE = 14
 /** What the geometries of an export have in common, gathered while they pass. */
 export class ShapeFacts {
   readonly #types = new Set<number>()
-  #west = Infinity
-  #south = Infinity
-  #east = -Infinity
-  #north = -Infinity
+  readonly #all: MutableBox = emptyBox()
+  #box: MutableBox = emptyBox()
   #hasCurves = false
   #hasNulls = false
   #withEmptyParts = 0
@@ -33,19 +31,27 @@ export class ShapeFacts {
   }
 
   /** West, south, east, north; null where there is no position, or where curves may reach beyond theirs. */
-  get bounds(): readonly [number, number, number, number] | null {
-    if (this.#hasCurves || this.#west > this.#east) return null
-    return [this.#west, this.#south, this.#east, this.#north]
+  get bounds(): Box | null {
+    return this.#hasCurves || this.#all[0] > this.#all[2] ? null : this.#all
   }
 
-  /** @param wkb ISO WKB or EWKB */
-  add(wkb: Uint8Array | null): void {
+  /**
+   * Takes one more geometry; returns the box around its positions, null where it has none.
+   *
+   * @param wkb ISO WKB or EWKB
+   */
+  add(wkb: Uint8Array | null): Box | null {
     if (wkb === null) {
       this.#hasNulls = true
-      return
+      return null
     }
+    const box = (this.#box = emptyBox())
     const { parts, empty } = this.#geometry(new WkbCursor(wkb), true)
     if (empty > 0 && empty < parts) this.#withEmptyParts++
+    if (box[0] > box[2]) return null
+    extend(this.#all, box[0], box[1])
+    extend(this.#all, box[2], box[3])
+    return box
   }
 
   /** Parts are what holds positions itself. */
@@ -76,15 +82,27 @@ export class ShapeFacts {
     for (let i = 0; i < count; i++, at += cursor.stride) {
       const x = cursor.number(at)
       const y = cursor.number(at + 8)
-      // The position of an empty point is no number, and smaller than nothing.
-      if (x < this.#west) this.#west = x
-      if (x > this.#east) this.#east = x
-      if (y < this.#south) this.#south = y
-      if (y > this.#north) this.#north = y
+      extend(this.#box, x, y)
       if (!Number.isNaN(x)) found = true
     }
     return found
   }
+}
+
+/** West, south, east, north. */
+export type Box = readonly [number, number, number, number]
+type MutableBox = [number, number, number, number]
+
+function emptyBox(): MutableBox {
+  return [Infinity, Infinity, -Infinity, -Infinity]
+}
+
+function extend(box: MutableBox, x: number, y: number): void {
+  // The position of an empty point is no number, and smaller than nothing.
+  if (x < box[0]) box[0] = x
+  if (y < box[1]) box[1] = y
+  if (x > box[2]) box[2] = x
+  if (y > box[3]) box[3] = y
 }
 
 interface Parts {

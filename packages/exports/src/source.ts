@@ -19,6 +19,8 @@ import { remediesFor } from './remedies.ts'
 import type { GeometryForm } from './rows.ts'
 
 const WGS84 = 4326
+/** Digits behind the point at most, enough for each double: the server writes no more than tell it from others. */
+export const DIGITS = 40
 
 /** What a column of an export holds. */
 export type Kind =
@@ -33,10 +35,13 @@ export type Kind =
   | 'text'
   /** JSON text. */
   | 'json'
-  /** ISO 8601 texts, time stamps in UTC. */
+  /** `2024-02-29`; ` BC` behind years before Christ; `infinity` and `-infinity`. */
   | 'date'
   | 'time'
+  /** `2024-02-29T13:45:10.123456Z`, and as dates. */
   | 'timestamptz'
+  /** The same without `Z`: the time of some place. */
+  | 'timestamp'
   /** Hexadecimal digits. */
   | 'bytea'
 
@@ -46,6 +51,8 @@ export interface ExportColumn {
   /** Digits of a numeric, and how many of them are behind the point; null where they have no bounds. */
   readonly precision: number | null
   readonly scale: number | null
+  /** A further geometry, as EWKT: files have one that is the geometry of their rows. */
+  readonly isGeometry?: boolean
   readonly scan: ScanColumn
 }
 
@@ -65,6 +72,10 @@ export interface SourceGeometry {
   readonly name: string
   /** Null where the column does not say, so that each row has its own. */
   readonly srid: number | null
+  /** The column says its system; else rows may have none. */
+  readonly isDeclared: boolean
+  /** Rows have several systems, of which the file has one: `srid`. */
+  readonly isMixed?: boolean
   /** ISO types that are there, or one that all are of; null where nobody has looked. */
   readonly types: readonly number[] | null
   /** ISO types that the file is to hold, where its format has to know before the rows. */
@@ -85,7 +96,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   date: 'date',
   time: 'time',
   timestamptz: 'timestamptz',
-  timestamp: 'timestamptz',
+  timestamp: 'timestamp',
   bytea: 'bytea',
 }
 
@@ -146,8 +157,10 @@ export async function withTypes(
   const seen = rows.filter(({ empty }) => !empty || !form.lacks.includes('empty geometries'))
   const shown = seen.length > 0 ? seen : rows
   const types = shown.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
-  const srid = geometry.srid ?? (rows.find((row) => row.srid !== 0)?.srid || WGS84)
-  return withShapes(source, { ...geometry, srid, types: [...new Set(types)] }, form)
+  const srids = new Set(rows.map((row) => row.srid).filter((one) => one !== 0))
+  const isMixed = srids.size > 1
+  const srid = geometry.srid ?? (isMixed ? WGS84 : ([...srids][0] ?? WGS84))
+  return withShapes(source, { ...geometry, srid, isMixed, types: [...new Set(types)] }, form)
 }
 
 function withShapes(source: ExportSource, geometry: SourceGeometry, { lacks }: GeometryForm): ExportSource {
@@ -216,6 +229,7 @@ function declaredGeometry({ name, srid, type, geometry_type: declared }: ColumnF
   return {
     name,
     srid: srid || (type === 'geography' ? WGS84 : null),
+    isDeclared: Boolean(srid) || type === 'geography',
     types: isAny ? null : [isoType(base, z !== '', m !== '')],
     shapes: [],
   }
@@ -235,32 +249,46 @@ export function geometrySql(name: string): string {
   return `${quoteIdentifier(name)}::geometry`
 }
 
-function columnOf({ name, type, precision, scale }: ColumnFacts): ExportColumn {
+function columnOf({ name, type, precision, scale, geometry_type: shape }: ColumnFacts): ExportColumn {
   const column = quoteIdentifier(name)
+  if (shape !== null) {
+    const sql = `st_asewkt(${geometrySql(name)}, ${DIGITS})`
+    return { name, kind: 'text', precision, scale, isGeometry: true, scan: { sql, type: 'text' } }
+  }
   const kind = KINDS[type] ?? (type.startsWith('_') ? 'json' : 'text')
-  const about = { name, kind, precision, scale }
+  return { name, kind, precision, scale, scan: scanOf(column, type, kind) }
+}
+
+function scanOf(column: string, type: string, kind: Kind): ScanColumn {
   switch (kind) {
     case 'int2':
     case 'int4':
     case 'int8':
-      return { ...about, scan: { sql: column, type: 'int8' } }
+      return { sql: column, type: 'int8' }
     case 'float4':
+      // By way of its text 1.1 stays 1.1, where its bits are 1.100000023841858.
+      return { sql: `${column}::text::float8`, type: 'float8' }
     case 'float8':
-      return { ...about, scan: { sql: column, type: 'float8' } }
+      return { sql: column, type: 'float8' }
     case 'bool':
-      return { ...about, scan: { sql: column, type: 'bool' } }
+      return { sql: column, type: 'bool' }
     case 'json':
-      return { ...about, scan: { sql: type.startsWith('_') ? `to_jsonb(${column})` : column, type: 'text' } }
+      return { sql: type.startsWith('_') ? `to_jsonb(${column})` : column, type: 'text' }
     case 'bytea':
-      return { ...about, scan: { sql: `encode(${column}, 'hex')`, type: 'text' } }
-    case 'timestamptz': {
-      const utc = type === 'timestamp' ? column : `${column} at time zone 'UTC'`
-      const iso = `to_char(${utc}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
-      // Years before Christ and the infinities have no ISO text there.
-      const isPlain = `isfinite(${column}) and ${column} >= '0001-01-01'`
-      return { ...about, scan: { sql: `case when ${isPlain} then ${iso} else ${column}::text end`, type: 'text' } }
-    }
+      return { sql: `encode(${column}, 'hex')`, type: 'text' }
+    case 'date':
+      return { sql: isoSql(column, column, 'YYYY-MM-DD'), type: 'text' }
+    case 'timestamp':
+      return { sql: isoSql(column, column, 'YYYY-MM-DD"T"HH24:MI:SS.US'), type: 'text' }
+    case 'timestamptz':
+      return { sql: isoSql(column, `${column} at time zone 'UTC'`, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), type: 'text' }
     default:
-      return { ...about, scan: { sql: column, type: 'text' } }
+      return { sql: column, type: 'text' }
   }
+}
+
+/** SQL of a time as text, whatever the session's style and zone. */
+function isoSql(column: string, local: string, pattern: string): string {
+  const era = `case when ${local} < '0001-01-01' then ' BC' else '' end`
+  return `case when isfinite(${column}) then to_char(${local}, '${pattern}') || ${era} else ${column}::text end`
 }

@@ -3,8 +3,8 @@ import { FORMS } from './forms.ts'
 import type { Losses } from './losses.ts'
 import { readRows, type ExportRow, type Scanner } from './rows.ts'
 import type { ExportSource } from './source.ts'
-import { flatGeobufBytes } from './write/flatgeobuf.ts'
-import { parquetBytes } from './write/parquet.ts'
+import { flatGeobufBytes } from './write/flatgeobuf/stream.ts'
+import { parquetBytes } from './write/parquet/file.ts'
 import { csvText, geoJsonText } from './write/text.ts'
 
 /** Formats whose bytes can leave while rows still come. */

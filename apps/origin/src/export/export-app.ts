@@ -17,6 +17,7 @@ import {
 } from '@terrane/exports'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { compressAnswers } from '../compression.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { toRestError } from '../rest/errors.ts'
 import { runAs, type RunAs } from '../rest/execute.ts'
@@ -79,6 +80,7 @@ export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
         if (PASSING.has(error.code)) reply.header('retry-after', String(RETRY_SECONDS))
         void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
       })
+      compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {
         request.restCaller = await deps.authenticate(request)
         if (request.raw.url?.includes('%00')) throw badExport('a zero byte is part of no name and no value')

@@ -9,6 +9,7 @@ import {
 } from '@terrane/database'
 import { boundBody, type Http } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
+import { compressAnswers } from '../compression.ts'
 import { readRowsBody } from './bodies.ts'
 import { answer, partial, readCall, run, type Call, type Named, type RestDeps } from './call.ts'
 import { describeSchema } from './describe.ts'
@@ -31,6 +32,7 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
         void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
       })
       scope.decorateRequest('restCaller', null)
+      compressAnswers(scope)
       // Who asks is settled before a byte of the body is read, and so is how much of one is read.
       scope.addHook('onRequest', async (request) => {
         request.restCaller = await deps.authenticate(request)

@@ -3,6 +3,7 @@ import type { Principal } from '@terrane/auth'
 import { quoteIdentifier, type Session, Parameters, parseQuery } from '@terrane/database'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LEAST_BYTES, addVary, compress, compressAnswers, encodingFor, type Encoding } from '../compression.ts'
 import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { toRestError } from '../rest/errors.ts'
@@ -30,14 +31,15 @@ interface Drawn {
   readonly tile: Buffer
 }
 
-/** A tile with its tag; without bytes where it shows nothing. */
+/** A tile with its tag, and what it was compressed to for who asked; without bytes where it shows nothing. */
 interface Given {
   readonly bytes: Buffer | null
   readonly etag: string
+  readonly packed: Map<Encoding, Promise<Buffer>>
 }
 
-/** Beyond this a world unit of our own encoder is coarser than a unit of the tile; maps draw the last tiles larger. */
-const MAX_ZOOM = 18
+/** A tile is 2.4 m wide at the equator; positions of our own encoder are to 4 cm. */
+const MAX_ZOOM = 24
 /** Parameters that are no filters. */
 const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
 /** Parameters of the statistics of a property that are no filters. */
@@ -68,7 +70,8 @@ const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   const kept: Kinds = {
     layers: new Kept<Layer>(MOST_LAYERS, () => 1, LAYER_MS),
-    tiles: new Kept<Given>(TILE_BYTES, ({ bytes }) => bytesHeld(bytes), deps.tileMs),
+    // What a tile is compressed to takes about as much again.
+    tiles: new Kept<Given>(TILE_BYTES, ({ bytes }) => 2 * bytesHeld(bytes), deps.tileMs),
   }
   await app.register(
     async (scope) => {
@@ -78,6 +81,7 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
         if (error.status === 401) reply.header('www-authenticate', 'Bearer')
         void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
       })
+      compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {
         request.restCaller = await deps.authenticate(request)
         if (request.raw.url?.includes('%00')) throw badTile('a zero byte is part of no name and no value')
@@ -131,20 +135,36 @@ async function sendTile(
     given = tagged(tile)
     kept.tiles.set(name, given)
   }
-  const { bytes, etag } = given
+  return await sendGiven(request, reply, given)
+}
+
+/** Each encoding has a tag of its own: a tag names bytes. */
+async function sendGiven(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytes, etag, packed }: Given,
+): Promise<FastifyReply> {
   reply.headers({ 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' })
   if (bytes === null) return reply.code(204).send()
-  reply.header('etag', etag)
-  if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+  addVary(reply, 'Accept-Encoding')
+  const encoding = bytes.length < LEAST_BYTES ? null : encodingFor(request)
+  const tag = encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`
+  reply.header('etag', tag)
+  if (request.headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)) {
     return reply.code(304).send()
   }
-  return reply.type('application/vnd.mapbox-vector-tile').send(bytes)
+  reply.type('application/vnd.mapbox-vector-tile')
+  if (encoding === null) return reply.send(bytes)
+  const known = packed.get(encoding) ?? compress(bytes, encoding)
+  packed.set(encoding, known)
+  return reply.header('content-encoding', encoding).send(await known)
 }
 
 function tagged(tile: Uint8Array | null): Given {
-  if (tile === null || tile.length === 0) return { bytes: null, etag: '' }
+  const packed = new Map<Encoding, Promise<Buffer>>()
+  if (tile === null || tile.length === 0) return { bytes: null, etag: '', packed }
   const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
-  return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag }
+  return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag, packed }
 }
 
 async function drawTile(

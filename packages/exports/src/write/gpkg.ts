@@ -1,9 +1,11 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Queryable } from '@terrane/database'
 import type { Losses } from '../losses.ts'
+import { unusedName } from '../names.ts'
 import type { ExportRow } from '../rows.ts'
 import { ShapeFacts } from '../shape-facts.ts'
 import type { ExportColumn, ExportSource, Kind } from '../source.ts'
+import { isoOrNull, toMillis } from '../times.ts'
 
 /** `GPKG`, and version 1.3 (OGC 12-128r19, 1.1.1). */
 const APPLICATION_ID = 0x47504b47
@@ -27,6 +29,7 @@ const TYPES: Readonly<Record<Exclude<Kind, 'numeric'>, string>> = {
   date: 'DATE',
   time: 'TEXT',
   timestamptz: 'DATETIME',
+  timestamp: 'DATETIME',
   bytea: 'BLOB',
 }
 
@@ -65,9 +68,9 @@ export async function writeGpkg(
     pragma journal_mode = off; pragma synchronous = off; begin; ${TABLES}`)
   addSystems(file, systems)
   const { columns, geometry, name } = source
-  const taken = new Set(columns.map((column) => column.name.toLowerCase()))
-  const place = unused(geometry?.name ?? 'geom', taken)
-  const key = unused(KEY, new Set([...taken, place.toLowerCase()]))
+  const taken = columns.map((column) => column.name)
+  const place = unusedName(geometry?.name ?? 'geom', taken)
+  const key = unusedName(KEY, [...taken, place])
   const defined = columns.map((column) => `${quoted(column.name)} ${typeOf(column, losses)}`)
   const shape = geometry ? [`${quoted(place)} ${shapeOf(geometry)}`] : []
   file.exec(`create table ${quoted(name)} (${[`${quoted(key)} integer primary key`, ...defined, ...shape].join(', ')})`)
@@ -78,7 +81,7 @@ export async function writeGpkg(
   const insert = file.prepare(`insert into ${quoted(name)} ${sql}`)
   for await (const rows of batches) {
     for (const { values, geometry: wkb } of rows) {
-      const cells = columns.map((column, i) => cellOf(column, values[i]!))
+      const cells = columns.map((column, i) => cellOf(column, values[i]!, losses))
       if (geometry) {
         facts.add(wkb as Uint8Array | null)
         cells.push(wkb === null ? null : blobOf(wkb as Uint8Array, geometry.srid ?? WGS84))
@@ -150,7 +153,7 @@ function renamed(source: ExportSource, losses: Losses): ExportSource {
   const taken = new Set<string>()
   const columns = source.columns.map((column) => {
     const isTaken = taken.has(column.name.toLowerCase())
-    const own = isTaken ? unused(column.name, new Set([...given, ...taken])) : column.name
+    const own = isTaken ? unusedName(column.name, [...given, ...taken]) : column.name
     if (isTaken) losses.count('NAMES_CHANGED', message, column.name)
     taken.add(own.toLowerCase())
     return { ...column, name: own }
@@ -171,13 +174,38 @@ function isExact({ precision }: ExportColumn): boolean {
   return precision !== null && precision <= EXACT_DIGITS
 }
 
-function cellOf(column: ExportColumn, value: ExportRow['values'][number]): SQLInputValue {
+function cellOf(column: ExportColumn, value: ExportRow['values'][number], losses: Losses): SQLInputValue {
   if (value === null) return null
   if (typeof value === 'boolean') return value ? 1 : 0
-  if (column.kind === 'bytea') return Buffer.from(value as string, 'hex')
-  if (column.kind === 'numeric' && isExact(column)) return Number(value)
-  if (column.kind === 'int2' || column.kind === 'int4' || column.kind === 'int8') return BigInt(value)
-  return value
+  switch (column.kind) {
+    case 'bytea':
+      return Buffer.from(value as string, 'hex')
+    case 'int2':
+    case 'int4':
+    case 'int8':
+      return BigInt(value)
+    case 'numeric':
+      return isExact(column) ? numberOf(Number(value), column, losses) : value
+    case 'float4':
+    case 'float8':
+      return numberOf(value as number, column, losses)
+    case 'date':
+      return isoOrNull(value as string, column, losses)
+    case 'timestamp':
+    case 'timestamptz': {
+      const iso = isoOrNull(value as string, column, losses)
+      return iso === null ? null : toMillis(iso, column, losses)
+    }
+    default:
+      return value
+  }
+}
+
+/** SQLite has no NaN, and stores null for it. */
+function numberOf(number: number, { name }: ExportColumn, losses: Losses): number | null {
+  if (!Number.isNaN(number)) return number
+  losses.count('NUMBERS_NOT_FINITE', 'The format has no word for NaN: it became null.', name)
+  return null
 }
 
 /** WKB behind the head that the format wants: magic, version, little-endian without envelope, system. */
@@ -193,12 +221,6 @@ function blobOf(wkb: Uint8Array, srid: number): Uint8Array {
 function shapeOf({ shapes }: NonNullable<ExportSource['geometry']>): string {
   const codes = [...new Set(shapes.map((type) => type % 1000))]
   return (codes.length === 1 && NAMES[codes[0]! - 1]) || 'GEOMETRY'
-}
-
-function unused(name: string, taken: ReadonlySet<string>): string {
-  let candidate = name
-  for (let i = 1; taken.has(candidate.toLowerCase()); i++) candidate = `${name}_${i}`
-  return candidate
 }
 
 function quoted(name: string): string {

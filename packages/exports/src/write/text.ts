@@ -1,8 +1,16 @@
 import type { Losses } from '../losses.ts'
+import { unusedName } from '../names.ts'
 import type { ExportRow } from '../rows.ts'
 import type { ExportColumn, ExportSource } from '../source.ts'
+import { hasEmptyParts, withoutEmptyParts } from './empty-parts.ts'
 
-/** GeoJSON (RFC 7946), whole or a feature a line; a key called `id` of whole numbers or text is the id of the feature. */
+/** As PostGIS writes coordinates that are no numbers. */
+const NOT_FINITE = /nan|inf/i
+/** Of the geometry's column in a CSV. */
+const GEOMETRY_NAME = 'wkt'
+const LINE_BREAKS = /[\r\n]+/g
+
+/** GeoJSON (RFC 7946), whole or a feature a line. */
 export async function* geoJsonText(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
@@ -21,7 +29,19 @@ export async function* geoJsonText(
 
 function featureText(columns: readonly ExportColumn[], { values, geometry }: ExportRow, losses: Losses): string {
   const members = columns.map((column, i) => `${JSON.stringify(column.name)}:${jsonOf(column, values[i]!, losses)}`)
-  return `{"type":"Feature","properties":{${members.join(',')}},"geometry":${geometry as string | null}}`
+  return `{"type":"Feature","properties":{${members.join(',')}},"geometry":${shapeOf(geometry as string | null, losses)}}`
+}
+
+function shapeOf(geometry: string | null, losses: Losses): string | null {
+  if (geometry === null) return null
+  if (NOT_FINITE.test(geometry)) {
+    losses.count(
+      'GEOMETRY_NOT_FINITE',
+      'JSON has no word for coordinates that are not finite: the geometry became null.',
+    )
+    return null
+  }
+  return hasEmptyParts(geometry) ? withoutEmptyParts(geometry, losses) : geometry
 }
 
 function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number], losses: Losses): string {
@@ -31,8 +51,10 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
     case 'int4':
     case 'int8':
     case 'bool':
-    case 'json':
       return String(value)
+    case 'json':
+      // The type json keeps line breaks between its tokens, where a sequence has one at the end of a feature.
+      return String(value).replaceAll(LINE_BREAKS, ' ')
     case 'numeric':
       return /^-?\d/.test(String(value)) ? String(value) : notFinite(name, losses)
     case 'float4':
@@ -46,10 +68,7 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
 }
 
 function notFinite(name: string, losses: Losses): string {
-  losses.count(
-    'NUMBERS_NOT_FINITE',
-    `JSON has no word for numbers that are not finite: they became null, as in ${name}.`,
-  )
+  losses.count('NUMBERS_NOT_FINITE', 'JSON has no word for numbers that are not finite: they became null.', name)
   return 'null'
 }
 
@@ -59,7 +78,7 @@ export async function* csvText(
   batches: AsyncIterable<readonly ExportRow[]>,
   losses: Losses,
 ): AsyncGenerator<string> {
-  const names = [...columns.map(({ name }) => name), ...(geometry ? ['wkt'] : [])]
+  const names = csvNames(columns, geometry !== null, losses)
   yield `${names.map(cellOf).join(',')}\n`
   for await (const rows of batches) {
     const lines = rows.map((row) => {
@@ -75,10 +94,24 @@ export async function* csvText(
         return cellOf(kind === 'bytea' && value !== null ? `\\x${value as string}` : value)
       })
       if (geometry) cells.push(cellOf(row.geometry as string | null))
+      if (row.geometry !== null && NOT_FINITE.test(row.geometry as string))
+        losses.count('GEOMETRY_NOT_FINITE', 'Few readers of WKT take coordinates that are not finite.')
       return cells.join(',')
     })
     yield `${lines.join('\n')}\n`
   }
+}
+
+/** Readers take a column called `wkt` for the geometry, so another has to give way. */
+function csvNames(columns: readonly ExportColumn[], hasGeometry: boolean, losses: Losses): string[] {
+  const own = columns.map(({ name }) => name)
+  if (!hasGeometry) return own
+  const names = own.map((name) => {
+    if (name.toLowerCase() !== GEOMETRY_NAME) return name
+    losses.count('NAMES_CHANGED', 'The column wkt of a CSV is its geometry: columns of that name have others.', name)
+    return unusedName(name, own)
+  })
+  return [...names, GEOMETRY_NAME]
 }
 
 function cellOf(value: ExportRow['values'][number]): string {

@@ -6,7 +6,7 @@ import type { AttributeValue } from '../features/feature-batch.ts'
 import { LINE, POINT, POLYGON, type Shape } from '../features/shape.ts'
 import { WkbReader } from '../features/wkb.ts'
 import { clipLines, clipPoints, clipRings } from '../geometry/clip.ts'
-import { EXTENT, unitAt } from '../world.ts'
+import { EXTENT, MAX_ZOOM } from '../world.ts'
 import { commandsSizeBound, writePath, writePoints } from './commands.ts'
 import { LayerEncoder } from './layer-encoder.ts'
 
@@ -32,7 +32,7 @@ export interface RowsTile {
 /**
  * One tile of rows as they come, nothing simplified or left out, for databases that cannot do it themselves: the features
  * that `ST_AsMVT` over `ST_AsMVTGeom(…, 4096, buffer, true)` gives, their geometry rounded and made valid in a way of its
- * own, within two units. Null when nothing of the rows is in the tile. Zooms 0 to 18.
+ * own, within two units or four centimetres. Null when nothing of the rows is in the tile. Any zoom.
  *
  * @throws BAD_GEOMETRY
  */
@@ -80,7 +80,8 @@ class RowCutter {
   readonly #cleaner = new PolygonCleaner()
 
   constructor({ z, x, y, buffer }: RowsTile) {
-    this.#unit = unitAt(z)
+    // Beyond the last zoom of archives a unit of the tile is a part of one.
+    this.#unit = 2 ** (MAX_ZOOM - z)
     this.#left = x * EXTENT * this.#unit
     this.#top = y * EXTENT * this.#unit
     this.#low = -buffer

@@ -1,0 +1,73 @@
+import { Readable, pipeline } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
+import { negotiate } from '@fastify/accept-negotiator'
+import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** What an answer can be compressed by; the first wins where a client likes both alike. */
+export type Encoding = 'br' | 'gzip'
+
+/** Shorter answers fit into a packet as they are. */
+export const LEAST_BYTES = 1024
+/** Of both encodings: further levels take far longer for a few per cent. */
+const LEVEL = 4
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } }
+const GZIP = { level: LEVEL }
+/** Pictures, GeoParquet and archives are compressed within. */
+const COMPRESSIBLE =
+  /^(?:text\/|application\/(?:[\w.-]+\+)?json\b|application\/vnd\.mapbox-vector-tile|application\/flatgeobuf|application\/geopackage\+sqlite3)/
+
+const brotliAsync = promisify(brotliCompress)
+const gzipAsync = promisify(gzip)
+
+/** The encoding that a client likes best; null for none. */
+export function encodingFor({ headers }: Pick<FastifyRequest, 'headers'>): Encoding | null {
+  const asked = headers['accept-encoding']
+  const best = typeof asked === 'string' ? negotiate(asked.toLowerCase(), ['br', 'gzip', 'identity']) : null
+  return best === 'br' || best === 'gzip' ? best : null
+}
+
+/** Compresses bytes. */
+export function compress(bytes: Uint8Array | string, encoding: Encoding): Promise<Buffer> {
+  return encoding === 'br' ? brotliAsync(bytes, BROTLI) : gzipAsync(bytes, GZIP)
+}
+
+/** Adds a request's header to those that the answer depends on. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const known = reply.getHeader('vary')
+  const names = known === undefined ? [] : String(known).split(/, */)
+  if (!names.some((one) => one.toLowerCase() === name.toLowerCase())) reply.header('vary', [...names, name].join(', '))
+}
+
+/**
+ * Compresses the answers of a scope for clients that accept it. What is encoded already, short, a part (206) or has an ETag,
+ * which names the bytes, is left as it is.
+ */
+export function compressAnswers(scope: Http): void {
+  scope.addHook('onSend', async (request, reply, payload: unknown) => {
+    if (!COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? ''))) return payload
+    addVary(reply, 'Accept-Encoding')
+    const encoding = encodingFor(request)
+    if (encoding === null || request.method === 'HEAD' || !isWhole(reply)) return payload
+    if (payload instanceof Readable) return encoded(reply, encoding, streamed(payload, encoding))
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+    if (Buffer.byteLength(payload) < LEAST_BYTES) return payload
+    return encoded(reply, encoding, await compress(payload, encoding))
+  })
+}
+
+function isWhole(reply: FastifyReply): boolean {
+  return reply.statusCode !== 206 && !reply.hasHeader('content-encoding') && !reply.hasHeader('etag')
+}
+
+function encoded<T>(reply: FastifyReply, encoding: Encoding, payload: T): T {
+  reply.header('content-encoding', encoding)
+  reply.removeHeader('content-length')
+  return payload
+}
+
+/** An error of either stream ends both, and with them the answer. */
+function streamed(payload: Readable, encoding: Encoding): Readable {
+  return pipeline(payload, encoding === 'br' ? createBrotliCompress(BROTLI) : createGzip(GZIP), () => {})
+}

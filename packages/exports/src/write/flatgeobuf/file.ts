@@ -1,0 +1,98 @@
+import { readSync } from 'node:fs'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import type { Losses } from '../../losses.ts'
+import type { ExportRow } from '../../rows.ts'
+import { ShapeFacts } from '../../shape-facts.ts'
+import type { ExportSource } from '../../source.ts'
+import { FeatureEncoder } from './features.ts'
+import { MAGIC, columnTypes, headerBytes } from './header.ts'
+import { NODE_SIZE, Places, hilbertOrder, treeBytes } from './tree.ts'
+
+/** Bytes that are copied at once. */
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Writes a FlatGeobuf with an index into a file, its features in the order of that; without one, and in the order of rows,
+ * where a row has no geometry, for which an index has no place.
+ */
+export async function writeFlatGeobuf(
+  source: ExportSource,
+  batches: AsyncIterable<readonly ExportRow[]>,
+  path: string,
+  losses: Losses,
+): Promise<void> {
+  const spool = `${path}.features`
+  const types = columnTypes(source.columns, losses)
+  try {
+    await using features = await open(spool, 'wx+')
+    const { places, rows, facts } = await encodeAll(source, types, batches, features, losses)
+    const envelope = facts.bounds
+    const isIndexed = envelope !== null && places.count === rows
+    if (source.geometry && rows > 0 && !isIndexed) {
+      const message = 'The file has no index, which would have no place for rows without a geometry.'
+      losses.add('INDEX_LEFT_OUT', message)
+    }
+    await using file = await open(path, 'wx')
+    await file.appendFile(MAGIC)
+    await file.appendFile(headerBytes(source, types, { features: rows, envelope, nodeSize: isIndexed ? NODE_SIZE : 0 }))
+    if (isIndexed) {
+      const order = hilbertOrder(places, envelope)
+      await file.appendFile(treeBytes(places, order))
+      await copyInOrder(features, file, places, order)
+    } else await copyAll(features, file)
+  } finally {
+    await rm(spool, { force: true })
+  }
+}
+
+async function encodeAll(
+  source: ExportSource,
+  types: readonly number[],
+  batches: AsyncIterable<readonly ExportRow[]>,
+  features: FileHandle,
+  losses: Losses,
+) {
+  const encoder = new FeatureEncoder(source, types, losses)
+  const facts = new ShapeFacts()
+  const places = new Places()
+  let [rows, offset] = [0, 0]
+  for await (const batch of batches) {
+    const encoded = batch.map((row) => {
+      const bytes = encoder.encode(row)
+      const box = facts.add(row.geometry as Uint8Array | null)
+      if (box) places.add(box, offset, bytes.length)
+      offset += bytes.length
+      return bytes
+    })
+    rows += batch.length
+    await features.appendFile(Buffer.concat(encoded))
+  }
+  return { places, rows, facts }
+}
+
+async function copyInOrder(from: FileHandle, to: FileHandle, places: Places, order: Uint32Array): Promise<void> {
+  let chunk = Buffer.alloc(CHUNK_BYTES)
+  let held = 0
+  for (const item of order) {
+    const bytes = places.bytes(item)
+    if (held + bytes > chunk.length) {
+      await to.appendFile(chunk.subarray(0, held))
+      held = 0
+      if (bytes > chunk.length) chunk = Buffer.alloc(bytes)
+    }
+    // Waiting for each of many small reads would take most of the time.
+    readSync(from.fd, chunk, held, bytes, places.offset(item))
+    held += bytes
+  }
+  await to.appendFile(chunk.subarray(0, held))
+}
+
+async function copyAll(from: FileHandle, to: FileHandle): Promise<void> {
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  for (let position = 0; ;) {
+    const { bytesRead } = await from.read(chunk, 0, chunk.length, position)
+    if (bytesRead === 0) return
+    await to.appendFile(chunk.subarray(0, bytesRead))
+    position += bytesRead
+  }
+}

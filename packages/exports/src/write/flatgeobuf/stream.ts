@@ -1,0 +1,24 @@
+import type { Losses } from '../../losses.ts'
+import type { ExportRow } from '../../rows.ts'
+import type { ExportSource } from '../../source.ts'
+import { FeatureEncoder } from './features.ts'
+import { MAGIC, columnTypes, headerBytes } from './header.ts'
+
+/** A count and bounds would take a pass of their own, and may be left out. */
+const UNKNOWN = { features: 0, envelope: null, nodeSize: 0 }
+
+/**
+ * Writes a FlatGeobuf without an index, feature by feature as rows come; geometries are ISO WKB in the system of the table.
+ * Numbers, texts, bytes and time stamps keep their types, dates and times of day become texts.
+ */
+export async function* flatGeobufBytes(
+  source: ExportSource,
+  batches: AsyncIterable<readonly ExportRow[]>,
+  losses: Losses,
+): AsyncGenerator<Uint8Array> {
+  const types = columnTypes(source.columns, losses)
+  yield MAGIC
+  yield headerBytes(source, types, UNKNOWN)
+  const encoder = new FeatureEncoder(source, types, losses)
+  for await (const rows of batches) yield Buffer.concat(rows.map((row) => encoder.encode(row)))
+}

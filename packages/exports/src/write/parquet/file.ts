@@ -1,0 +1,134 @@
+import { zstdCompressSync } from 'node:zlib'
+import type { SchemaElement } from 'hyparquet'
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import type { Losses } from '../../losses.ts'
+import { unusedName } from '../../names.ts'
+import type { ExportRow } from '../../rows.ts'
+import { ShapeFacts } from '../../shape-facts.ts'
+import type { ExportSource } from '../../source.ts'
+import { columnElement, declaredElement, valueOf } from './columns.ts'
+import { coveringElements, coveringMetadata, coveringOf } from './covering.ts'
+
+/** A row group ends with the first of these that it reaches. */
+const GROUP_ROWS = 20_000
+const GROUP_BYTES = 32 * 2 ** 20
+const TYPE_NAMES = [
+  'Point',
+  'LineString',
+  'Polygon',
+  'MultiPoint',
+  'MultiLineString',
+  'MultiPolygon',
+  'GeometryCollection',
+]
+
+/**
+ * Writes the bytes of GeoParquet 1.1, or plain Parquet where there is no geometry; geometries are WKB in longitude and
+ * latitude, with a column of their boxes.
+ */
+export async function* parquetBytes(
+  source: ExportSource,
+  batches: AsyncIterable<readonly ExportRow[]>,
+  losses: Losses,
+): AsyncGenerator<Uint8Array> {
+  const { columns, geometry } = source
+  const bytes = new FileBytes()
+  const facts = new ShapeFacts()
+  const own = columns.map(({ name }) => name)
+  const place = unusedName(geometry?.name ?? 'geometry', own)
+  const covering = unusedName('bbox', [...own, place])
+  const leaves = columns.map((column) => columnElement(column, losses))
+  const shape: SchemaElement = { name: place, repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY' }
+  const root = { name: 'root', num_children: columns.length + (geometry ? 2 : 0) }
+  const schema = [root, ...leaves, ...(geometry ? [shape, ...coveringElements(covering)] : [])]
+  const compressors = { ZSTD: (input: Uint8Array) => zstdCompressSync(input) }
+  const parquet = new ParquetWriter({ writer: bytes, schema, codec: 'ZSTD', compressors })
+  const group = new RowGroup(geometry ? [...own, place, covering] : own)
+  const flush = async () => {
+    if (group.rows > 0) await parquet.write({ columnData: group.take(columns), rowGroupSize: GROUP_ROWS })
+    return bytes.take()
+  }
+  for await (const batch of batches) {
+    for (const row of batch) {
+      const values = columns.map((column, i) => valueOf(column, row.values[i]!, losses))
+      if (geometry) values.push(row.geometry, coveringOf(facts.add(row.geometry as Uint8Array | null)))
+      group.add(values, bytesOf(row))
+      if (group.isFull) yield await flush()
+    }
+  }
+  yield await flush()
+  parquet.schema = schema.map((element, i) => declaredElement(element, columns[i - 1]))
+  if (geometry) parquet.kvMetadata = [{ key: 'geo', value: JSON.stringify(metadataOf(facts, place, covering)) }]
+  await parquet.finish()
+  yield bytes.take()
+}
+
+/** Rows of a group, by columns. */
+class RowGroup {
+  rows = 0
+  readonly #names: readonly string[]
+  #values: unknown[][] = []
+  #bytes = 0
+
+  constructor(names: readonly string[]) {
+    this.#names = names
+    this.#clear()
+  }
+
+  get isFull(): boolean {
+    return this.rows >= GROUP_ROWS || this.#bytes >= GROUP_BYTES
+  }
+
+  add(values: readonly unknown[], bytes: number): void {
+    for (const [i, value] of values.entries()) this.#values[i]!.push(value)
+    this.#bytes += bytes
+    this.rows++
+  }
+
+  /** What was added since it was last taken. Bounds of JSON would be those of texts. */
+  take(columns: ExportSource['columns']) {
+    const data = this.#values
+    this.#clear()
+    return this.#names.map((name, i) => ({ name, data: data[i]!, statistics: columns[i]?.kind !== 'json' }))
+  }
+
+  #clear(): void {
+    this.#values = this.#names.map(() => [])
+    this.rows = 0
+    this.#bytes = 0
+  }
+}
+
+/** About the memory of a row. */
+function bytesOf({ values, geometry }: ExportRow): number {
+  let bytes = 8 * values.length + (geometry?.length ?? 0)
+  for (const value of values) if (typeof value === 'string') bytes += value.length
+  return bytes
+}
+
+function metadataOf({ types, bounds }: ShapeFacts, name: string, covering: string): object {
+  const shown = types.map(
+    (type) => `${TYPE_NAMES[(type % 1000) - 1]}${[1, 3].includes(Math.floor(type / 1000)) ? ' Z' : ''}`,
+  )
+  const isKnown = types.every((type) => TYPE_NAMES[(type % 1000) - 1] !== undefined)
+  const geometry = {
+    encoding: 'WKB',
+    geometry_types: isKnown ? [...new Set(shown)].toSorted() : [],
+    ...(bounds && { bbox: bounds }),
+    covering: coveringMetadata(covering),
+  }
+  return { version: '1.1.0', primary_column: name, columns: { [name]: geometry } }
+}
+
+/** Hands out what was written since it was last asked. */
+class FileBytes extends ByteWriter {
+  constructor() {
+    super(1 << 16)
+  }
+
+  take(): Uint8Array {
+    const bytes = new Uint8Array(this.buffer.slice(0, this.index))
+    this.index = 0
+    return bytes
+  }
+}
