@@ -1,4 +1,6 @@
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { Binary, Field, Float64, List, Table, TimestampMillisecond, tableToIPC, vectorFromArray } from 'apache-arrow'
+import { parquetWriteBuffer, type ColumnSource } from 'hyparquet-writer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
 import { workbook } from './workbook-writer.ts'
@@ -107,4 +109,119 @@ test('days of a workbook keep their time of day, whatever their format', async (
     '13:45:10',
   ])
   expect(warnings).toEqual([])
+})
+
+const point = (x: number, y: number) => {
+  const wkb = Buffer.alloc(21)
+  wkb[0] = 1
+  wkb.writeUInt32LE(1, 1)
+  wkb.writeDoubleLE(x, 5)
+  wkb.writeDoubleLE(y, 13)
+  return new Uint8Array(wkb)
+}
+const parquet = (columnData: ColumnSource[], options: object = {}) =>
+  Buffer.from(parquetWriteBuffer({ columnData, ...options }))
+
+test('Parquet without metadata of geometries has those that its columns hold', async () => {
+  const lonLat = await imported(
+    parquet([
+      { name: 'lon', data: [1, 2], type: 'DOUBLE' },
+      { name: 'lat', data: [3, 4], type: 'DOUBLE' },
+    ]),
+  )
+  expect(await rowsOf(lonLat.tables[0]!.table, 'lon, st_astext(geom) as geom')).toEqual([
+    { lon: 1, geom: 'POINT(1 3)' },
+    { lon: 2, geom: 'POINT(2 4)' },
+  ])
+  expect(lonLat.warnings).toEqual([])
+  const file = parquet([
+    { name: 'picture', data: [new Uint8Array([1, 2]), new Uint8Array([1, 1, 0, 0, 0])], type: 'BYTE_ARRAY' },
+    { name: 'shape', data: [point(1, 2), null], type: 'BYTE_ARRAY' },
+  ])
+  const wkb = await imported(file)
+  expect(await rowsOf(wkb.tables[0]!.table, 'octet_length(picture) as bytes, st_astext(geom) as geom')).toEqual([
+    { bytes: 2, geom: 'POINT(1 2)' },
+    { bytes: 5, geom: null },
+  ])
+  expect(wkb.warnings).toMatchObject([{ code: 'SYSTEM_ASSUMED', examples: ['shape'] }])
+  const moved = await imported(file, { sourceSrs: 'EPSG:3857' })
+  expect(moved).toMatchObject({ tables: [{ srid: 4326, geometry_type: 'Point' }], warnings: [] })
+  const wkt = await imported(parquet([{ name: 'outline', data: ['POINT(1 2)', 'POINT(3 4)'], type: 'STRING' }]))
+  expect(wkt.tables).toMatchObject([{ geometry_type: 'Point', columns: [] }])
+})
+
+test('a second geometry of Parquet is said, and numbers keep what they are', async () => {
+  const columns = { geometry: { encoding: 'WKB', geometry_types: [] }, centre: { encoding: 'WKB', geometry_types: [] } }
+  const geo = JSON.stringify({ version: '1.1.0', primary_column: 'geometry', columns })
+  const { tables, warnings } = await imported(
+    parquet(
+      [
+        { name: 'd', data: [Number.NaN], type: 'DOUBLE' },
+        { name: 'geometry', data: [point(1, 2)], type: 'BYTE_ARRAY' },
+        { name: 'centre', data: [point(3, 4)], type: 'BYTE_ARRAY' },
+      ],
+      { kvMetadata: [{ key: 'geo', value: geo }] },
+    ),
+  )
+  expect(
+    await rowsOf(tables[0]!.table, 'd::text as d, st_astext(geom) as geom, st_astext(centre::geometry) as centre'),
+  ).toEqual([{ d: 'NaN', geom: 'POINT(1 2)', centre: 'POINT(3 4)' }])
+  expect(warnings).toMatchObject([{ code: 'GEOMETRIES_LEFT', examples: ['centre'] }])
+})
+
+test('Arrow has geometries, local times and numbers as its columns hold them', async () => {
+  const table = new Table({
+    list: vectorFromArray([[1, Number.NaN]], new List(new Field('item', new Float64()))),
+    local: vectorFromArray([1_709_214_310_000], new TimestampMillisecond()),
+    place: vectorFromArray([point(1, 2)], new Binary()),
+  })
+  const { tables, warnings } = await imported(Buffer.from(tableToIPC(table)))
+  expect(typesOf(tables[0]!)).toEqual({ list: 'jsonb', local: 'timestamp' })
+  expect(await rowsOf(tables[0]!.table, 'list, local::text as local, st_astext(geom) as geom')).toEqual([
+    { list: [1, null], local: '2024-02-29 13:45:10', geom: 'POINT(1 2)' },
+  ])
+  expect(warnings.map(({ code }) => code).toSorted()).toEqual(['NUMBERS_NOT_FINITE', 'SYSTEM_ASSUMED'])
+})
+
+test('times of Parquet without a zone stay local, and intervals become durations', async () => {
+  const interval = new Uint8Array(Buffer.from('0e000000020000005e0b0000', 'hex'))
+  const file = parquet(
+    [
+      { name: 'local', data: [new Date('2024-02-29T13:45:10Z')] },
+      { name: 'world', data: [new Date('2024-02-29T13:45:10Z')] },
+      { name: 'span', data: [interval] },
+    ],
+    {
+      schema: [
+        { name: 'root', num_children: 3 },
+        {
+          name: 'local',
+          type: 'INT64',
+          repetition_type: 'OPTIONAL',
+          logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MILLIS' },
+        },
+        {
+          name: 'world',
+          type: 'INT64',
+          repetition_type: 'OPTIONAL',
+          logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+        },
+        {
+          name: 'span',
+          type: 'FIXED_LEN_BYTE_ARRAY',
+          type_length: 12,
+          repetition_type: 'OPTIONAL',
+          converted_type: 'INTERVAL',
+        },
+      ],
+    },
+  )
+  const { tables } = await imported(file)
+  expect(typesOf(tables[0]!)).toEqual({ local: 'timestamp', world: 'timestamptz', span: 'text' })
+  expect(
+    await rowsOf(
+      tables[0]!.table,
+      'local::text as local, span, span::interval = interval $$14 months 2 days 2.91 seconds$$ as equal',
+    ),
+  ).toEqual([{ local: '2024-02-29 13:45:10', span: 'P14M2DT2.91S', equal: true }])
 })

@@ -37,6 +37,9 @@ const EXCHANGE_OPTIONS = [
 /** Formats of sheets, which may hold coordinates in their columns. */
 const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
 
+/** Formats of tables, which may hold coordinates in their columns. */
+const OF_COLUMNS: ReadonlySet<string> = new Set([...WORKBOOKS, 'CSV', 'Parquet', 'Arrow'])
+
 /** Formats whose reference systems may be ones that only the engine knows. */
 const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf', 'ESRI Shapefile'])
 
@@ -135,7 +138,7 @@ export async function openDataset(
 function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, notes: Warnings): void {
   const unused: string[] = []
   if (csv?.wkt !== undefined && driver !== 'CSV') unused.push('csv.wkt')
-  if ((csv?.x ?? csv?.y) !== undefined && driver !== 'CSV' && !WORKBOOKS.has(driver)) unused.push('csv.x', 'csv.y')
+  if ((csv?.x ?? csv?.y) !== undefined && !OF_COLUMNS.has(driver)) unused.push('csv.x', 'csv.y')
   if (encoding !== undefined && driver !== 'CSV' && !ENCODED_BY_ENGINE.has(driver)) unused.push('encoding')
   if (unused.length === 0) return
   notes.add('OPTIONS_UNUSED', `A ${driver} file says itself what these fields are for.`, unused.length, unused)
