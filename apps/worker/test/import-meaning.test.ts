@@ -4,6 +4,7 @@ import { parquetWriteBuffer, type ColumnSource } from 'hyparquet-writer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
 import { workbook } from './workbook-writer.ts'
+import { zip } from './zip-writer.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -224,4 +225,58 @@ test('times of Parquet without a zone stay local, and intervals become durations
       'local::text as local, span, span::interval = interval $$14 months 2 days 2.91 seconds$$ as equal',
     ),
   ).toEqual([{ local: '2024-02-29 13:45:10', span: 'P14M2DT2.91S', equal: true }])
+})
+
+const file = (name: string, text: string) => ({ name, data: Buffer.from(text) })
+const kml = (content: string) => `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${content}</Document></kml>`
+const placemark = (name: string) =>
+  `<Placemark><name>${name}</name><Point><coordinates>1,2</coordinates></Point></Placemark>`
+const link = (href: string) => `<NetworkLink><Link><href>${href}</href></Link></NetworkLink>`
+
+test('a KMZ has the layers that its document links to, and names those that it does not', async () => {
+  const links = ['layers/b%20one.kml', './layers/c.kml', 'https://example.org/d.kml'].map(link).join('')
+  const linked = await imported(
+    zip([
+      file('doc.kml', kml(links)),
+      file('layers/b one.kml', kml(placemark('B'))),
+      file('layers/c.kml', kml(placemark('C') + link('e.kml'))),
+      file('layers/e.kml', kml(placemark('E'))),
+      file('layers/unlinked.kml', kml(placemark('U'))),
+      file('files/icon.png', 'picture'),
+    ]),
+  )
+  expect(linked.tables.map(({ layer, rows }) => [layer, rows])).toEqual([
+    ['b one', 1],
+    ['c', 1],
+    ['e', 1],
+  ])
+  expect(linked.warnings).toMatchObject([
+    { code: 'FILES_SKIPPED', examples: ['unlinked.kml'] },
+    { code: 'OVERLAYS_LEFT_OUT', layer: 'c' },
+  ])
+  const plain = await imported(zip([file('a.kml', kml(placemark('A'))), file('b.kml', kml(placemark('B')))]))
+  expect(plain.tables.map(({ layer }) => layer)).toEqual(['a', 'b'])
+})
+
+test('a timetable in GTFS becomes its tables, with identifiers as texts', async () => {
+  const { tables, warnings } = await imported(
+    zip([
+      file('agency.txt', 'agency_id,agency_name\n1,A\n'),
+      file('stops.txt', '\u{feff}stop_id,stop_name,stop_lat,stop_lon\n12,Harbour,48.1,11.5\n'),
+      file('stop_times.txt', 'trip_id,arrival_time,stop_id,stop_sequence\n7,25:10:00,12,1\n'),
+      file('readme.txt', 'Timetable of a town.\nSee the page.\n'),
+    ]),
+  )
+  const table = (layer: string) => tables.find((one) => one.layer === layer)!
+  expect(tables.map(({ layer }) => layer).toSorted()).toEqual(['agency', 'stop_times', 'stops'])
+  expect(typesOf(table('stop_times'))).toEqual({
+    trip_id: 'text',
+    arrival_time: 'text',
+    stop_id: 'text',
+    stop_sequence: 'int4',
+  })
+  expect(await rowsOf(table('stops').table, 'stop_id, st_astext(geom) as geom')).toEqual([
+    { stop_id: '12', geom: 'POINT(11.5 48.1)' },
+  ])
+  expect(warnings).toMatchObject([{ code: 'FILES_SKIPPED', examples: ['readme.txt'] }])
 })

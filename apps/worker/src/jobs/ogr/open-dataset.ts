@@ -79,7 +79,7 @@ export async function openDataset(
   // Several Shapefiles are one data set, which the engine opens as a whole.
   const format = dataset.file === '.' ? undefined : READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
-    const reading = await open(path, format, input, context)
+    const reading = await open(path, format, withTypesOf(dataset, input), context)
     const isReadable = format !== 'ESRI Shapefile' || reading.layers.length > 0
     const isPlaced = !KNOWN_BY_ENGINE.has(format) || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)
     if (isReadable && isPlaced) {
@@ -146,6 +146,11 @@ function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, not
 
 function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
   return layers.some(({ srid, geometryTypes }) => srid === null && geometryTypes.length > 0)
+}
+
+/** The request with the types of the data set's kind, which those of the request come before. */
+function withTypesOf({ types }: Dataset, input: Ogr2ogrImport): Ogr2ogrImport {
+  return types === undefined ? input : { ...input, types: { ...types, ...input.types } }
 }
 
 function open(

@@ -68,7 +68,7 @@ export async function openArrow({ path, srid: asked }: Pick<ReadRequest, 'path' 
     }
   }
   if (schema === null) throw conversionFailed({ reason: 'it has no schema' })
-  const place = geometry as GeometryColumn | null
+  const place = geometry
   const columns = (schema as Schema).fields.flatMap(({ name, type }, index) =>
     index === place?.index ? [] : [{ name, index, column: arrowColumn(type as DataType) }],
   )
