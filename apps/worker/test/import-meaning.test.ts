@@ -280,3 +280,45 @@ test('a timetable in GTFS becomes its tables, with identifiers as texts', async 
   ])
   expect(warnings).toMatchObject([{ code: 'FILES_SKIPPED', examples: ['readme.txt'] }])
 })
+
+const gml = (system: string, members: string) =>
+  `<c:FeatureCollection xmlns:c="http://c.example" xmlns:gml="http://www.opengis.net/gml/3.2">${members.replaceAll('SYSTEM', system)}</c:FeatureCollection>`
+const spot = (id: number, rest: string) =>
+  `<c:featureMember><c:spot gml:id="s.${id}"><gml:boundedBy><gml:Envelope srsName="SYSTEM"><gml:lowerCorner>690000 5330000</gml:lowerCorner><gml:upperCorner>690000 5330000</gml:upperCorner></gml:Envelope></gml:boundedBy><c:place><gml:Point srsName="SYSTEM" gml:id="p.${id}"><gml:pos>690000 5330000</gml:pos></gml:Point></c:place>${rest}</c:spot></c:featureMember>`
+const schema = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:c="http://c.example">
+  <xs:simpleType name="Code"><xs:restriction base="xs:string"/></xs:simpleType>
+  <xs:complexType name="spotType"><xs:sequence>
+    <xs:element name="code" type="c:Code"/>
+    <xs:element name="number" nillable="true"><xs:simpleType><xs:restriction base="xs:string"><xs:maxLength value="9"/></xs:restriction></xs:simpleType></xs:element>
+    <xs:element name="day" type="xs:date"/><xs:element name="share" type="xs:double"/><xs:element name="at" type="xs:dateTime"/>
+  </xs:sequence></xs:complexType></xs:schema>`
+
+test('GML has dates and times, the types of the schema beside it, and no columns of boxes', async () => {
+  const rest =
+    '<c:code>12</c:code><c:number>7</c:number><c:day>2024-02-29</c:day><c:share>1</c:share><c:at>2024-02-29T12:34:56Z</c:at>'
+  const text = gml('urn:ogc:def:crs:EPSG::25832', spot(1, rest) + spot(2, rest))
+  const bare = await imported(text)
+  const types = { gml_id: 'text', code: 'int4', number: 'int4', day: 'date', share: 'int4', at: 'timestamptz' }
+  expect(typesOf(bare.tables[0]!)).toEqual(types)
+  const { tables, warnings } = await imported(zip([file('spots.gml', text), file('spots.xsd', schema)]))
+  expect(typesOf(tables[0]!)).toEqual({ ...types, code: 'text', number: 'text', share: 'float8' })
+  expect(await rowsOf(tables[0]!.table, 'code, day::text as day, round(st_x(geom)::numeric, 4)::float8 as x')).toEqual([
+    { code: '12', day: '2024-02-29', x: 11.5518 },
+    { code: '12', day: '2024-02-29', x: 11.5518 },
+  ])
+  expect(warnings).toEqual([])
+})
+
+test.each([
+  ['urn:adv:crs:ETRS89_UTM32', 11.5518],
+  ['urn:adv:crs:ETRS89_UTM33', 17.5518],
+])('the German surveys name systems in a way of their own: %s', async (system, x) => {
+  const { tables } = await imported(gml(system, spot(1, '<c:code>a</c:code>')))
+  expect(await rowsOf(tables[0]!.table, 'st_srid(geom) as srid, round(st_x(geom)::numeric, 4)::float8 as x')).toEqual([
+    { srid: 4326, x },
+  ])
+})
+
+test('a system that nobody knows by its name is asked for', async () => {
+  await expect(imported(gml('urn:adv:crs:DE_X', spot(1, '')))).rejects.toMatchObject({ code: 'SOURCE_SRS_NEEDED' })
+})

@@ -9,6 +9,7 @@ import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
 import { conversionFailed } from './errors.ts'
 import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import { schemaTypes, surveySystem } from './gml-facts.ts'
 import { plainTables, typesOf, type PlainTable } from './geodatabase/plain-tables.ts'
 import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
@@ -99,10 +100,14 @@ export async function openDataset(
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
   const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path, signal) : []
-  const types = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
-  const exchange = { types, isUntyped: dataset.driver === 'GML', isWorkbook: WORKBOOKS.has(dataset.driver) }
-  const conversion = conversionOf(dataset, input, folder)
+  const known = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
+  const isGml = dataset.driver === 'GML'
+  const system = isGml && input.sourceSrs === undefined ? await surveySystem(path) : null
+  const conversion = conversionOf(dataset, input, folder, system)
   let { layers, target } = await convert(engine, conversion, workdir, signal)
+  const declared = dataset.schema === undefined ? null : await schemaTypes(dataset.schema)
+  const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
+  const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
   checkRead(geodatabase, layers, input.layer, notes)
   let reading = await open(target, 'GPKG', input, context, exchange)
   if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
@@ -166,7 +171,8 @@ function open(
   return Reading.open({ path, format, ...srid, ...exchange, ...asked }, place)
 }
 
-function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {
+/** @param system EPSG code of a system that the engine does not know by its name */
+function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string, system: number | null): Conversion {
   const { layer, limit, encoding } = input
   return {
     ...dataset,
@@ -176,6 +182,7 @@ function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): C
       ...EXCHANGE_OPTIONS,
       // TopoJSON has no word for its reference system, and means that of GeoJSON.
       ...(dataset.driver === 'TopoJSON' && input.sourceSrs === undefined ? ['-a_srs', DEFAULT_SRS] : []),
+      ...(system === null ? [] : ['-a_srs', `EPSG:${system}`]),
       ...(limit ? ['-limit', String(limit)] : []),
     ],
     target: join(folder, 'exchange.gpkg'),

@@ -1,5 +1,5 @@
 import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { TerraneError } from '@terrane/core/errors'
 import { formatUnknown } from '../errors.ts'
 import type { Warnings } from '../../warnings.ts'
@@ -41,6 +41,8 @@ export interface Dataset {
   /** What its file was called, without its ending. */
   readonly stem: string
   /** Types of columns that its kind of files has. */
+  /** A file that says the types of its elements. */
+  readonly schema?: string
   readonly types?: Readonly<Record<string, 'text'>>
 }
 
@@ -70,7 +72,7 @@ export async function findDatasets(folder: string, signal: AbortSignal): Promise
   let refusal: TerraneError | null = null
   for (const name of chosen) {
     try {
-      const dataset = await single(folder, name, signal)
+      const dataset = withSchema(await single(folder, name, signal), rest)
       datasets.push(isFeed && dataset.driver === 'CSV' ? { ...dataset, types: TIMETABLE_TYPES } : dataset)
     } catch (error) {
       if (!(error instanceof TerraneError) || error.code !== 'FORMAT_UNKNOWN') throw error
@@ -83,6 +85,14 @@ export async function findDatasets(folder: string, signal: AbortSignal): Promise
     throw formatUnknown({ reason: `the archive holds ${datasets.length} data sets, more than ${MOST_DATASETS}` })
   }
   return { datasets, skipped }
+}
+
+/** The schema of a GML lies beside it: under its name, or as the only one. */
+function withSchema(dataset: Dataset, names: readonly string[]): Dataset {
+  const schemas = names.filter((name) => endingOf(name) === 'xsd')
+  const own = schemas.find((name) => stemOf(name) === dataset.stem) ?? (schemas.length === 1 ? schemas[0] : undefined)
+  if (dataset.driver !== 'GML' || own === undefined) return dataset
+  return { ...dataset, schema: join(dirname(dataset.folder), own) }
 }
 
 /** Files that may be data; texts are where nothing else is, or where they are the tables of a timetable. */
