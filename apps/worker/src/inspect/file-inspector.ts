@@ -10,9 +10,11 @@ import { checkTypes } from '../jobs/ogr/column-names.ts'
 import type { Engine } from '../jobs/ogr/engine.ts'
 import { fileMissing } from '../jobs/ogr/errors.ts'
 import type { FeatureBatch, LayerSchema } from '../jobs/ogr/feature-stream.ts'
+import { warnOfSkipped } from '../jobs/ogr/obtain/find-datasets.ts'
 import { obtainDatasets } from '../jobs/ogr/obtain/obtain-file.ts'
 import { openDatasets } from '../jobs/ogr/open-datasets.ts'
 import { startReaderProcess } from '../jobs/ogr/read/reader-process.ts'
+import { Warnings } from '../jobs/warnings.ts'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { inspectBusy, inspectTooSlow } from './errors.ts'
 
@@ -77,7 +79,7 @@ export class FileInspector {
     const request = { ...input, tableName: 'inspected' }
     const project = { store: store.withSignal(signal) }
     const context = { workdir, signal, fetch, project, progress: () => {} }
-    const { datasets } = await obtainDatasets(request, MAX_BYTES, context)
+    const { datasets, skipped } = await obtainDatasets(request, MAX_BYTES, context)
     await using opened = await openDatasets(datasets, engine, request, {
       workdir,
       signal,
@@ -85,6 +87,8 @@ export class FileInspector {
     })
     const { layers } = opened.reading
     checkTypes(input.types, layers)
+    const warnings = new Warnings()
+    warnOfSkipped(skipped, warnings)
     const shapes = layers.map(() => new ShapeFacts())
     for await (const { layer, batch } of opened.reading.read(layers.map((_, i) => i))) {
       signal.throwIfAborted()
@@ -93,7 +97,7 @@ export class FileInspector {
     return {
       formats: [...new Set(datasets.map(({ driver }) => driver))],
       layers: await Promise.all(layers.map((layer, i) => factsOf(layer, shapes[i]!, database.withSignal(signal)))),
-      warnings: [...opened.notes, ...opened.reading.warnings],
+      warnings: [...warnings.list(), ...opened.notes, ...opened.reading.warnings],
     }
   }
 }

@@ -27,6 +27,7 @@ import {
 } from './ogr/describe-import.ts'
 import { LayerTable } from './ogr/layer-table.ts'
 import { filesIn, mostBytesOf } from './ogr/most-bytes.ts'
+import { warnOfSkipped } from './ogr/obtain/find-datasets.ts'
 import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
 import { DEFAULT_SRS } from './ogr/open-dataset.ts'
 import { openDatasets } from './ogr/open-datasets.ts'
@@ -134,10 +135,7 @@ class Import {
     await using spare = new SpareReader(startReader(workdir, signal))
     const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
     const warnings = new Warnings()
-    if (skipped.length > 0) {
-      const message = 'Files of the archive are no data of a format that is known, and were left out.'
-      warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
-    }
+    warnOfSkipped(skipped, warnings)
     const { files, bytes } = await filesIn(join(workdir, 'data'))
     await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, startReader, spare })
     const { reading } = opened

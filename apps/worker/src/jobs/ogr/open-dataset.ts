@@ -9,6 +9,7 @@ import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
 import { conversionFailed } from './errors.ts'
 import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import { schemaTypes, surveySystem } from './gml-facts.ts'
 import { plainTables, typesOf, type PlainTable } from './geodatabase/plain-tables.ts'
 import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
@@ -36,6 +37,9 @@ const EXCHANGE_OPTIONS = [
 
 /** Formats of sheets, which may hold coordinates in their columns. */
 const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
+
+/** Formats of tables, which may hold coordinates in their columns. */
+const OF_COLUMNS: ReadonlySet<string> = new Set([...WORKBOOKS, 'CSV', 'Parquet', 'Arrow'])
 
 /** Formats whose reference systems may be ones that only the engine knows. */
 const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf', 'ESRI Shapefile'])
@@ -76,7 +80,7 @@ export async function openDataset(
   // Several Shapefiles are one data set, which the engine opens as a whole.
   const format = dataset.file === '.' ? undefined : READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
-    const reading = await open(path, format, input, context)
+    const reading = await open(path, format, withTypesOf(dataset, input), context)
     const isReadable = format !== 'ESRI Shapefile' || reading.layers.length > 0
     const isPlaced = !KNOWN_BY_ENGINE.has(format) || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)
     if (isReadable && isPlaced) {
@@ -96,10 +100,14 @@ export async function openDataset(
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
   const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path, signal) : []
-  const types = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
-  const exchange = { types, isUntyped: dataset.driver === 'GML', isWorkbook: WORKBOOKS.has(dataset.driver) }
-  const conversion = conversionOf(dataset, input, folder)
+  const known = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
+  const isGml = dataset.driver === 'GML'
+  const system = isGml && input.sourceSrs === undefined ? await surveySystem(path) : null
+  const conversion = conversionOf(dataset, input, folder, system)
   let { layers, target } = await convert(engine, conversion, workdir, signal)
+  const declared = dataset.schema === undefined ? null : await schemaTypes(dataset.schema)
+  const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
+  const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
   checkRead(geodatabase, layers, input.layer, notes)
   let reading = await open(target, 'GPKG', input, context, exchange)
   if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
@@ -135,7 +143,7 @@ export async function openDataset(
 function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, notes: Warnings): void {
   const unused: string[] = []
   if (csv?.wkt !== undefined && driver !== 'CSV') unused.push('csv.wkt')
-  if ((csv?.x ?? csv?.y) !== undefined && driver !== 'CSV' && !WORKBOOKS.has(driver)) unused.push('csv.x', 'csv.y')
+  if ((csv?.x ?? csv?.y) !== undefined && !OF_COLUMNS.has(driver)) unused.push('csv.x', 'csv.y')
   if (encoding !== undefined && driver !== 'CSV' && !ENCODED_BY_ENGINE.has(driver)) unused.push('encoding')
   if (unused.length === 0) return
   notes.add('OPTIONS_UNUSED', `A ${driver} file says itself what these fields are for.`, unused.length, unused)
@@ -143,6 +151,11 @@ function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, not
 
 function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
   return layers.some(({ srid, geometryTypes }) => srid === null && geometryTypes.length > 0)
+}
+
+/** The request with the types of the data set's kind, which those of the request come before. */
+function withTypesOf({ types }: Dataset, input: Ogr2ogrImport): Ogr2ogrImport {
+  return types === undefined ? input : { ...input, types: { ...types, ...input.types } }
 }
 
 function open(
@@ -158,7 +171,8 @@ function open(
   return Reading.open({ path, format, ...srid, ...exchange, ...asked }, place)
 }
 
-function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {
+/** @param system EPSG code of a system that the engine does not know by its name */
+function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string, system: number | null): Conversion {
   const { layer, limit, encoding } = input
   return {
     ...dataset,
@@ -168,6 +182,7 @@ function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): C
       ...EXCHANGE_OPTIONS,
       // TopoJSON has no word for its reference system, and means that of GeoJSON.
       ...(dataset.driver === 'TopoJSON' && input.sourceSrs === undefined ? ['-a_srs', DEFAULT_SRS] : []),
+      ...(system === null ? [] : ['-a_srs', `EPSG:${system}`]),
       ...(limit ? ['-limit', String(limit)] : []),
     ],
     target: join(folder, 'exchange.gpkg'),

@@ -162,7 +162,7 @@ export class RowPacker {
 
   #valueOf(value: unknown, { type, target }: TargetColumn): unknown {
     if (value === null || value === undefined) return null
-    if (type === 'jsonb') return this.#json(value)
+    if (type === 'jsonb') return this.#json(value, target)
     if (typeof value === 'string' && type === 'text') {
       if (value.includes('\0')) this.#countNul()
       return value
@@ -173,9 +173,13 @@ export class RowPacker {
     return null
   }
 
-  #json(value: unknown): JsonText {
+  #json(value: unknown, column: string): JsonText {
     const text = JSON.stringify(value, (_, part: unknown) => {
       if (typeof part === 'bigint') return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
+      if (typeof part === 'number' && !Number.isFinite(part)) {
+        const message = `Numbers in lists and objects that are not finite became null, for JSON has none, as in ${column}.`
+        this.warnings.count('NUMBERS_NOT_FINITE', message, this.#read)
+      }
       return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part
     })
     if (!text.includes('\\u0000')) return new JsonText(text)

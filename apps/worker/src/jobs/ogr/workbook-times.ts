@@ -44,7 +44,7 @@ export async function spellOutTimes(path: string): Promise<void> {
   const text = styles?.toString('utf8') ?? ''
   const spelled = text.replaceAll(
     FORMAT,
-    (whole, head: string, code: string) => `${head}"${plainFormat(code.slice(1, -1))}"`,
+    (_, head: string, code: string) => `${head}"${plainFormat(code.slice(1, -1))}"`,
   )
   if (spelled === text) return
   const entry = localEntry(Buffer.from(spelled))

@@ -1,7 +1,10 @@
 import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { TerraneError } from '@terrane/core/errors'
 import { formatUnknown } from '../errors.ts'
+import type { Warnings } from '../../warnings.ts'
+import { kmzDocuments } from './kmz-documents.ts'
+import { TIMETABLE_TYPES, isTimetable } from './timetable.ts'
 import { asUtf8 } from './utf16.ts'
 import { driverOf, EXTENSIONS, sniffFile, type Driver } from './sniff.ts'
 
@@ -28,8 +31,6 @@ const SIDE_FILES = new Set([
   'xml',
   'atx',
 ])
-/** Beside the document of a KMZ lie pictures and models. */
-const BESIDE_KML = new Set(['kml', 'png', 'jpg', 'jpeg', 'gif', 'dae', 'bmp', 'tif', 'tiff', 'svg'])
 
 /** A data set in a folder of its own. */
 export interface Dataset {
@@ -39,6 +40,10 @@ export interface Dataset {
   readonly driver: Driver
   /** What its file was called, without its ending. */
   readonly stem: string
+  /** Types of columns that its kind of files has. */
+  /** A file that says the types of its elements. */
+  readonly schema?: string
+  readonly types?: Readonly<Record<string, 'text'>>
 }
 
 /** What an archive holds. */
@@ -60,11 +65,15 @@ export async function findDatasets(folder: string, signal: AbortSignal): Promise
   const files = names.filter((name) => !geodatabases.includes(name))
   const { bundles, rest } = await gatherBundles(folder, files)
   datasets.push(...bundles)
-  const skipped: string[] = []
+  const isFeed = isTimetable(rest)
+  const data = dataAmong(rest, isFeed || datasets.length === 0)
+  const { chosen, unlinked } = await kmzDocuments(folder, data)
+  const skipped = [...unlinked]
   let refusal: TerraneError | null = null
-  for (const name of documents(rest.filter((file) => !SIDE_FILES.has(endingOf(file))))) {
+  for (const name of chosen) {
     try {
-      datasets.push(await single(folder, name, signal))
+      const dataset = withSchema(await single(folder, name, signal), rest)
+      datasets.push(isFeed && dataset.driver === 'CSV' ? { ...dataset, types: TIMETABLE_TYPES } : dataset)
     } catch (error) {
       if (!(error instanceof TerraneError) || error.code !== 'FORMAT_UNKNOWN') throw error
       refusal ??= error
@@ -78,10 +87,26 @@ export async function findDatasets(folder: string, signal: AbortSignal): Promise
   return { datasets, skipped }
 }
 
-/** The document of a KMZ is `doc.kml`, else its first; what lies beside it are pictures, models and other documents. */
-function documents(names: readonly string[]): readonly string[] {
-  const kml = names.find((name) => name === 'doc.kml') ?? names.find((name) => name.endsWith('.kml'))
-  return kml && names.every((name) => BESIDE_KML.has(endingOf(name))) ? [kml] : names
+/** The schema of a GML lies beside it: under its name, or as the only one. */
+function withSchema(dataset: Dataset, names: readonly string[]): Dataset {
+  const schemas = names.filter((name) => endingOf(name) === 'xsd')
+  const own = schemas.find((name) => stemOf(name) === dataset.stem) ?? (schemas.length === 1 ? schemas[0] : undefined)
+  if (dataset.driver !== 'GML' || own === undefined) return dataset
+  return { ...dataset, schema: join(dirname(dataset.folder), own) }
+}
+
+/** Files that may be data; texts are where nothing else is, or where they are the tables of a timetable. */
+function dataAmong(names: readonly string[], takesTexts: boolean): readonly string[] {
+  const data = names.filter((name) => !SIDE_FILES.has(endingOf(name)))
+  const texts = names.filter((name) => endingOf(name) === 'txt')
+  return takesTexts && (data.length === 0 || isTimetable(names)) ? [...data, ...texts].toSorted() : data
+}
+
+/** Says which files of an archive were left out. */
+export function warnOfSkipped(skipped: readonly string[], warnings: Warnings): void {
+  const message =
+    'Files of the archive are no data of a format that is known, or documents that its main one does not link to, and were left out.'
+  if (skipped.length > 0) warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
 }
 
 async function single(folder: string, name: string, signal: AbortSignal): Promise<Dataset> {

@@ -38,7 +38,10 @@ export function arrowColumn(type: DataType): ArrowColumn {
   }
   if (DataType.isTimestamp(type)) {
     const unit = PER_SECOND[type.unit]!
-    return { type: 'timestamptz', valueOf: (v, row) => mapped(rawOf(v, row), (raw) => isoOfCount(raw, unit)) }
+    return {
+      type: type.timezone ? 'timestamptz' : 'timestamp',
+      valueOf: (v, row) => mapped(rawOf(v, row), (raw) => isoOfCount(raw, unit)),
+    }
   }
   if (DataType.isTime(type)) {
     const unit = PER_SECOND[type.unit]!
@@ -69,7 +72,6 @@ function plainOf(value: unknown): unknown {
     return Object.fromEntries(Object.entries(value.toJSON()).map(([key, part]) => [key, plainOf(part)]))
   }
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  if (typeof value === 'number' && !Number.isFinite(value)) return null
   return ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<unknown>, plainOf) : value
 }
 

@@ -17,10 +17,13 @@ import { readAnyDictionaryId } from './arrow-dictionary-ids.ts'
 import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
 import { unpackLz4Frame } from './lz4-frame.ts'
+import type { ReadRequest } from './protocol.ts'
+import { findUntold, warnOfOthers } from './untold-geometry.ts'
 
 const WGS84 = 4326
 /** Most bytes of one buffer. */
 const MOST_BYTES = 2 ** 30
+const SAMPLE_ROWS = 1000
 
 /** Of the file that is being read: the library has one registry of codecs. */
 let growth = new Growth(0)
@@ -46,7 +49,7 @@ interface GeometryColumn {
  *
  * @throws CONVERSION_FAILED
  */
-export async function openArrow(path: string): Promise<FeatureReader> {
+export async function openArrow({ path, srid: asked }: Pick<ReadRequest, 'path' | 'srid'>): Promise<FeatureReader> {
   const warnings = new Warnings()
   let rows = 0
   const types = new Set<number>()
@@ -54,8 +57,9 @@ export async function openArrow(path: string): Promise<FeatureReader> {
   let geometry: GeometryColumn | null = null
   for await (const batch of batchesOf(path, (found) => {
     schema = found
-    geometry = geometryOf(found)
+    geometry = geometryOf(found, warnings)
   })) {
+    if (rows === 0 && batch.numRows > 0) geometry ??= untoldGeometry(batch, asked, warnings)
     rows += batch.numRows
     if (geometry === null) continue
     for (const wkb of geometriesOf(batch, geometry)) {
@@ -64,7 +68,7 @@ export async function openArrow(path: string): Promise<FeatureReader> {
     }
   }
   if (schema === null) throw conversionFailed({ reason: 'it has no schema' })
-  const place = geometry as GeometryColumn | null
+  const place = geometry
   const columns = (schema as Schema).fields.flatMap(({ name, type }, index) =>
     index === place?.index ? [] : [{ name, index, column: arrowColumn(type as DataType) }],
   )
@@ -112,8 +116,23 @@ function* geometriesOf(batch: RecordBatch, { index, decode, isFlat }: GeometryCo
   for (let row = 0; row < batch.numRows; row++) yield decode(isFlat ? vector.get(row) : deep(vector, row))
 }
 
+/** A column of geometries that the schema does not name, by its first values. */
+function untoldGeometry(batch: RecordBatch, srid: number | undefined, warnings: Warnings): GeometryColumn | null {
+  const likely = batch.schema.fields.flatMap(({ name, type }, index) => {
+    const column = arrowColumn(type as DataType)
+    return column.type === 'bytea' || column.type === 'text' ? [{ name, index, column }] : []
+  })
+  const samples = likely.map(({ column, index }) => {
+    const vector = batch.getChildAt(index)!
+    return Array.from({ length: Math.min(batch.numRows, SAMPLE_ROWS) }, (_, row) => column.valueOf(vector, row))
+  })
+  const names = likely.map(({ name }) => name)
+  const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
+  return index === null ? null : { index: likely[index]!.index, srid: found, decode, isFlat: true }
+}
+
 /** By GeoParquet's metadata, which Feather files have, too, else by the first column of a type of GeoArrow. */
-function geometryOf(schema: Schema): GeometryColumn | null {
+function geometryOf(schema: Schema, warnings: Warnings): GeometryColumn | null {
   const geo = schema.metadata.get('geo')
   if (geo !== undefined) {
     const { primary_column: name = 'geometry', columns = {} } = JSON.parse(geo) as {
@@ -123,12 +142,22 @@ function geometryOf(schema: Schema): GeometryColumn | null {
     const index = schema.fields.findIndex((field) => field.name === name)
     const column = columns[name]
     if (index >= 0 && column) {
+      warnOfOthers(
+        Object.keys(columns).filter((other) => other !== name),
+        warnings,
+      )
       return columnAt(schema, index, column.encoding ?? 'WKB', 'crs' in column ? sridOfCrs(column.crs) : WGS84)
     }
   }
-  for (const [index, { metadata }] of schema.fields.entries()) {
+  const marked = schema.fields.flatMap(({ metadata, name }, index) => {
     const encoding = metadata.get('ARROW:extension:name') ?? ''
-    if (!/^(geoarrow|ogc)\./.test(encoding)) continue
+    return /^(geoarrow|ogc)\./.test(encoding) ? [{ index, encoding, metadata, name }] : []
+  })
+  warnOfOthers(
+    marked.slice(1).map(({ name }) => name),
+    warnings,
+  )
+  for (const { index, encoding, metadata } of marked) {
     const { crs } = JSON.parse(metadata.get('ARROW:extension:metadata') || '{}') as { crs?: unknown }
     return columnAt(schema, index, encoding, sridOfCrs(crs ?? null))
   }

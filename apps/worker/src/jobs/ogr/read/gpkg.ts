@@ -40,7 +40,9 @@ const IDENTIFIERS = new Set(['fid', 'gml_id'])
 /** Types of numbers; a whole one holds those before it. */
 const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
 /** What texts of a source without types may be. */
-const GUESSED: readonly FieldType[] = [...NUMBERS, 'bool']
+const GUESSED: readonly FieldType[] = [...NUMBERS, 'bool', 'date', 'time', 'timestamp', 'timestamptz']
+/** Corners of the box that GML has around a feature, which its geometry says. */
+const OF_BOX = new Set(['lowerCorner', 'upperCorner'])
 
 export interface Table {
   readonly name: string
@@ -59,7 +61,12 @@ export function openGpkg({
   const warnings = new Warnings()
   // Cells of a workbook have no zone.
   const declared = isWorkbook ? { ...TYPES, DATETIME: 'timestamp' as const } : TYPES
-  const tables = listTables(database, { types, guesses: isUntyped ? GUESSED : isWorkbook ? ['time'] : [], declared })
+  const tables = listTables(database, {
+    types,
+    guesses: isUntyped ? GUESSED : isWorkbook ? ['time'] : [],
+    leftOut: isUntyped ? OF_BOX : new Set(),
+    declared,
+  })
   warnOfOthers(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
@@ -73,10 +80,12 @@ interface Typing {
   readonly types: TypesOfLayers
   /** Types that texts may become. */
   readonly guesses: readonly FieldType[]
+  /** Names of fields that say nothing. */
+  readonly leftOut: ReadonlySet<string>
   readonly declared: typeof TYPES
 }
 
-function listTables(database: DatabaseSync, { types, guesses, declared }: Typing): Table[] {
+function listTables(database: DatabaseSync, { types, guesses, leftOut, declared }: Typing): Table[] {
   // A file without features need not have the table of their geometries.
   const hasGeometries = database.prepare(`select 1 from sqlite_master where name = 'gpkg_geometry_columns'`).get()
   const found = database
@@ -100,7 +109,8 @@ function listTables(database: DatabaseSync, { types, guesses, declared }: Typing
     const said = fieldsOf(database, name, geometry, declared).map((field) =>
       field.type === 'text' ? { ...field, type: own.get(field.name) ?? field.type } : field,
     )
-    const fields = guesses.length > 0 ? guessed(database, name, said, guesses) : said
+    const kept = said.filter((field) => !leftOut.has(field.name))
+    const fields = guesses.length > 0 ? guessed(database, name, kept, { allowed: guesses, known: own }) : kept
     const { rows, geometryTypes } = survey(database, name, geometry)
     return { name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }
   })
@@ -142,9 +152,9 @@ function guessed(
   database: DatabaseSync,
   table: string,
   fields: readonly Field[],
-  allowed: readonly FieldType[],
+  { allowed, known }: { readonly allowed: readonly FieldType[]; readonly known: ReadonlyMap<string, FieldType> },
 ): Field[] {
-  const texts = fields.filter(({ name, type }) => type === 'text' && !IDENTIFIERS.has(name))
+  const texts = fields.filter(({ name, type }) => type === 'text' && !IDENTIFIERS.has(name) && !known.has(name))
   if (texts.length === 0) return [...fields]
   const guesses = new Map(texts.map(({ name }) => [name, new TypeGuess()]))
   const statement = database.prepare(`select ${texts.map(({ name }) => quoted(name)).join(', ')} from ${quoted(table)}`)

@@ -17,6 +17,14 @@ export function isoTimeOfCount(count: bigint, perSecond: bigint): string {
   return isoOfCount(count, perSecond).slice(11, -1)
 }
 
+/** ISO duration of an interval as Parquet stores it: months, days and milliseconds, each in four bytes. */
+export function isoOfInterval(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const [months, days, millis] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [number, number, number]
+  const parts = `${months > 0 ? `${months}M` : ''}${days > 0 ? `${days}D` : ''}`
+  return `P${parts}${millis > 0 || parts === '' ? `T${millis / 1000}S` : ''}`
+}
+
 /** The decimal text of a whole number and how many of its digits are behind the point. */
 export function decimalText(digits: bigint, scale: number): string {
   if (scale <= 0) return String(digits * 10n ** BigInt(-scale))

@@ -14,8 +14,7 @@ async function openFormat(request: ReadRequest): Promise<FeatureReader> {
   switch (request.format) {
     case 'GPKG': {
       const reader = (await import('./gpkg.ts')).openGpkg(request)
-      if (!request.isWorkbook) return reader
-      return (await import('./point-layers.ts')).pointLayers(reader, request.csv ?? {}, request.srid ?? WGS84)
+      return request.isWorkbook ? withPoints(reader, request) : reader
     }
     case 'SQLite':
       return (await import('./spatialite.ts')).openSpatialite(request.path)
@@ -33,8 +32,13 @@ async function openFormat(request: ReadRequest): Promise<FeatureReader> {
     case 'ESRI Shapefile':
       return (await import('./shapefile.ts')).openShapefile(request)
     case 'Parquet':
-      return (await import('./parquet.ts')).openParquet(request.path)
+      return withPoints(await (await import('./parquet.ts')).openParquet(request), request)
     case 'Arrow':
-      return (await import('./arrow.ts')).openArrow(request.path)
+      return withPoints(await (await import('./arrow.ts')).openArrow(request), request)
   }
+}
+
+/** Of tables whose format says nothing of coordinates. */
+async function withPoints(reader: FeatureReader, { csv = {}, srid = WGS84 }: ReadRequest): Promise<FeatureReader> {
+  return (await import('./point-layers.ts')).pointLayers(reader, csv, srid)
 }

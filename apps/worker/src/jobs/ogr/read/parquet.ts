@@ -14,7 +14,9 @@ import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
-import { decimalText, isoOfCount, isoOfDays, isoTimeOfCount } from './instants.ts'
+import { decimalText, isoOfCount, isoOfDays, isoOfInterval, isoTimeOfCount } from './instants.ts'
+import type { ReadRequest } from './protocol.ts'
+import { findUntold, warnOfOthers } from './untold-geometry.ts'
 import { textOf } from './value-types.ts'
 
 const WGS84 = 4326
@@ -48,23 +50,26 @@ interface GeoMetadata {
  *
  * @throws CONVERSION_FAILED
  */
-export async function openParquet(path: string): Promise<FeatureReader> {
+export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path' | 'srid'>): Promise<FeatureReader> {
   const file = await bufferOf(path)
   const metadata = await parquetMetadataAsync(file)
   const scales = takeDecimals(metadata)
+  const intervals = takeIntervals(metadata)
   const warnings = new Warnings()
   const children = parquetSchema(metadata).children
-  const geometry = geometryOf(metadata, children)
-  const fields = children
-    .filter(({ element }) => element.name !== geometry?.name)
-    .map(({ element, children: parts }): Field => ({
-      name: element.name,
-      type: scales.has(element.name)
+  const told = geometryOf(metadata, children, warnings)
+  const columns = children.map(({ element, children: parts }): Field => ({
+    name: element.name,
+    type: intervals.has(element.name)
+      ? 'text'
+      : scales.has(element.name)
         ? 'numeric'
         : parts.length > 0 || element.repetition_type === 'REPEATED'
           ? 'jsonb'
           : scalarType(element),
-    }))
+  }))
+  const geometry = told ?? (await untoldGeometry(file, metadata, columns, asked, warnings))
+  const fields = columns.filter(({ name }) => name !== geometry?.name)
   const rows = Number(metadata.num_rows)
   const types = new Set<number>()
   if (geometry) {
@@ -79,9 +84,35 @@ export async function openParquet(path: string): Promise<FeatureReader> {
   const srid = geometry ? geometry.srid : WGS84
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry: geometry !== null, geometryTypes: [...types], srid }],
-    read: () => readRows(file, metadata, geometry, fields, scales, times(children)),
+    read: () => readRows(file, metadata, geometry, fields, { scales, perSecond: times(children), intervals }),
     takeWarnings: () => warnings.take(),
   }
+}
+
+/** What the library makes of values is not what they say: how many digits decimals have, parts of a second, intervals. */
+interface Encodings {
+  readonly scales: ReadonlyMap<string, number>
+  readonly perSecond: ReadonlyMap<string, bigint>
+  readonly intervals: ReadonlySet<string>
+}
+
+/** A column of geometries that the metadata do not name, by its first values. */
+async function untoldGeometry(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: readonly Field[],
+  srid: number | undefined,
+  warnings: Warnings,
+): Promise<GeometryColumn | null> {
+  const likely = columns.filter(({ type }) => type === 'bytea' || type === 'text')
+  const names = likely.map(({ name }) => name)
+  for await (const { values } of chunksOf(file, metadata, names)) {
+    const samples = values.map((column, i) => column.map((value) => cellOf(value, likely[i]!.type)))
+    const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
+    if (index === null) return null
+    return { name: names[index]!, srid: found, decode: (value) => decode(cellOf(value, likely[index]!.type)) }
+  }
+  return null
 }
 
 async function* readRows(
@@ -89,8 +120,7 @@ async function* readRows(
   metadata: FileMetaData,
   geometry: GeometryColumn | null,
   fields: readonly Field[],
-  scales: ReadonlyMap<string, number>,
-  perSecond: ReadonlyMap<string, bigint>,
+  { scales, perSecond, intervals }: Encodings,
 ): AsyncGenerator<FeatureBatch> {
   const builder = new BatchBuilder(fields.length)
   const names = [...fields.map(({ name }) => name), ...(geometry === null ? [] : [geometry.name])]
@@ -102,6 +132,7 @@ async function* readRows(
         const scale = scales.get(name)
         if (value === null || value === undefined) return null
         if (scale !== undefined) return decimalText(digitsOf(value), scale)
+        if (intervals.has(name)) return isoOfInterval(value as Uint8Array)
         return type === 'time' ? isoTimeOfCount(BigInt(value as number), perSecond.get(name)!) : cellOf(value, type)
       })
       builder.add(wkb, cells)
@@ -151,6 +182,7 @@ async function* chunksOf(
 function geometryOf(
   { key_value_metadata: pairs = [] }: FileMetaData,
   children: readonly SchemaTree[],
+  warnings: Warnings,
 ): GeometryColumn | null {
   const text = pairs.find(({ key }) => key === 'geo')?.value
   if (text !== undefined) {
@@ -162,11 +194,21 @@ function geometryOf(
       const { encoding = 'WKB' } = column
       const decode = geometryDecoder(encoding, dimensionsOf(leafNames(node)))
       if (decode === null) throw conversionFailed({ reason: `its geometries are encoded as ${encoding}` })
+      warnOfOthers(
+        Object.keys(geo.columns ?? {}).filter((other) => other !== name),
+        warnings,
+      )
       return { name, srid: 'crs' in column ? sridOfCrs(column.crs) : WGS84, decode }
     }
   }
-  const typed = children.find(({ element }) => ['GEOMETRY', 'GEOGRAPHY'].includes(String(element.logical_type?.type)))
+  const [typed, ...others] = children.filter(({ element }) =>
+    ['GEOMETRY', 'GEOGRAPHY'].includes(String(element.logical_type?.type)),
+  )
   if (!typed) return null
+  warnOfOthers(
+    others.map(({ element }) => element.name),
+    warnings,
+  )
   const { crs } = (typed.element.logical_type ?? {}) as { crs?: string }
   const srid = crs === undefined || crs === '' ? WGS84 : sridOfCrs(crs.replace(/^srid:/i, 'EPSG:'))
   return { name: typed.element.name, srid, decode: geometryDecoder('WKB', 'xy')! }
@@ -194,6 +236,13 @@ function takeDecimals(metadata: FileMetaData): Map<string, number> {
   return scales
 }
 
+/** Lets intervals through as the bytes that they are stored as, which the library refuses. Returns the names of their columns. */
+function takeIntervals(metadata: FileMetaData): Set<string> {
+  const found = metadata.schema.filter(({ converted_type: type }) => type === 'INTERVAL')
+  for (const element of found) delete element.converted_type
+  return new Set(found.map(({ name }) => name))
+}
+
 /** A whole number, or the bytes of one, the most significant first. */
 function digitsOf(value: unknown): bigint {
   if (!(value instanceof Uint8Array)) return BigInt(value as number)
@@ -215,6 +264,8 @@ function times(children: readonly SchemaTree[]): Map<string, bigint> {
 function scalarType(element: SchemaTree['element']): FieldType {
   const logical = element.logical_type?.type ?? ''
   const converted = element.converted_type ?? ''
+  const { isAdjustedToUTC = true } = (element.logical_type ?? {}) as { isAdjustedToUTC?: boolean }
+  if (logical === 'TIMESTAMP' && !isAdjustedToUTC) return 'timestamp'
   if (logical === 'TIMESTAMP' || converted.startsWith('TIMESTAMP') || element.type === 'INT96') return 'timestamptz'
   if (logical === 'TIME' || converted.startsWith('TIME_')) return 'time'
   if (logical === 'DATE' || converted === 'DATE') return 'date'

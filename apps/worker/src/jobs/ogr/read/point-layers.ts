@@ -1,9 +1,9 @@
 import { wkbOfGeoJson } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { csvColumnsUnknown } from '../errors.ts'
-import { BatchBuilder, type FeatureBatch, type FeatureReader, type LayerSchema } from '../feature-stream.ts'
-import { coordinateColumns, type Columns } from './coordinate-columns.ts'
-import { UNREADABLE, coordinateOf, doubtfulColumns } from './coordinates.ts'
+import { BatchBuilder, type FeatureBatch, type FeatureReader } from '../feature-stream.ts'
+import { areDegrees, coordinateColumns, type Columns } from './coordinate-columns.ts'
+import { UNREADABLE, coordinateOf, doubtfulColumns, unreadableColumns } from './coordinates.ts'
 
 const NUMBERS = new Set(['int4', 'int8', 'float8', 'numeric'])
 const POINT = 1
@@ -14,15 +14,16 @@ interface Wanted {
 }
 
 /**
- * The sheets of a workbook, with points where two columns hold coordinates: those that are named, else those that are
- * called as usual and hold numbers. The columns stay.
+ * The sheets of a workbook, or the columns of a table, with points where two columns hold coordinates: those that are named, else those that are
+ * called as usual and hold numbers, or texts that are coordinates. The columns stay.
  *
  * @param srid EPSG code of the coordinates
  * @throws CSV_COLUMNS_UNKNOWN
  */
-export function pointLayers(reader: FeatureReader, wanted: Wanted, srid: number): FeatureReader {
+export async function pointLayers(reader: FeatureReader, wanted: Wanted, srid: number): Promise<FeatureReader> {
   const warnings = new Warnings()
-  const places = reader.layers.map((layer) => placeOf(layer, wanted, warnings))
+  const places: (Columns | null)[] = []
+  for (const i of reader.layers.keys()) places.push(await placeOf(reader, i, wanted, warnings))
   if ((wanted.x ?? wanted.y) !== undefined && places.every((place) => place === null)) {
     throw csvColumnsUnknown({ columns: [wanted.x, wanted.y].filter((name) => name !== undefined) })
   }
@@ -38,18 +39,39 @@ export function pointLayers(reader: FeatureReader, wanted: Wanted, srid: number)
   }
 }
 
-function placeOf({ fields, hasGeometry }: LayerSchema, wanted: Wanted, warnings: Warnings): Columns | null {
+async function placeOf(
+  reader: FeatureReader,
+  layer: number,
+  wanted: Wanted,
+  warnings: Warnings,
+): Promise<Columns | null> {
+  const { fields, hasGeometry } = reader.layers[layer]!
   if (hasGeometry) return null
-  const found = coordinateColumns(
-    fields.map(({ name }) => name),
-    wanted,
-  )
+  const names = fields.map(({ name }) => name)
+  const found = coordinateColumns(names, wanted)
   if ('x' in found) {
     const isNumeric = [found.x, found.y].every((i) => NUMBERS.has(fields[i]!.type))
-    return isNumeric || (wanted.x ?? wanted.y) !== undefined ? found : null
+    if (isNumeric || (wanted.x ?? wanted.y) !== undefined) return found
+    const { hasPoints, hasValues } = await lookAt(reader, layer, found)
+    if (!hasPoints && hasValues && areDegrees(names, found))
+      unreadableColumns([names[found.x]!, names[found.y]!], warnings)
+    return hasPoints ? found : null
   }
   doubtfulColumns(found.doubtful, warnings)
   return null
+}
+
+/** Whether texts of two columns are coordinates, such as degrees and minutes. */
+async function lookAt(reader: FeatureReader, layer: number, { x, y }: Columns) {
+  let hasValues = false
+  for await (const { rows, columns } of reader.read(layer)) {
+    for (let row = 0; row < rows; row++) {
+      const given = [columns[x]![row], columns[y]![row]]
+      if (given.every((value) => coordinateOf(value) !== null)) return { hasPoints: true, hasValues: true }
+      hasValues ||= given.some((value) => value !== null && value !== '')
+    }
+  }
+  return { hasPoints: false, hasValues }
 }
 
 function withPoints(batch: FeatureBatch, { x, y }: Columns, warnings: Warnings): FeatureBatch {
