@@ -54,6 +54,7 @@ export { chooseGeometry, describeColumns, readTable } from './tables/read-table.
 export type { ColumnFacts } from './tables/read-table.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
+export type { SyncMode } from './embedded/synced-files.ts'
 export {
   areaFromGeoJson,
   clipImport,
