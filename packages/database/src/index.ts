@@ -1,7 +1,7 @@
 export { openDatabase, qualified, quoteIdentifier, quoteLiteral } from './database.ts'
 export type { Database, DatabaseOptions, Queryable, Session } from './database.ts'
 export type { Capabilities } from './capabilities.ts'
-export { migrate } from './migrate.ts'
+export { migrate, refuseNewerSchema } from './migrate.ts'
 export type { MigrationSet } from './migrate.ts'
 export { bulkLoad, loadEncoded } from './bulk-load/bulk-load.ts'
 export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
