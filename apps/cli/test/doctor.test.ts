@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openTestDatabase } from '@terrane/database/testing'
 import { profilesPath } from '../src/connection.ts'
 import { CHECKS } from '../src/doctor/checks.ts'
 import type { Finding } from '../src/doctor/finding.ts'
@@ -103,6 +104,15 @@ describe('doctor names, with a remedy,', () => {
     expect(found({ names: ['vector'] })).toEqual([expect.stringMatching(/postgis is not installed.*PostGIS/)])
     expect(found({ now: new Date(now + 31_000) })).toEqual([expect.stringMatching(/31 s apart → .*NTP/)])
     expect(found({ now: new Date(now + 29_000) })).toEqual([])
+  })
+
+  test('a schema of a later version', async () => {
+    await using later = await openTestDatabase()
+    expect(await faults({ DATABASE_URL: later.url })).not.toContainEqual(expect.stringMatching(/^schema/))
+    await later.database.query(`insert into terrane.migrations (id, sha256) values ('control/9999_of_the_future', '')`)
+    expect(await faults({ DATABASE_URL: later.url })).toContainEqual(
+      expect.stringMatching(/^schema: SCHEMA_TOO_NEW: .*control\/9999_of_the_future → Start the version/),
+    )
   })
 
   test('an old Node, too little memory, and a full disk', () => {

@@ -40,7 +40,7 @@ async function settings(): Promise<Settings> {
   const names = ['worker', 'origin', 'functions', 'router', 'console', 'database'] as const
   const free = await freePorts(names.length)
   const ports = Object.fromEntries(names.map((name, i) => [name, free[i]!])) as Settings['ports']
-  return { home, projectRef: 'local', ports, databaseUrl: db.url, logLevel: 'error' }
+  return { home, projectRef: 'local', ports, databaseUrl: db.url, databaseSync: 'soon', logLevel: 'error' }
 }
 
 interface Held {

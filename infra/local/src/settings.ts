@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { SyncMode } from '@terrane/database'
 
 /** Folder of the stack's state, and the ports it listens on. */
 export interface Settings {
@@ -7,6 +8,8 @@ export interface Settings {
   readonly ports: Readonly<Record<'worker' | 'origin' | 'functions' | 'router' | 'console' | 'database', number>>
   /** A server to use instead of the embedded database. */
   readonly databaseUrl: string | null
+  /** When the disk has what the embedded database committed. */
+  readonly databaseSync: SyncMode
   readonly logLevel: string
 }
 
@@ -19,6 +22,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       throw new Error(`TERRANE_${name}_PORT is not a port: ${text}`)
     return value
   }
+  const databaseSync = env['TERRANE_DATABASE_SYNC'] || 'soon'
+  if (databaseSync !== 'soon' && databaseSync !== 'commit')
+    throw new Error(`TERRANE_DATABASE_SYNC is neither soon nor commit: ${databaseSync}`)
   return {
     home: resolve(env['TERRANE_HOME'] || '.terrane'),
     projectRef: env['TERRANE_PROJECT_REF'] || 'local',
@@ -31,6 +37,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
       database: port('DATABASE', 54329),
     },
     databaseUrl: env['DATABASE_URL'] || null,
+    databaseSync,
     logLevel: env['LOG_LEVEL'] || 'info',
   }
 }

@@ -59,7 +59,11 @@ async function startDatabase(settings: Settings, opening: AsyncDisposableStack):
   printLine('database', `starting the embedded database in ${join(settings.home, 'pglite')}`)
   const started = performance.now()
   const database = opening.use(
-    await startEmbeddedDatabase({ dataDir: join(settings.home, 'pglite'), port: settings.ports.database }),
+    await startEmbeddedDatabase({
+      dataDir: join(settings.home, 'pglite'),
+      port: settings.ports.database,
+      sync: settings.databaseSync,
+    }),
   )
   printLine('database', `ready after ${((performance.now() - started) / 1000).toFixed(1)} s`)
   return database.url

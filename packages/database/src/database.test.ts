@@ -81,6 +81,23 @@ test('migrations that are applied are not applied again', async () => {
   expect(await migrate(test_.database, ['control', 'project'])).toEqual([])
 })
 
+test('a schema of a later version is refused, and nothing is applied to it', async () => {
+  await using later = await openTestDatabase()
+  await later.database.query(
+    `delete from terrane.migrations where id = 'control/0046_turns';
+     insert into terrane.migrations (id, sha256) values ('control/9999_of_the_future', ''), ('project/9999_another', '')`,
+  )
+  const ids = async () => (await later.database.query('select id from terrane.migrations order by id')).rows
+  const before = await ids()
+  await expect(migrate(later.database, ['control'])).rejects.toMatchObject({
+    code: 'SCHEMA_TOO_NEW',
+    message: expect.stringMatching(/does not know control\/9999_of_the_future$/) as string,
+    hint: expect.stringContaining('later') as string,
+  })
+  await expect(migrate(later.database, ['control', 'project'])).rejects.toThrow(/of_the_future, project\/9999_another$/)
+  expect(await ids()).toEqual(before)
+})
+
 test('two processes may migrate at once', async () => {
   const [a, b] = await Promise.all([migrate(test_.database, ['control']), migrate(test_.database, ['control'])])
   expect([...a, ...b]).toEqual([])

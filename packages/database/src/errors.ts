@@ -47,6 +47,14 @@ export const schemaBehind = defineError(
   (f: { reason: string }) => `The database schema does not fit this version: ${f.reason}`,
 )
 
+export const schemaTooNew = defineError(
+  'SCHEMA_TOO_NEW',
+  'unavailable',
+  (f: { unknown: readonly string[] }) =>
+    `The database schema is of a later version than this program, which does not know ${f.unknown.join(', ')}`,
+  () => ({ hint: 'Start the version that made the schema or a later one, or restore a backup of this version.' }),
+)
+
 export const bulkLoadFailed = defineError(
   'BULK_LOAD_FAILED',
   'internal',

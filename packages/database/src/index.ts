@@ -1,7 +1,7 @@
 export { openDatabase, qualified, quoteIdentifier, quoteLiteral } from './database.ts'
 export type { Database, DatabaseOptions, Queryable, Session } from './database.ts'
 export type { Capabilities } from './capabilities.ts'
-export { migrate } from './migrate.ts'
+export { migrate, refuseNewerSchema } from './migrate.ts'
 export type { MigrationSet } from './migrate.ts'
 export { bulkLoad, loadEncoded } from './bulk-load/bulk-load.ts'
 export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
@@ -54,6 +54,7 @@ export { chooseGeometry, describeColumns, readTable } from './tables/read-table.
 export type { ColumnFacts } from './tables/read-table.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
+export type { SyncMode } from './embedded/synced-files.ts'
 export {
   areaFromGeoJson,
   clipImport,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Database, Session } from './database.ts'
-import { schemaBehind } from './errors.ts'
+import { schemaBehind, schemaTooNew } from './errors.ts'
 
 /** `control`: jobs, projects and keys of the worker. `project`: what a project's database needs to receive results. */
 export type MigrationSet = 'control' | 'project'
@@ -13,13 +13,15 @@ interface Migration {
   readonly sha256: string
 }
 
+const FOLDER = new URL('../migrations/', import.meta.url)
 /** Any constant; advisory locks of the same number exclude each other. */
 const LOCK = 7_203_384_511
 
 /**
  * Brings a database up to this version: applies the missing files of the sets in order, each in its own transaction,
- * one process at a time. Returns the ids that were applied.
+ * one process at a time. Returns the ids that were applied. A schema of a later version is refused before anything is applied.
  *
+ * @throws SCHEMA_TOO_NEW
  * @throws DATABASE_SCHEMA when a migration that was applied has changed since, or the server lacks PostGIS or pgvector
  */
 export async function migrate(database: Database, sets: readonly MigrationSet[]): Promise<string[]> {
@@ -32,6 +34,7 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
        (id text primary key, sha256 text not null, applied_at timestamptz not null default now())`,
     )
   })
+  await refuseNewerSchema(database, sets)
   for (const set of sets) {
     for (const migration of await readMigrations(set)) {
       if (await apply(database, migration)) applied.push(migration.id)
@@ -40,10 +43,26 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
   return applied
 }
 
-/** Ids of every migration of this version. */
-export async function knownMigrations(): Promise<string[]> {
-  const sets = await Promise.all((['control', 'project'] as const).map(readMigrations))
-  return sets.flat().map(({ id }) => id)
+/**
+ * Refuses a database with migrations of the sets that this version does not know. One without migrations passes.
+ *
+ * @throws SCHEMA_TOO_NEW
+ */
+export async function refuseNewerSchema(database: Database, sets: readonly MigrationSet[]): Promise<void> {
+  const { rows } = await database.query<{ there: boolean }>(
+    `select to_regclass('terrane.migrations') is not null as there`,
+  )
+  if (!rows[0]?.there) return
+  const { rows: applied } = await database.query<{ id: string }>('select id from terrane.migrations order by id')
+  const ids = applied.map(({ id }) => id).filter((id) => sets.some((set) => id.startsWith(`${set}/`)))
+  await refuseUnknownMigrations(ids)
+}
+
+/** Refuses ids of migrations of which this version does not know one. @throws SCHEMA_TOO_NEW */
+export async function refuseUnknownMigrations(ids: readonly string[]): Promise<void> {
+  const known = new Set([...(await idsOf('control')), ...(await idsOf('project'))])
+  const unknown = ids.filter((id) => !known.has(id))
+  if (unknown.length > 0) throw schemaTooNew({ unknown })
 }
 
 async function apply(database: Database, migration: Migration): Promise<boolean> {
@@ -81,13 +100,20 @@ async function lock(database: Database, session: Session): Promise<void> {
   if (database.capabilities.locks) await session.query('select pg_advisory_xact_lock($1)', [LOCK])
 }
 
+/** Ids of the migrations of a set, in order: their paths without `.sql`. */
+async function idsOf(set: MigrationSet): Promise<string[]> {
+  const names = await readdir(fileURLToPath(new URL(set, FOLDER)))
+  return names
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .map((name) => `${set}/${name.slice(0, -4)}`)
+}
+
 async function readMigrations(set: MigrationSet): Promise<Migration[]> {
-  const folder = new URL(`../migrations/${set}/`, import.meta.url)
-  const names = (await readdir(fileURLToPath(folder))).filter((name) => name.endsWith('.sql')).toSorted()
   return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(new URL(name, folder), 'utf8')
-      return { id: `${set}/${name.slice(0, -4)}`, sql, sha256: createHash('sha256').update(sql).digest('hex') }
+    (await idsOf(set)).map(async (id) => {
+      const sql = await readFile(new URL(`${id}.sql`, FOLDER), 'utf8')
+      return { id, sql, sha256: createHash('sha256').update(sql).digest('hex') }
     }),
   )
 }

@@ -20,7 +20,7 @@ import type { Places } from './places.ts'
  * anything is written; the database comes last, in one transaction. Without the URL of a database, an embedded one is
  * made in the home folder.
  *
- * @throws NOT_A_BACKUP, BACKUP_DAMAGED, DATABASE_SCHEMA, PLACE_TAKEN, DATABASE_NOT_EMPTY, TRANSFER_DIFFERS
+ * @throws NOT_A_BACKUP, BACKUP_DAMAGED, SCHEMA_TOO_NEW, PLACE_TAKEN, DATABASE_NOT_EMPTY, TRANSFER_DIFFERS
  */
 export async function restore(from: ObjectStore, to: Places): Promise<Transferred & { readonly objects: number }> {
   const manifest = await readChecked(from)

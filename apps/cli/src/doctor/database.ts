@@ -1,4 +1,5 @@
-import { openDatabase } from '@terrane/database'
+import type { TerraneError } from '@terrane/core'
+import { openDatabase, refuseNewerSchema, type Database } from '@terrane/database'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 
 /** Farther apart, and tokens that are valid here have ended there. */
@@ -25,7 +26,7 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
               array(select name::text from pg_available_extensions where name = any($1)) as names`,
       [EXTENSIONS],
     )
-    return databaseFindings(rows[0]!, Date.now())
+    return [...databaseFindings(rows[0]!, Date.now()), ...(await schemaFindings(connection))]
   } catch (error) {
     return [
       wrong(
@@ -34,6 +35,17 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
         'Start it, and check host, port, user and password of DATABASE_URL.',
       ),
     ]
+  }
+}
+
+/** Whether its schema is of a later version than this one: then no app of this version starts on it. */
+export async function schemaFindings(connection: Database): Promise<Finding[]> {
+  try {
+    await refuseNewerSchema(connection, ['control', 'project'])
+    return []
+  } catch (error) {
+    const { code, message, hint } = error as TerraneError
+    return [wrong('schema', `${code}: ${message}`, hint ?? 'Let DATABASE_URL read schema terrane.')]
   }
 }
 

@@ -42,6 +42,7 @@ beforeAll(async () => {
     projectRef: 'local',
     ports: { ...behind, database: 0 },
     databaseUrl: db.url,
+    databaseSync: 'soon' as const,
     logLevel: 'error',
   }
   for (const [name, env] of appsOf(settings, keys, places)) {

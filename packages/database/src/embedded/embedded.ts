@@ -1,10 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import { defineError } from '@terrane/core'
+import type { SyncMode } from './synced-files.ts'
 import type { SessionLimits } from './turns.ts'
 
 /** What the thread of the embedded database is started with. */
 export interface EmbeddedSettings {
   readonly dataDir: string | null
+  readonly sync: SyncMode
   readonly snapshot: Uint8Array<SharedArrayBuffer> | null
   readonly rewindable: boolean
   /** 0 for any that is free. */
@@ -23,6 +25,8 @@ export type EmbeddedReply =
 export interface EmbeddedOptions {
   /** Folder of the data; in memory when absent. */
   readonly dataDir?: string
+  /** When the disk has what was committed; `soon` when absent. */
+  readonly sync?: SyncMode
   /** A {@link EmbeddedDatabase.snapshot} to start from. */
   readonly snapshot?: Uint8Array<ArrayBuffer>
   /** Allows {@link EmbeddedDatabase.rewind}, for some 150 MB; only in memory. */
@@ -63,6 +67,7 @@ const embeddedFailed = defineError(
 export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const settings: EmbeddedSettings = {
     dataDir: options.dataDir ?? null,
+    sync: options.sync ?? 'soon',
     snapshot: options.snapshot ? shared(options.snapshot) : null,
     rewindable: options.rewindable ?? false,
     port: options.port ?? 0,

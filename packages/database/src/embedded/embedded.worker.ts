@@ -2,17 +2,18 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Engine } from './engine.ts'
 import type { EmbeddedCommand, EmbeddedReply, EmbeddedSettings } from './embedded.ts'
 import { lockFolder } from './folder-lock.ts'
+import { Maintenance } from './maintenance.ts'
 import { WireServer } from './wire-server.ts'
 
 // This thread hears the clients, whatever the engine's is doing.
-const { dataDir, snapshot, rewindable, port: wanted, limits } = workerData as EmbeddedSettings
+const { dataDir, sync, snapshot, rewindable, port: wanted, limits } = workerData as EmbeddedSettings
 const port = parentPort
 if (!port) throw new Error('embedded.worker.ts runs in a worker thread')
 
 const reply = (message: EmbeddedReply) => port.postMessage(message)
 const lock = dataDir === null ? null : lockFolder(dataDir)
 if (dataDir !== null && lock === null) throw new Error(`another process has its data folder ${dataDir} open`)
-let server = await serve((again) => Engine.start({ dataDir, snapshot: again ? null : snapshot, rewindable }))
+let server = await serve((again) => Engine.start({ dataDir, sync, snapshot: again ? null : snapshot, rewindable }))
 
 port.on('message', (command: EmbeddedCommand) => {
   if (command === 'snapshot') void takeSnapshot()
@@ -21,7 +22,8 @@ port.on('message', (command: EmbeddedCommand) => {
 })
 
 async function serve(open: (again: boolean) => Promise<Engine>): Promise<WireServer> {
-  const wire = new WireServer({ open, persistent: dataDir !== null, limits })
+  const persistent = dataDir !== null
+  const wire = new WireServer({ open, persistent, limits, maintenance: persistent ? new Maintenance() : undefined })
   reply({ type: 'ready', port: await wire.listen(wanted, '127.0.0.1') })
   return wire
 }

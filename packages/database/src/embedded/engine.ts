@@ -1,10 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import type { InterruptWords } from './shared-memory.ts'
+import type { SyncMode } from './synced-files.ts'
 
 /** Where the engine takes its data from. */
 export interface EngineSource {
   /** Folder of the data; null for in memory. */
   readonly dataDir: string | null
+  readonly sync: SyncMode
   readonly snapshot: Uint8Array<SharedArrayBuffer> | null
   /** Saves its state when it has started, which {@link Engine.rewind} returns to. */
   readonly rewindable: boolean

@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { LOG_SETTINGS } from './maintenance.ts'
 import type { FileSystemState } from './rewind.ts'
 import { shareMemory, type LoadedServer } from './shared-memory.ts'
+import { SYNC_SETTINGS, syncedFiles, syncTree } from './synced-files.ts'
 import type { EngineCommand, EngineReply, EngineSettings, ServerWords } from './engine.ts'
 
 // PGlite computes on the thread that runs it: it has this one to itself.
-const { dataDir, snapshot, rewindable, flow } = workerData as EngineSettings
+const { dataDir, sync, snapshot, rewindable, flow } = workerData as EngineSettings
 const port = parentPort
 if (!port) throw new Error('engine.worker.ts runs in a worker thread')
 
@@ -14,10 +18,19 @@ const [{ PGlite }, { vector }, { dataFrom, postgisAlone, withoutOldLog }] = awai
   import('@electric-sql/pglite-pgvector'),
   import('./files.ts'),
 ])
+const isNew = dataDir !== null && !existsSync(join(dataDir, 'PG_VERSION'))
+const settings = dataDir === null ? [] : [...LOG_SETTINGS, ...SYNC_SETTINGS]
 const db = await PGlite.create({
-  extensions: { postgis: postgisAlone, vector, ...(snapshot === null ? {} : { data: dataFrom(snapshot) }) },
+  extensions: {
+    postgis: postgisAlone,
+    vector,
+    ...(snapshot === null ? {} : { data: dataFrom(snapshot) }),
+    ...(dataDir === null ? {} : { synced: syncedFiles(sync) }),
+  },
+  startParams: [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])],
   ...(dataDir === null ? {} : { dataDir }),
 })
+if (isNew) syncTree(dataDir)
 const { server, words } = await findWords()
 const { stack } = server
 

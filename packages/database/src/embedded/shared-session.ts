@@ -27,13 +27,17 @@ export class SharedSession {
   /** Makes it a client's. Returns what the session says to its settings. */
   async enter(client: Client): Promise<Buffer> {
     if (this.#current === client) return Buffer.alloc(0)
-    const before = this.#current
+    const cleaning = await this.#detach()
     this.#current = client
-    if (before?.session.dirty && !before.gone) await this.#remember(before.session)
-    before?.session.left()
     client.session.left()
-    const statements = [...(before ? [OWN_USER, 'discard all'] : []), ...client.session.restore]
+    const statements = [...cleaning, ...client.session.restore]
     return statements.length === 0 ? Buffer.alloc(0) : this.ask(...statements)
+  }
+
+  /** Makes it the server's own: no client's settings hold. */
+  async leave(): Promise<void> {
+    const cleaning = await this.#detach()
+    if (cleaning.length > 0) await this.ask(...cleaning)
   }
 
   /** Prepares what a unit of the client uses and the session has forgotten. */
@@ -58,6 +62,16 @@ export class SharedSession {
   /** Runs statements of the server's own, each as a query of its own, in one turn of the engine. */
   ask(...statements: readonly string[]): Promise<Buffer> {
     return answerTo(this.engine, Buffer.concat(statements.map(simpleQuery)))
+  }
+
+  /** Takes it from its client. Returns the statements that clean it. */
+  async #detach(): Promise<readonly string[]> {
+    const before = this.#current
+    if (!before) return []
+    this.#current = null
+    if (before.session.dirty && !before.gone) await this.#remember(before.session)
+    before.session.left()
+    return [OWN_USER, 'discard all']
   }
 
   async #remember(session: SessionState): Promise<void> {

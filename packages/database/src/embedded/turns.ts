@@ -48,6 +48,11 @@ export class Turns {
     return this.#next() < this.#queue.length || this.#owner?.gone === true
   }
 
+  /** No client keeps the session. */
+  get isFree(): boolean {
+    return this.#owner === null
+  }
+
   /** Takes a unit of a client back that waits for others. */
   withdraw(client: Client): Unit | null {
     if (this.#owner === client) return null

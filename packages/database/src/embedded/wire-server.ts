@@ -3,6 +3,7 @@ import { Client, type Unit } from './connection.ts'
 import type { CopyIn } from './copy-in.ts'
 import type { Engine } from './engine.ts'
 import { Execution } from './execution.ts'
+import type { Maintenance } from './maintenance.ts'
 import { errorResponse, messagesOf, READY } from './messages.ts'
 import { CANCELLED, Reply } from './reply.ts'
 import { answerTo, errorIn, SharedSession } from './shared-session.ts'
@@ -15,6 +16,7 @@ export interface WireServerOptions {
   /** What was committed outlives the engine. */
   readonly persistent: boolean
   readonly limits?: Partial<SessionLimits>
+  readonly maintenance?: Maintenance | undefined
 }
 
 /**
@@ -39,6 +41,7 @@ export class WireServer {
   #execution: Execution | null = null
   #draining: Promise<void> | null = null
   #opening: Promise<void> | null = null
+  #maintenanceTimer: NodeJS.Timeout | undefined
   #isClosing = false
 
   constructor(options: WireServerOptions) {
@@ -71,6 +74,7 @@ export class WireServer {
   /** Ends as {@link close} does, but for the engine: what it runs is cancelled. Null when it was lost. */
   async release(): Promise<Engine | null> {
     this.#isClosing = true
+    clearTimeout(this.#maintenanceTimer)
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const client of this.#clients.values()) client.socket.destroy()
     await this.#opening
@@ -137,18 +141,40 @@ export class WireServer {
         this.#draining = null
         // What came in the moment in which it ended.
         if (this.#turns.isDue) this.#run()
+        else this.#waitForMaintenance()
       })
+  }
+
+  #waitForMaintenance(): void {
+    const dueInMs = this.#options.maintenance?.dueInMs ?? Infinity
+    clearTimeout(this.#maintenanceTimer)
+    if (this.#isClosing || dueInMs === Infinity || !this.#turns.isFree) return
+    this.#maintenanceTimer = setTimeout(() => this.#run(), dueInMs).unref()
   }
 
   async #drain(session: SharedSession): Promise<void> {
     for (;;) {
       if (this.#turns.takeAbandoned()) await session.rollback()
+      const isMaintained = await this.#maintain(session)
       const unit = this.#turns.take()
-      if (!unit) return
-      if (unit.startUp) await this.#greet(session, unit.client, unit.startUp)
-      else if (unit.asks) await this.#answer(session, unit.client, unit.asks)
-      else await this.#execute(session, unit)
+      if (unit) await this.#serve(session, unit)
+      else if (!isMaintained) return
     }
+  }
+
+  async #serve(session: SharedSession, unit: Unit): Promise<void> {
+    if (unit.startUp) return this.#greet(session, unit.client, unit.startUp)
+    if (unit.asks) return this.#answer(session, unit.client, unit.asks)
+    await this.#execute(session, unit)
+    this.#options.maintenance?.worked()
+  }
+
+  /** Does what is due next, unless a client keeps the session; whether there was something. */
+  async #maintain(session: SharedSession): Promise<boolean> {
+    const { maintenance } = this.#options
+    if (!maintenance || maintenance.dueInMs > 0 || !this.#turns.isFree || this.#isClosing) return false
+    await maintenance.step(session, () => (this.#isClosing ? 'the stop' : this.#turns.isDue ? 'a client' : 'none'))
+    return true
   }
 
   async #greet(session: SharedSession, client: Client, startUp: StartUp): Promise<void> {

@@ -28,5 +28,5 @@ test.runIf(testLane() === 'postgres')('a database is outlined, and one with some
   await expect(refuseUnlessEmpty(own.url)).rejects.toMatchObject({ code: 'DATABASE_NOT_EMPTY' })
   await expect(refuseLaterVersion(reader.outline)).resolves.toBeUndefined()
   const later = { ...reader.outline, migrations: ['control/9999_of_the_future'] }
-  await expect(refuseLaterVersion(later)).rejects.toMatchObject({ code: 'DATABASE_SCHEMA' })
+  await expect(refuseLaterVersion(later)).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
 })

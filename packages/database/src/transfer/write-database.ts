@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import copyStreams from 'pg-copy-streams'
 import { qualified, quoteIdentifier } from '../database.ts'
-import { mapConnectionError, notEmpty, schemaBehind, transferDiffers } from '../errors.ts'
+import { mapConnectionError, notEmpty, transferDiffers } from '../errors.ts'
 import type { LentSession } from '../lent-session.ts'
-import { knownMigrations } from '../migrate.ts'
+import { refuseUnknownMigrations } from '../migrate.ts'
 import { anythingIn, inventoryOf, openSession, type DatabaseOutline, type TableOutline } from './read-database.ts'
 
 /** Bytes of one COPY: the embedded database holds one whole. */
@@ -21,7 +21,7 @@ export interface Transferred {
  * there should be, or nothing.
  *
  * @param rows of a table, as COPY reads them as text
- * @throws DATABASE_NOT_EMPTY, DATABASE_SCHEMA, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's own error
+ * @throws DATABASE_NOT_EMPTY, SCHEMA_TOO_NEW, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's own error
  */
 export async function writeDatabase(
   url: string,
@@ -68,11 +68,9 @@ function refuseAny(found: readonly string[]): void {
   if (found.length > 0) throw notEmpty({ found })
 }
 
-/** Earlier versions are brought up to date by the apps when they start. @throws DATABASE_SCHEMA */
+/** Earlier versions are brought up to date by the apps when they start. @throws SCHEMA_TOO_NEW */
 export async function refuseLaterVersion({ migrations }: DatabaseOutline): Promise<void> {
-  const known = new Set(await knownMigrations())
-  const unknown = migrations.find((id) => !known.has(id))
-  if (unknown !== undefined) throw schemaBehind({ reason: `it has migration ${unknown}, which is of a later version` })
+  await refuseUnknownMigrations(migrations)
 }
 
 /** Returns how many rows were sent. */

@@ -3,9 +3,11 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { openFolder, startProcess } from './embedded-process.ts'
 
-// oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
-const KILLS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1' ? 20 : 6
+// Slow: each of 20 kills is followed by a start of the database.
+const KILLS = 20
 const WRITERS = 4
+/** Rows that each transaction updates, so that vacuums and checkpoints run when it is killed. */
+const CHURNED = 500
 
 test(`${KILLS} kill -9 of the embedded database under load lose no acknowledged transaction`, async () => {
   await using folder = await openFolder()
@@ -17,6 +19,8 @@ test(`${KILLS} kill -9 of the embedded database under load lose no acknowledged 
   await using _ = { [Symbol.asyncDispose]: () => running.kill() }
   const setUp = await open(running.url)
   await setUp.query('create table ledger (id int, part int, padding text, primary key (id, part))')
+  await setUp.query(`create table churn as select i as id, 0 as n, repeat('x', 500) as padding
+                     from generate_series(1, ${CHURNED}) i`)
   await setUp.end()
 
   /** Transactions of three rows, every fifth of them rolled back, until the connection is lost. */
@@ -29,6 +33,7 @@ test(`${KILLS} kill -9 of the embedded database under load lose no acknowledged 
         for (const part of [1, 2, 3]) {
           await client.query('insert into ledger values ($1, $2, $3)', [id, part, 'x'.repeat(random() * 2000)])
         }
+        await client.query('update churn set n = n + 1')
         const isKept = id % 5 !== 0
         await client.query(isKept ? 'commit' : 'rollback')
         ;(isKept ? acknowledged : rolledBack).add(id)
@@ -51,7 +56,11 @@ test(`${KILLS} kill -9 of the embedded database under load lose no acknowledged 
   const { rows } = await client.query<{ id: number; parts: number }>(
     'select id, count(*)::int as parts from ledger group by id order by id',
   )
+  const { rows: churn } = await client.query<{ n: number; rows: number }>(
+    'select n, count(*)::int as rows from churn group by n',
+  )
   await client.end()
+  expect(churn).toEqual([{ n: rows.length, rows: CHURNED }])
   const found = new Map(rows.map(({ id, parts }) => [id, parts]))
   expect([...acknowledged].filter((id) => !found.has(id))).toEqual([])
   expect([...rolledBack].filter((id) => found.has(id))).toEqual([])

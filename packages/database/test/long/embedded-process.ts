@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { SyncMode } from '../../src/index.ts'
 
 /** An embedded database in a process of its own. */
 export interface EmbeddedProcess {
@@ -12,12 +13,22 @@ export interface EmbeddedProcess {
   kill(): Promise<void>
 }
 
+interface ProcessOptions {
+  readonly stuckMs?: number
+  readonly sync?: SyncMode
+  /** A module that its threads load before anything else. */
+  readonly preload?: string
+}
+
 /** Starts one on a folder. */
-export async function startProcess(dataDir: string, stuckMs = 10_000): Promise<EmbeddedProcess> {
+export async function startProcess(dataDir: string, options: ProcessOptions = {}): Promise<EmbeddedProcess> {
+  const { stuckMs = 10_000, sync = 'soon', preload } = options
   const script = fileURLToPath(new URL('./serve-embedded.ts', import.meta.url))
-  const child: ChildProcess = spawn(process.execPath, [script, dataDir, String(stuckMs)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...(preload === undefined ? [] : ['--import', preload]), script, dataDir, String(stuckMs), sync],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   const exited = once(child, 'exit')
   const [line] = (await Promise.race([
     once(child.stdout!, 'data'),

@@ -1,6 +1,10 @@
 // A process of its own for an embedded database that is to be killed: says its URL on a line.
-import { startEmbeddedDatabase } from '../../src/index.ts'
+import { startEmbeddedDatabase, type SyncMode } from '../../src/index.ts'
 
-const [dataDir = '', stuckMs = '10000'] = process.argv.slice(2)
-const { url } = await startEmbeddedDatabase({ dataDir, limits: { stuckMs: Number(stuckMs) } })
+const [dataDir = '', stuckMs = '10000', sync = 'soon'] = process.argv.slice(2)
+const { url } = await startEmbeddedDatabase({
+  dataDir,
+  sync: sync as SyncMode,
+  limits: { stuckMs: Number(stuckMs) },
+})
 process.stdout.write(`${url}\n`)
