@@ -84,15 +84,17 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       onRefused: (version, text) => logBook.event('warn', version, text),
     }),
   )
+  const onLeft = (path: string, error: unknown) => logger.warn({ path, err: error }, 'files could not be removed')
   const factory = opening.use(
     await InstanceFactory.open({
       ...probed,
       door: egress,
       bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
       onLine: (version, line, requestId) => observer.line(version, line, requestId),
+      onLeft,
     }),
   )
-  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
+  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory, onLeft))
   const builder = opening.use(
     new Builder({
       program: await writeBuildProgram(stateDir),

@@ -98,6 +98,7 @@ async function measureBase(runtime: Runtime, users: UserRange | null): Promise<n
       users,
       bootMs: 30_000,
       onLine: () => {},
+      onLeft: () => {},
     })
     const instance = await factory.start({ ...trial, sealed: false, env: {} }, true)
     try {

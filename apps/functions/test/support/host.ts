@@ -13,10 +13,10 @@ import { DatabaseDoor } from '../../src/database/door.ts'
 import { Functions } from '../../src/functions.ts'
 import type { Caller } from '../../src/gateway/caller.ts'
 import { Depths } from '../../src/gateway/depth.ts'
-import { Gateway } from '../../src/gateway/gateway.ts'
+import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.ts'
 import type { Invocation } from '../../src/gateway/invocation/invocation.ts'
 import { Capacity } from '../../src/pool/capacity.ts'
-import { InstanceFactory, type UserRange } from '../../src/pool/factory.ts'
+import { InstanceFactory, type GatewayDoor, type UserRange } from '../../src/pool/factory.ts'
 import type { ExitReason } from '../../src/pool/instance.ts'
 import type { FunctionLine } from '../../src/pool/output.ts'
 import { DEFAULT_CEILINGS, readPolicy, type Policy } from '../../src/policy.ts'
@@ -50,6 +50,10 @@ export async function startHost(options: {
   /** Database of the test project. */
   readonly databaseUrl?: string
   readonly sessions?: number
+  /** In place of the doors of a host. */
+  readonly door?: GatewayDoor
+  /** Loads functions that are not served. */
+  readonly find?: GatewayOptions['find']
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -67,6 +71,7 @@ export async function startHost(options: {
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
   const refusedSockets: string[] = []
   const narrowed: string[] = []
+  const left: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
   const databaseFailures: unknown[] = []
@@ -94,11 +99,12 @@ export async function startHost(options: {
   const factory = stack.use(
     await InstanceFactory.open({
       runtime: options.runtime,
-      door: egress,
+      door: options.door ?? egress,
       users: options.users ?? null,
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
+      onLeft: (path) => left.push(path),
     }),
   )
   const store = stack.use(new VersionStore(join(folder, 'versions'), factory))
@@ -117,7 +123,7 @@ export async function startHost(options: {
     new Gateway({
       functions,
       projectOf: () => 'test',
-      find: () => undefined,
+      find: options.find ?? (() => undefined),
       authenticate: (_project, { headers }, needed) => testAuthenticate(headers, needed),
       depths,
       log: { info() {}, warn() {}, error() {} },
@@ -160,6 +166,7 @@ export async function startHost(options: {
     finished,
     refusedSockets,
     narrowed,
+    left,
     databaseFailures,
     async deploy(name: string, source: string, deployment: Deployment = {}) {
       const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)
