@@ -75,7 +75,8 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     },
     functionsOwnOrigin: config.TERRANE_FUNCTIONS_OWN_ORIGIN,
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
-    readiness: { database: () => database.query('select 1'), storage: () => store.ready() },
+    readiness: { database: () => database.query('select 1') },
+    partsReady: { storage: () => store.ready() },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
