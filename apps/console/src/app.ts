@@ -55,7 +55,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   app.decorateRequest('project', null)
   await app.register(cookie)
   addSecurityHeaders(app, deps.cookie.secure, deps.basemap.origin)
-  addHealth(app, deps.readiness)
+  addHealth(app, deps.readiness, { registry: deps.registry })
   addMetrics(app, deps.registry, deps.edge)
   const limits = { pages: new RateLimits(deps.edge), members: new RateLimits(deps.edge) }
   await app.register(async (open) => {

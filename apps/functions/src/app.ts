@@ -43,7 +43,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     version: '1.0.0',
     description: 'The deploy API of project functions. Functions themselves answer under /functions/v1/{name}.',
   })
-  addHealth(app, deps.readiness)
+  addHealth(app, deps.readiness, { registry: deps.registry })
   addMetrics(app, deps.registry, deps.edge)
   await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps.control))
   return app

@@ -87,6 +87,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       onRefused: (version, text, requestId) => logBook.event('warn', version, text, {}, requestId),
     }),
   )
+  const onLeft = (path: string, error: unknown) => logger.warn({ path, err: error }, 'files could not be removed')
   const factory = opening.use(
     await InstanceFactory.open({
       ...probed,
@@ -97,9 +98,10 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
         (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
       ),
       onLine: (version, line, requestId) => observer.line(version, line, requestId),
+      onLeft,
     }),
   )
-  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
+  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory, onLeft))
   const builder = opening.use(
     new Builder({
       program: await writeBuildProgram(stateDir),

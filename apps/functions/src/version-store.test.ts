@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { digestOf } from './bundle/archive.ts'
 import type { Functions } from './functions.ts'
@@ -20,11 +20,21 @@ function unused() {
   return { functions, free }
 }
 
-async function makeStore(): Promise<VersionStore> {
+async function makeStore(onLeft?: (path: string, error: unknown) => void): Promise<VersionStore> {
   const root = await mkdtemp(join(tmpdir(), 'terrane-versions-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
-  return new VersionStore(root, {} as InstanceFactory)
+  return new VersionStore(root, {} as InstanceFactory, onLeft)
 }
+
+test('a removal that fails is told, and fails nobody: nobody waits for it', async () => {
+  const left: unknown[] = []
+  const store = await makeStore((path, error) => left.push(path, error))
+  const version = await store.add(archive, facts)
+  const broken = { whenUnused: () => Promise.reject(new Error('the disk is gone')) } as unknown as Functions
+  await store.discard(version, broken)
+  expect(left).toEqual([dirname(version.cacheDir), new Error('the disk is gone')])
+  expect(existsSync(version.codeDir)).toBe(true)
+})
 
 test('a version that is discarded while it is about to be served again stays', async () => {
   const store = await makeStore()

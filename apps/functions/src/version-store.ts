@@ -39,10 +39,16 @@ export class VersionStore implements AsyncDisposable {
   /** Caches that are closed while this host runs. */
   readonly #closed = new Set<string>()
 
-  /** @param root a folder that only hosts of this user write to */
-  constructor(root: string, factory: InstanceFactory) {
+  readonly #onLeft: (path: string, error: unknown) => void
+
+  /**
+   * @param root a folder that only hosts of this user write to
+   * @param onLeft told of files that could not be removed
+   */
+  constructor(root: string, factory: InstanceFactory, onLeft: (path: string, error: unknown) => void = nothing) {
     this.#root = root
     this.#factory = factory
+    this.#onLeft = onLeft
   }
 
   /**
@@ -128,11 +134,19 @@ export class VersionStore implements AsyncDisposable {
     return { ...version, sealed: true }
   }
 
-  /** Removes a version's files once no process uses them, unless something else of equal content is served or will be. */
+  /**
+   * Removes a version's files once no process uses them, unless something else of equal content is served or will be.
+   * Never rejects: nobody waits for it.
+   */
   async discard(version: FunctionVersion, functions: Functions): Promise<void> {
-    await functions.whenUnused(version)
-    for (const live of functions) if (live.version.codeDir === version.codeDir) return
-    if (!this.#held.has(dirname(version.cacheDir))) await this.#remove(version)
+    const home = dirname(version.cacheDir)
+    try {
+      await functions.whenUnused(version)
+      for (const live of functions) if (live.version.codeDir === version.codeDir) return
+      if (!this.#held.has(home)) await this.#remove(version)
+    } catch (error) {
+      this.#onLeft(home, error)
+    }
   }
 
   /** Removes a version that `use` holds, when it turned out to be unusable; not while others hold it too. */
@@ -143,11 +157,13 @@ export class VersionStore implements AsyncDisposable {
   #remove(version: FunctionVersion): Promise<void> {
     const home = dirname(version.cacheDir)
     const gone = (async () => {
+      // Without its list of files the rest of a folder is no version.
+      await rm(join(home, MANIFEST), { force: true })
       await unseal(version.cacheDir)
       this.#closed.delete(version.cacheDir)
       await rm(home, { recursive: true, force: true })
     })().finally(() => this.#going.delete(home))
-    this.#going.set(home, gone)
+    this.#going.set(home, gone.catch(nothing))
     return gone
   }
 

@@ -50,6 +50,8 @@ export interface AppDeps {
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
+  /** What parts of it need; they answer 503 while it is away. */
+  readonly partsReady: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
 
@@ -70,7 +72,7 @@ const EXPOSED = [
 /** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions and the router. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit, edge: deps.edge, longestRequestMs: 0 })
-  addHealth(app, deps.readiness)
+  addHealth(app, deps.readiness, { parts: deps.partsReady, registry: deps.registry })
   addMetrics(app, deps.registry, deps.edge)
   await app.register(async (open) => {
     await open.register(cors, {

@@ -51,10 +51,6 @@ export const Env = Type.Object({
     maximum: 64,
     description: 'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
   }),
-  TERRANE_UPLOAD_DIR: Type.String({
-    default: '.terrane/uploads',
-    description: 'Bytes of resumable uploads until they are whole; forgotten after 24 hours.',
-  }),
   TERRANE_REST_SCHEMAS: List('Schemas that /rest/v1 exposes; the first is the default.', 'public,geoembeddings'),
   TERRANE_STATEMENT_TIMEOUT_MS: Type.Integer({
     default: 30_000,

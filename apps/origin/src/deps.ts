@@ -1,7 +1,7 @@
 import { migrate, openDatabase } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import { createGuardedFetch, createLogger, createRegistry, readEdge } from '@terrane/service'
-import { openStore } from '@terrane/storage'
+import { openStore, within } from '@terrane/storage'
 import { RenderPool } from '@terrane/tiling/raster'
 import type { AppDeps } from './app.ts'
 import type { OriginConfig } from './config.ts'
@@ -61,7 +61,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       jwtSecret: config.TERRANE_JWT_SECRET,
       ...(door.checkRevoked && { checkRevoked: door.checkRevoked }),
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
-      uploadDir: config.TERRANE_UPLOAD_DIR,
+      uploads: openStore(within(config.TERRANE_STORAGE, 'uploads'), config),
     },
     raster: {
       pool,
@@ -75,7 +75,8 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     },
     functionsOwnOrigin: config.TERRANE_FUNCTIONS_OWN_ORIGIN,
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
-    readiness: { database: () => database.query('select 1'), storage: () => store.ready() },
+    readiness: { database: () => database.query('select 1') },
+    partsReady: { storage: () => store.ready() },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }

@@ -42,7 +42,6 @@ export async function openOrigin(
       TERRANE_JWT_SECRET: SECRET,
       TERRANE_SERVICE_ROLE_KEY: OPAQUE_SERVICE_KEY,
       TERRANE_STORAGE: `file:${folder}`,
-      TERRANE_UPLOAD_DIR: join(folder, 'uploads'),
       // A busy machine is no slow statement.
       TERRANE_ANON_STATEMENT_TIMEOUT_MS: '60000',
       TERRANE_USER_STATEMENT_TIMEOUT_MS: '60000',

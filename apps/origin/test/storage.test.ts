@@ -277,7 +277,7 @@ test('a preflight answers for browsers', async () => {
 describe('the store of a remote project, as the worker uses it', () => {
   const remoteFetch: RemoteFetch = async (url, options) => {
     const { accept: _, ...init } = options
-    const response = await fetch(url, { ...init, duplex: 'half' } as RequestInit)
+    const response = await fetch(url, { ...init, duplex: 'half' })
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),

@@ -50,7 +50,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       else problemHandler(error, request, reply)
     },
   })
-  addHealth(app, deps.readiness)
+  addHealth(app, deps.readiness, { registry: deps.registry })
   addMetrics(app, deps.registry, deps.edge)
   await app.register(
     async (base) => {

@@ -87,7 +87,8 @@ const Named = Type.Object({
     default: 0,
     minimum: 0,
     maximum: 256,
-    description: 'Threads that compute routes; 0 = one per core.',
+    description:
+      'Threads that compute routes; 0 = one per core of the CPU quota, and at most one per 256 MiB of the memory limit.',
   }),
   TERRANE_ROUTING_QUEUE: Type.Integer({
     default: 1000,

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { factsOf } from '@terrane/routing'
 import { splitList } from '@terrane/core'
 import {
@@ -19,6 +18,7 @@ import { Engine } from './engine/engine.ts'
 import { buildInProcess, type BuildGraph } from './graph/build.ts'
 import { configuredKeeper } from './graph/configured-keeper.ts'
 import type { GraphKeeper } from './graph/keeper.ts'
+import { threadsGiven } from './threads.ts'
 
 /** The open router; disposing of it closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
@@ -39,7 +39,7 @@ export async function openDeps(config: RouterConfig, build: BuildGraph = buildIn
   const counters = count(registry)
   const engine = opening.use(
     new Engine({
-      threads: config.TERRANE_ROUTING_THREADS || availableParallelism(),
+      threads: config.TERRANE_ROUTING_THREADS || threadsGiven(),
       limits: config.limits,
       costings: config.TERRANE_ROUTING_COSTINGS,
       search: config.TERRANE_ROUTING_SEARCH,

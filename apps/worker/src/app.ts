@@ -130,7 +130,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     },
     describeJobs,
   )
-  addHealth(app, deps.readiness)
+  addHealth(app, deps.readiness, { registry: deps.registry })
   addMetrics(app, deps.registry, deps.edge)
   uiRoute(app)
   await app.register(async (guarded) => {

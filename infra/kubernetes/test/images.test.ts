@@ -9,7 +9,7 @@ const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8')
 
 test('what apps write by default beside themselves, images write under /data', () => {
   const written = [...operations.matchAll(/^\| `([A-Z_]+)` \| `(?:file:)?\.terrane/gm)].map((match) => match[1]!)
-  expect(written).toContain('TERRANE_UPLOAD_DIR')
+  expect(written).toContain('TERRANE_STORAGE')
   expect(written.filter((name) => !new RegExp(`\\b${name}=(file:)?/data\\b`).test(dockerfile))).toEqual([])
 })
 

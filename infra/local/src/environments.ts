@@ -85,7 +85,6 @@ export function appsOf(
       MALLOC_ARENA_MAX: '2',
       TERRANE_CONTROL_DATABASE_URL: databaseUrl,
       TERRANE_DATA_ROOTS: dataRoots,
-      TERRANE_UPLOAD_DIR: join(home, 'uploads'),
       TERRANE_WORKER_URL: local(ports.worker),
       TERRANE_FUNCTIONS_URL: local(ports.functions),
       TERRANE_ROUTER_URL: local(ports.router),

@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Http } from './http.ts'
+import { Gauge, onScrape, type Registry } from './metrics.ts'
 import { isStopping } from './stopping.ts'
 
 /**
@@ -13,11 +15,22 @@ const CHECK_TIMEOUT_MS = 3000
 
 const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Type.String()) })
 
+type Checks = Readonly<Record<string, ReadinessCheck>>
+type State = 'ok' | 'starting' | 'down'
+
+export interface HealthOptions {
+  /** What a part of the app needs: while it is down that part answers 503 itself, and the app stays ready. */
+  readonly parts?: Checks
+  /** Gets the gauge `terrane_ready` of all checks. */
+  readonly registry?: Registry
+}
+
 /**
  * Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down or starting, or
- * the process is stopping). No key is needed.
+ * the process is stopping; 200 `degraded` while only a part lacks something). No key is needed.
  */
-export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCheck>>): void {
+export function addHealth(app: Http, checks: Checks, { parts = {}, registry }: HealthOptions = {}): void {
+  if (registry) showReadiness(registry, { ...checks, ...parts })
   app.get(
     '/health/live',
     {
@@ -49,21 +62,41 @@ export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCh
     },
     async (request, reply) => {
       if (isStopping(app)) return reply.code(503).send({ status: 'stopping', checks: {} })
-      const results = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => {
-          try {
-            const state = await Promise.race([check(), timeout()])
-            return [name, state === 'starting' ? 'starting' : 'ok'] as const
-          } catch (error) {
-            request.log.warn({ err: error, check: name }, 'readiness check failed')
-            return [name, 'down'] as const
-          }
-        }),
-      )
-      const status = ['down', 'starting'].find((worst) => results.some(([, state]) => state === worst)) ?? 'ok'
-      return reply.code(status === 'ok' ? 200 : 503).send({ status, checks: Object.fromEntries(results) })
+      const [needed, partial] = await Promise.all([look(checks, request.log), look(parts, request.log)])
+      const all = { checks: { ...needed, ...partial } }
+      const missing = (['down', 'starting'] as const).find((worst) => Object.values(needed).includes(worst))
+      if (missing) return reply.code(503).send({ status: missing, ...all })
+      return { status: Object.values(partial).some((state) => state !== 'ok') ? 'degraded' : 'ok', ...all }
     },
   )
+}
+
+async function look(checks: Checks, log?: FastifyBaseLogger): Promise<Record<string, State>> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]): Promise<[string, State]> => {
+      try {
+        const state = await Promise.race([check(), timeout()])
+        return [name, state === 'starting' ? 'starting' : 'ok']
+      } catch (error) {
+        log?.warn({ err: error, check: name }, 'readiness check failed')
+        return [name, 'down']
+      }
+    }),
+  )
+  return Object.fromEntries(results)
+}
+
+/** The same for Prometheus: 1 while a check is ok. */
+function showReadiness(registry: Registry, checks: Checks): void {
+  const ready = new Gauge({
+    name: 'terrane_ready',
+    help: 'Whether what an app needs is there.',
+    labelNames: ['check'],
+    registers: [registry],
+  })
+  onScrape(ready, async () => {
+    for (const [check, state] of Object.entries(await look(checks))) ready.set({ check }, state === 'ok' ? 1 : 0)
+  })
 }
 
 function timeout(): Promise<never> {

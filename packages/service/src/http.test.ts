@@ -199,6 +199,25 @@ test('readiness names the dependency that is down', async () => {
   expect(ready.json()).toEqual({ status: 'down', checks: { database: 'down', disk: 'ok' } })
 })
 
+test('an app stays ready while only a part of it lacks something, and metrics tell', async () => {
+  const app = await makeApp()
+  const registry = createRegistry('test')
+  let isStarting = false
+  const database = () => Promise.resolve(isStarting ? 'starting' : 'there')
+  addHealth(app, { database }, { parts: { storage: () => Promise.reject(new Error('no')) }, registry })
+  const ready = await app.inject('/health/ready')
+  expect([ready.statusCode, ready.json()]).toEqual([
+    200,
+    { status: 'degraded', checks: { database: 'ok', storage: 'down' } },
+  ])
+  const shown = await registry.metrics()
+  expect(shown).toContain('terrane_ready{check="database",app="test"} 1')
+  expect(shown).toContain('terrane_ready{check="storage",app="test"} 0')
+  isStarting = true
+  const starting = await app.inject('/health/ready')
+  expect([starting.statusCode, starting.json<{ status: string }>().status]).toEqual([503, 'starting'])
+})
+
 test('an answer of a route that is polled is a line for debugging, its failure is not', async () => {
   const lines: { level: number; path?: string }[] = []
   const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) })

@@ -1,4 +1,4 @@
-export { openStore } from './open-store.ts'
+export { openStore, within } from './open-store.ts'
 export type { AwsSettings } from './open-store.ts'
 export { checkBucketName, checkHeaders, checkKey, isHeaderValue, upload } from './object-store.ts'
 export type {

@@ -49,6 +49,11 @@ export function openStore(setting: string, aws: AwsSettings = {}, bounds: Partia
   throw invalid(`'${setting}' is neither file:{folder} nor s3://{bucket}/{prefix}`)
 }
 
+/** The setting of a store beside that of a setting, in a folder or under a prefix of it that no bucket of it reaches. */
+export function within(setting: string, name: string): string {
+  return `${setting.replace(/\/+$/, '')}/${name}`
+}
+
 function invalid(reason: string): TerraneError {
   return new TerraneError('INVALID_STORAGE', 'invalid', `TERRANE_STORAGE: ${reason}`)
 }

@@ -105,7 +105,13 @@ export class Gateway implements Desk, Disposable {
     const finding = this.#options.find(project, target.name)
     const absent = () => this.#refuse(request, response, requestId, this.#absent(project, target.name))
     if (!finding) return absent()
-    void finding.then((found) => (found ? this.#begin(found, target, request, response, facts) : absent()))
+    finding
+      .then((found) => (found ? this.#begin(found, target, request, response, facts) : absent()))
+      .catch((error: unknown) => {
+        this.log.error({ err: error, function: target.name, requestId }, 'function could not be loaded')
+        if (response.headersSent) response.destroy()
+        else this.#refuse(request, response, requestId, notStarting(1000))
+      })
   }
 
   #begin(

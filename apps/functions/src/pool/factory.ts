@@ -37,6 +37,8 @@ export interface FactoryOptions {
   readonly bootMs: number
   readonly issueKeys: IssueKeys
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
+  /** Told of what an instance that has ended leaves behind, because it could not be removed. */
+  readonly onLeft: (path: string, error: unknown) => void
 }
 
 const PREFIX = 'terrane-fn-'
@@ -136,13 +138,19 @@ export class InstanceFactory implements AsyncDisposable {
     await rm(this.base, { recursive: true, force: true })
   }
 
-  /** Takes everything of an instance away once it has ended. */
+  /** Takes everything of an instance away once it has ended. Never rejects. */
   async #cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
     await instance.exited
     this.#running.delete(instance)
-    await door[Symbol.asyncDispose]()
-    await rm(runDir, { recursive: true, force: true })
-    if (uid !== null) this.#users.push(uid)
+    const left = (error: unknown) => this.#options.onLeft(runDir, error)
+    await door[Symbol.asyncDispose]().catch(left)
+    try {
+      await rm(runDir, { recursive: true, force: true })
+      // A user whose files are still there is given to no other instance.
+      if (uid !== null) this.#users.push(uid)
+    } catch (error) {
+      left(error)
+    }
   }
 
   readonly #killAll = (): void => {

@@ -99,6 +99,7 @@ async function measureBase(runtime: Runtime, users: UserRange | null): Promise<n
       bootMs: 30_000,
       issueKeys: async () => ({ env: {}, serviceToken: null }),
       onLine: () => {},
+      onLeft: () => {},
     })
     const instance = await factory.start({ ...trial, sealed: false, env: {} }, true)
     try {

@@ -13,10 +13,10 @@ import { DatabaseDoor } from '../../src/database/door.ts'
 import { Functions } from '../../src/functions.ts'
 import type { Caller } from '../../src/gateway/caller.ts'
 import { Depths } from '../../src/gateway/depth.ts'
-import { Gateway } from '../../src/gateway/gateway.ts'
+import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.ts'
 import type { Invocation } from '../../src/gateway/invocation/invocation.ts'
 import { Capacity } from '../../src/pool/capacity.ts'
-import { InstanceFactory, type UserRange } from '../../src/pool/factory.ts'
+import { InstanceFactory, type GatewayDoor, type UserRange } from '../../src/pool/factory.ts'
 import { issueKeys } from '../../src/pool/instance-keys.ts'
 import type { ExitReason } from '../../src/pool/instance.ts'
 import type { FunctionLine } from '../../src/pool/output.ts'
@@ -54,6 +54,10 @@ export async function startHost(options: {
   /** Database of the test project. */
   readonly databaseUrl?: string
   readonly sessions?: number
+  /** In place of the doors of a host. */
+  readonly door?: GatewayDoor
+  /** Loads functions that are not served. */
+  readonly find?: GatewayOptions['find']
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -71,6 +75,7 @@ export async function startHost(options: {
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
   const refused: { readonly text: string; readonly requestId: string | null }[] = []
   const narrowed: string[] = []
+  const left: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
   const databaseFailures: unknown[] = []
@@ -102,7 +107,7 @@ export async function startHost(options: {
   const factory = stack.use(
     await InstanceFactory.open({
       runtime: options.runtime,
-      door: egress,
+      door: options.door ?? egress,
       users: options.users ?? null,
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
@@ -111,6 +116,7 @@ export async function startHost(options: {
         () => {},
       ),
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
+      onLeft: (path) => left.push(path),
     }),
   )
   const store = stack.use(new VersionStore(join(folder, 'versions'), factory))
@@ -129,7 +135,7 @@ export async function startHost(options: {
     new Gateway({
       functions,
       projectOf: () => 'test',
-      find: () => undefined,
+      find: options.find ?? (() => undefined),
       authenticate: (_project, { headers }, needed) => testAuthenticate(headers, needed),
       depths,
       log: { info() {}, warn() {}, error() {} },
@@ -172,6 +178,7 @@ export async function startHost(options: {
     finished,
     refused,
     narrowed,
+    left,
     databaseFailures,
     async deploy(name: string, source: string, deployment: Deployment = {}) {
       const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)

@@ -14,8 +14,8 @@ export interface StorageDeps {
   readonly checkRevoked?: CheckRevoked
   readonly maxObjectBytes: number
   readonly limits: RateLimits
-  /** Folder of uploads that are under way. */
-  readonly uploadDir: string
+  /** Uploads that are under way; no bucket of it is anyone's. */
+  readonly uploads: ObjectStore
 }
 
 /** Routes that carry a body but change nothing: whoever may read asks them. */

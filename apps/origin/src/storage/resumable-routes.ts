@@ -1,38 +1,44 @@
-import { createReadStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { FileStore } from '@tus/file-store'
-import { Server, type Upload } from '@tus/server'
+import { ERRORS, Server, type Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { Http } from '@terrane/service'
 import { bucketNotFound, checkHeaders, checkKey, objectTooLarge, type Bucket } from '@terrane/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { existing, requireService, type StorageDeps } from './access.ts'
 import { toStorageProblem } from './errors.ts'
+import { SharedUploads } from './shared-uploads.ts'
 import { cacheControlOf, parseMetadata, requireType } from './upload-routes.ts'
 
 const PATH = '/storage/v1/upload/resumable'
 /** An upload that nobody goes on with is forgotten after this. */
 const LIFETIME_MS = 24 * 3_600_000
 const CLEAN_MS = 3_600_000
-/** As the tus server makes them; beside each upload lies `{id}.json`. */
+/** As the tus server makes them. */
 const ID = /^[0-9a-f]{32}$/
 
 /**
  * `/upload/resumable`: uploads that can be taken up again after a break, as Supabase storage and tus-js-client speak them
- * (tus 1.0.0; `Upload-Metadata` with bucketName, objectName, contentType, cacheControl, metadata). The bytes arrive in a
- * folder of the machine and become an object when they are whole.
+ * (tus 1.0.0; `Upload-Metadata` with bucketName, objectName, contentType, cacheControl, metadata). The bytes
+ * are kept in the storage, apart from its buckets, and become an object when they are whole: any origin goes on.
  */
-export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<void> {
-  const folder = join(deps.uploadDir, 'resumable')
-  await mkdir(folder, { recursive: true })
-  const datastore = new FileStore({ directory: folder, expirationPeriodInMilliseconds: LIFETIME_MS })
+export function resumableRoutes(app: Http, deps: StorageDeps): void {
+  const datastore = new SharedUploads(deps.uploads, LIFETIME_MS)
+  const isGone = async (id: string): Promise<boolean> =>
+    datastore.getUpload(id).then(
+      () => false,
+      (error: unknown) => error === ERRORS.FILE_NOT_FOUND,
+    )
   const put = async ({ id, metadata = {} }: Upload, upsert: boolean): Promise<void> => {
     const { bucket, key, options } = targetOf(metadata)
     const replaces = upsert || metadata['upsert'] === 'true'
     const maxBytes = limitOf(deps, await allowed(deps, bucket, options.contentType))
-    await deps.store.put(bucket, key, createReadStream(join(folder, id)), { ...options, upsert: replaces, maxBytes })
-    await datastore.remove(id)
+    try {
+      await deps.store.put(bucket, key, datastore.read(id), { ...options, upsert: replaces, maxBytes })
+    } catch (error) {
+      // Another origin that was asked at the same time has made the object of it.
+      if (await isGone(id)) return
+      throw error
+    }
+    await datastore.remove(id).catch(() => {})
   }
   const storing = new Map<string, Promise<void>>()
   /** Makes an object of an upload that is whole; who asks meanwhile waits for the same. */

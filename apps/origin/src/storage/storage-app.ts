@@ -34,7 +34,7 @@ export async function storageRoutes(app: Http, deps: StorageDeps): Promise<void>
         })
         uploads.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
         uploadRoutes(uploads, deps)
-        await resumableRoutes(uploads, deps)
+        resumableRoutes(uploads, deps)
       })
     },
     { prefix: '/storage/v1' },

@@ -69,7 +69,6 @@ describe(`a key is rotated and revoked under load, over five apps (${testLane()}
       TERRANE_PROJECT_REF: 'pool',
       TERRANE_PROJECT_ID: poolProject,
       TERRANE_JWT_SECRET: 'the-jwt-secret-of-the-tests-32-characters',
-      TERRANE_UPLOAD_DIR: join(folder, 'uploads'),
     })
     await projects.set(poolProject, { credentials: { ...credentials, originUrl: origin, serviceRoleKey } }, 0)
     const consoleUrl = await start('console', {

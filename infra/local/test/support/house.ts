@@ -69,7 +69,6 @@ export async function openHouse(
   const router = await start('router', { ...behindOrigin, ...(await townFor(folder)) })
   const origin = await start('origin', {
     TERRANE_CONTROL_DATABASE_URL: db.url,
-    TERRANE_UPLOAD_DIR: join(folder, 'uploads'),
     TERRANE_WORKER_URL: worker.url,
     TERRANE_FUNCTIONS_URL: functions.url,
     TERRANE_ROUTER_URL: router.url,

@@ -1,0 +1,171 @@
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { DataStore, ERRORS, Upload } from '@tus/server'
+import { TerraneError } from '@terrane/core'
+import type { ObjectStore } from '@terrane/storage'
+
+/** Bytes that arrived are kept in parts of this size; a part that a break cuts short is kept as it is. */
+const PART_BYTES = 8 << 20
+const BUCKET = 'resumable'
+
+/** Facts of an upload, as JSON; what is not known is absent. */
+interface Facts {
+  readonly size?: number
+  readonly metadata?: Record<string, string | null>
+  readonly creation_date?: string
+}
+
+/**
+ * Uploads under way, in a storage that all origins share: any of them goes on where another stopped. Each upload is a
+ * folder with its facts and its parts, which are named by their offset. Two requests for one offset cannot both be kept.
+ */
+export class SharedUploads extends DataStore {
+  readonly #store: ObjectStore
+  readonly #lifetimeMs: number
+
+  /** @param store for uploads alone; nobody else reads it */
+  constructor(store: ObjectStore, lifetimeMs: number) {
+    super()
+    this.#store = store
+    this.#lifetimeMs = lifetimeMs
+    this.extensions = ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration']
+  }
+
+  override async create(upload: Upload): Promise<Upload> {
+    if (!(await this.#store.getBucket(BUCKET))) {
+      const rules = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
+      await this.#store.createBucket(BUCKET, rules).catch(unless('BUCKET_EXISTS'))
+    }
+    await this.#writeFacts(upload.id, upload)
+    return upload
+  }
+
+  override async getUpload(id: string): Promise<Upload> {
+    const facts = await this.#readFacts(id)
+    const parts = await this.#parts(id)
+    const last = parts.at(-1)
+    const offset = last ? last.offset + last.size : 0
+    return new Upload({ id, offset, ...facts })
+  }
+
+  /** Keeps what arrives, also of a stream that breaks off. Returns the offset behind it. */
+  override async write(stream: Readable, id: string, offset: number): Promise<number> {
+    let at = offset
+    let pending: Uint8Array[] = []
+    let bytes = 0
+    const flush = async (): Promise<void> => {
+      if (bytes === 0) return
+      const part = pending
+      await this.#store.put(BUCKET, partKey(id, at), once(part), { size: bytes }).catch((error: unknown) => {
+        // Another request has written here meanwhile: the client asks how far the upload is, and goes on there.
+        if (hasCode(error, 'OBJECT_EXISTS')) throw ERRORS.INVALID_OFFSET
+        throw error
+      })
+      at += bytes
+      pending = []
+      bytes = 0
+    }
+    try {
+      for await (const chunk of stream) {
+        pending.push(chunk as Uint8Array)
+        bytes += (chunk as Uint8Array).byteLength
+        if (bytes >= PART_BYTES) await flush()
+      }
+    } catch (error) {
+      await flush().catch(() => {})
+      throw error
+    }
+    await flush()
+    return at
+  }
+
+  /** The bytes of an upload, from its first part on. */
+  async *read(id: string): AsyncGenerator<Uint8Array> {
+    for (const { key } of await this.#parts(id)) yield* (await this.#store.get(BUCKET, key)).body
+  }
+
+  override async declareUploadLength(id: string, size: number): Promise<void> {
+    const { metadata, creation_date } = await this.#readFacts(id)
+    await this.#writeFacts(id, { size, metadata, creation_date })
+  }
+
+  override async remove(id: string): Promise<void> {
+    await this.#readFacts(id)
+    // Without its facts it is gone for everybody.
+    await this.#store.remove(BUCKET, [factsKey(id)])
+    await this.#store.remove(BUCKET, (await this.#parts(id)).map(({ key }) => key)) // prettier-ignore
+  }
+
+  /** Removes uploads of which nothing was written for their lifetime. Returns how many. */
+  override async deleteExpired(): Promise<number> {
+    if (!(await this.#store.getBucket(BUCKET))) return 0
+    let deleted = 0
+    for await (const found of this.#store.listFolder(BUCKET, '')) {
+      if (!('folder' in found)) continue
+      const objects = await Array.fromAsync(this.#store.list(BUCKET, found.folder))
+      const newest = Math.max(...objects.map(({ updatedAt }) => updatedAt.getTime()))
+      if (newest > Date.now() - this.#lifetimeMs) continue
+      await this.#store.remove(BUCKET, objects.map(({ key }) => key)) // prettier-ignore
+      deleted++
+    }
+    return deleted
+  }
+
+  override getExpiration(): number {
+    return this.#lifetimeMs
+  }
+
+  /** Parts without a gap, in order. */
+  async #parts(id: string): Promise<{ key: string; offset: number; size: number }[]> {
+    const parts: { key: string; offset: number; size: number }[] = []
+    let end = 0
+    for await (const { key, size } of this.#store.list(BUCKET, `${id}/parts/`)) {
+      const offset = Number(key.slice(key.lastIndexOf('/') + 1))
+      if (offset !== end) break
+      parts.push({ key, offset, size })
+      end = offset + size
+    }
+    return parts
+  }
+
+  async #readFacts(id: string): Promise<Facts> {
+    try {
+      const { body } = await this.#store.get(BUCKET, factsKey(id))
+      return JSON.parse(await text(body)) as Facts
+    } catch (error) {
+      if (hasCode(error, 'OBJECT_NOT_FOUND') || hasCode(error, 'BUCKET_NOT_FOUND')) throw ERRORS.FILE_NOT_FOUND
+      throw error
+    }
+  }
+
+  async #writeFacts(
+    id: string,
+    { size, metadata, creation_date }: Pick<Upload, 'size' | 'metadata' | 'creation_date'>,
+  ): Promise<void> {
+    const facts = Buffer.from(JSON.stringify({ size, metadata, creation_date }))
+    await this.#store.put(BUCKET, factsKey(id), once([facts]), { upsert: true, size: facts.byteLength })
+  }
+}
+
+/** Sixteen digits sort as numbers do, up to the largest whole number of JavaScript. */
+function partKey(id: string, offset: number): string {
+  return `${id}/parts/${String(offset).padStart(16, '0')}`
+}
+
+function factsKey(id: string): string {
+  return `${id}/upload.json`
+}
+
+async function* once(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof TerraneError && error.code === code
+}
+
+function unless(code: string): (error: unknown) => void {
+  return (error) => {
+    if (!hasCode(error, code)) throw error
+  }
+}
