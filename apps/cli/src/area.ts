@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { InputOf } from '@terrane/client'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import { InvalidArgumentError, type Command } from 'commander'
 import { ask, type Connection } from './connection.ts'
 import { onTask } from './run-task.ts'

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createClient, type TerraneClient } from '@terrane/client'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 
 /** Where a project answers, and with which keys. */
 export interface Connection {
@@ -109,10 +109,14 @@ function isLoopback(url: string): boolean {
   return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
+/** All profiles by name. @throws FILE_UNREADABLE */
+export async function readProfiles(env: NodeJS.ProcessEnv): Promise<Readonly<Record<string, Profile>>> {
+  return (await readJson<Record<string, Profile>>(profilesPath(env))) ?? {}
+}
+
 async function readProfile(name: string, env: NodeJS.ProcessEnv): Promise<Profile> {
   const path = profilesPath(env)
-  const profiles = (await readJson<Record<string, Profile>>(path)) ?? {}
-  const profile = profiles[name]
+  const profile = (await readProfiles(env))[name]
   if (!profile?.url || !profile.key) {
     throw new TerraneError('PROFILE_UNKNOWN', 'invalid', `There is no profile '${name}' with url and key in ${path}`, {
       hint: `Add it there, in a file that you alone may read: {"${name}": {"url": "https://…", "key": "…"}}`,

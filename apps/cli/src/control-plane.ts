@@ -1,5 +1,5 @@
 import type { Keys, Organizations, Projects } from '@terrane/control'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import type { Sealer } from '@terrane/service'
 
 /** The control plane of the environment. */

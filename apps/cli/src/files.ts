@@ -4,9 +4,7 @@ import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { TerraneError, datasetFiles } from '@terrane/core'
-import { Zip, ZipPassThrough } from 'fflate'
-import { Upload } from 'tus-js-client'
+import { TerraneError } from '@terrane/core/errors'
 import { ask, request, type Connection } from './connection.ts'
 
 /** Where files go that are brought by a command, as by the console, and what is made to be fetched. */
@@ -30,6 +28,8 @@ export async function upload(
   await makeBucket(connection, UPLOADS)
   const name = basename(file).replaceAll(/[^\w.-]+/g, '_')
   const path = `${timestamp()}/${name}`
+  // Other commands start sooner without it, and without the two below.
+  const { Upload } = await import('tus-js-client')
   await new Promise<void>((resolve, reject) => {
     new Upload(createReadStream(file), {
       endpoint: `${connection.url}/storage/v1/upload/resumable`,
@@ -73,6 +73,7 @@ async function partsOf(path: string): Promise<{ readonly stem: string; readonly 
     const names = (await readdir(path)).toSorted()
     return { stem: name, parts: names.map((file) => ({ name: `${name}/${file}`, path: join(path, file) })) }
   }
+  const { datasetFiles } = await import('@terrane/core')
   const known = datasetFiles(name, await readdir(folder).catch(() => []))
   if (known === null || known.files.length === 0) return null
   const { stem, files, missing } = known
@@ -85,6 +86,7 @@ async function partsOf(path: string): Promise<{ readonly stem: string; readonly 
 
 /** The bytes of a zip of files, not made smaller. */
 async function* zipOf(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
+  const { Zip, ZipPassThrough } = await import('fflate')
   let ready: Uint8Array[] = []
   const zip = new Zip((error, bytes) => {
     if (error) throw error

@@ -1,5 +1,6 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
 
 const ENVIRONMENT = `
 Commands work on the local stack of this folder. For another project:
@@ -8,6 +9,17 @@ Commands work on the local stack of this folder. For another project:
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong call.`
 
+/** Commands by what they are for, as the help lists them. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Start and check:': ['start', 'doctor', 'login', 'whoami', 'env'],
+  'Bring data:': ['import', 'osm', 'overture', 'files'],
+  'Analyse and ask:': ['embed', 'regions', 'search', 'route', 'models'],
+  'Publish and export:': ['tables', 'tiles', 'export', 'functions'],
+  'Jobs:': ['jobs', 'schedules', 'webhooks'],
+  'Administer an installation:': ['org', 'project', 'key', 'user', 'member', 'backup', 'restore', 'database'],
+}
+const OTHERS = 'More:'
+
 /** Adds a command, or a group of them, to a program. */
 export type AddCommands = (program: Command) => void
 
@@ -15,11 +27,27 @@ export type AddCommands = (program: Command) => void
 export function makeProgram(commands: readonly AddCommands[]): Command {
   const program = new Command('terrane')
     .description('Terrane on the command line: bring data, run jobs, ask for routes, and find out what is wrong.')
+    .version(manifest.version, '-v, --version', 'print the version')
     .enablePositionalOptions()
     .showHelpAfterError('(--help says more)')
     .exitOverride()
     .addHelpText('after', ENVIRONMENT)
   for (const add of commands) add(program)
   tab(program, { completionCommandName: 'completion' })
+  group(program)
   return program
+}
+
+function group(program: Command): void {
+  const groupOf = new Map(Object.entries(GROUPS).flatMap(([title, names]) => names.map((name) => [name, title])))
+  for (const command of program.commands) command.helpGroup(groupOf.get(command.name()) ?? OTHERS)
+  const order = [...groupOf.keys()]
+  // A title is printed where its first command stands.
+  ;(program.commands as Command[]).sort((a, b) => placeIn(order, a.name()) - placeIn(order, b.name()))
+  program.helpCommand(true).commandsGroup(OTHERS)
+}
+
+function placeIn(order: readonly string[], name: string): number {
+  const place = order.indexOf(name)
+  return place < 0 ? order.length : place
 }

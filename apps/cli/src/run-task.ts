@@ -1,12 +1,14 @@
 import { type InputOf, type TaskName, JobFailed } from '@terrane/client'
 import type { Command } from 'commander'
-import { connect, type Connection } from './connection.ts'
+import { ask, connect, type Connection } from './connection.ts'
 import { note, printOne, progressLine, withJson } from './output.ts'
 
 /** What every command that runs a task takes. */
 export interface TaskOptions {
   readonly profile?: string
   readonly watch: boolean
+  readonly schedule?: string
+  readonly timeZone?: string
   readonly json?: boolean
 }
 
@@ -20,6 +22,8 @@ export function onTask(command: Command): Command {
   return onProject(command)
     .option('--watch', 'show how far it is, and wait for its end (so it is unless --no-watch)', true)
     .option('--no-watch', 'print the id of the job and leave it')
+    .option('--schedule <cron>', 'run it at these times instead of now, e.g. @daily or "30 2 * * *"')
+    .option('--time-zone <name>', 'whose clocks --schedule means, e.g. Europe/Zurich (default: UTC)')
 }
 
 /**
@@ -35,6 +39,7 @@ export async function runTask<Name extends TaskName>(
 ): Promise<void> {
   const connection = await connect(options.profile)
   const body = await input(connection)
+  if (options.schedule !== undefined) return makeSchedule(connection, task, options, body)
   const { jobs } = connection.client
   const { id } = await jobs.submit(task, body)
   if (!options.watch) return printOne({ id, task }, id, options.json)
@@ -59,4 +64,22 @@ export async function runTask<Name extends TaskName>(
   } finally {
     process.off('SIGINT', stop)
   }
+}
+
+/** Makes a schedule that runs the task, and prints its id. */
+async function makeSchedule(
+  connection: Connection,
+  task: TaskName,
+  { schedule, timeZone, json }: TaskOptions,
+  body: object,
+): Promise<void> {
+  const { projectRef } = connection
+  const input = { ...body, ...(projectRef !== undefined && { projectTarget: { projectRef } }) }
+  const request = { cron: schedule, ...(timeZone !== undefined && { timeZone }), input }
+  const made = (await ask(connection, `/worker/schedules/${task}`, {
+    method: 'POST',
+    body: JSON.stringify(request),
+  })) as { id: string; next_run_at: string | null }
+  printOne({ id: made.id, task, next_run_at: made.next_run_at }, made.id, json)
+  note(`It runs first at ${made.next_run_at ?? 'no time'}. terrane schedules list shows all.`)
 }

@@ -1,6 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -181,4 +183,54 @@ test('a shell is told what may follow', async () => {
   expect(stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(
     expect.arrayContaining(['list', 'watch', 'logs', 'cancel', 'retry', 'why']),
   )
+})
+
+test('login keeps a checked key under a name, readable by its owner alone', async () => {
+  const server = createServer((request, response) => {
+    const isKnown = request.headers['apikey'] === 'good'
+    response
+      .writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' })
+      .end(isKnown ? '{}' : '{"message":"unknown key"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const home = join(folder, 'config')
+  const login = (key: string) =>
+    new Promise<{ code: number; stderr: string }>((resolve) => {
+      const args = [PROGRAM, 'login', 'harbour', '--url', url]
+      const child = execFile(
+        process.execPath,
+        args,
+        { env: { ...COMPILE_CACHE, XDG_CONFIG_HOME: home } },
+        (error, _, stderr) => resolve({ code: error ? Number(error.code) : 0, stderr }),
+      )
+      child.stdin?.end(key)
+    })
+  try {
+    expect(await login('bad')).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown key') as string })
+    expect(await login('')).toMatchObject({ code: 1, stderr: expect.stringContaining('no key') as string })
+    expect((await login('good\n')).code).toBe(0)
+    const path = join(home, 'terrane', 'profiles.json')
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ harbour: { url, key: 'good' } })
+    expect((await stat(path)).mode & 0o077).toBe(0)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+test('help loads no schema library, no upload client and no app', async () => {
+  const trace = join(folder, 'trace.mjs')
+  await writeFile(
+    trace,
+    `import { registerHooks } from 'node:module'
+     const seen = []
+     registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) })
+     process.on('exit', () => console.error(seen.join('\\n')))`,
+  )
+  for (const args of [['--help'], ['complete', '--', 'jobs', '']]) {
+    const { stderr } = await promisify(execFile)(process.execPath, ['--import', trace, PROGRAM, ...args])
+    expect(stderr).toContain('commander')
+    expect(stderr.split('\n').filter((url) => /typebox|tus-js-client|fflate|\/apps\/(?!cli\/)/.test(url))).toEqual([])
+  }
 })

@@ -444,6 +444,38 @@ describe('tables', () => {
     expect(asked).toEqual([])
   })
 
+  test('are dropped together, by names and patterns, each once', async () => {
+    const row = (name: string, kind = 'table', schema = 'public') => ({ table_schema: schema, table_name: name, kind })
+    answers['POST /rest/v1/rpc/list_tables'] = [
+      200,
+      [
+        row('porto_pois'),
+        row('porto_streets'),
+        row('porto_view', 'view'),
+        row('roads'),
+        row('porto_x', 'table', 'geoembeddings'),
+      ],
+    ]
+    answers['POST /rest/v1/rpc/drop_table'] = [204, null]
+    const asks = await terrane('tables', 'drop', 'porto_*', 'roads')
+    expect([asks.code, asks.stderr]).toEqual([
+      1,
+      'terrane: 3 tables, public.porto_pois, public.porto_streets, public.roads would be deleted with all their rows\nAdd --yes to do it.\n',
+    ])
+    expect(await terrane('tables', 'drop', '*_pois', 'porto_*', 'roads', '--yes')).toMatchObject({
+      code: 0,
+      stdout: 'public.porto_pois\npublic.porto_streets\npublic.roads\n',
+    })
+    const dropped = asked.filter(({ call }) => call.endsWith('drop_table')).map(({ body }) => body)
+    expect(dropped).toEqual(
+      ['porto_pois', 'porto_streets', 'roads'].map((p_table) => ({ p_schema: 'public', p_table })),
+    )
+    expect(await terrane('tables', 'drop', 'lisbon*', '--yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('No table of public is named like lisbon*') as string,
+    })
+  })
+
   test('are not dropped without --yes', async () => {
     expect(await terrane('tables', 'drop', 'roads')).toMatchObject({
       code: 1,
@@ -458,4 +490,107 @@ test('env prints lines that a shell takes as they are', async () => {
   const { stdout } = await terrane('env')
   const said = execFileSync('sh', ['-c', `${stdout}printf %s "$TERRANE_SERVICE_ROLE_KEY"`], { encoding: 'utf8' })
   expect(said).toBe(`it's "$HOME"`)
+})
+
+test('a place that is none is refused with what is wanted, before anything is asked', async () => {
+  for (const args of [
+    ['route', '1,2', '3'],
+    ['route', '91,2', '3,4'],
+    ['search', 'scene', '--at', '1,200'],
+  ]) {
+    const { code, stderr } = await terrane(...args)
+    expect([args, code, stderr.includes('latitude,longitude')]).toEqual([args, 2, true])
+  }
+  expect(asked).toEqual([])
+})
+
+test('the version is printed', async () => {
+  const { code, stdout } = await terrane('--version')
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
+})
+
+test('a project that does not answer is named, with what to do', async () => {
+  close()
+  vi.stubEnv('TERRANE_URL', 'http://127.0.0.1:9')
+  const { code, stderr } = await terrane('tables', 'list')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^terrane: The project does not answer \(.*\)\. Is it running\? `terrane doctor` checks\.\n$/)
+})
+
+test('a task is scheduled instead of run, and schedules are listed, paused, resumed and deleted', async () => {
+  const schedule = { id: ID, taskName: 'ogr2ogrImport', cron: '@daily', next_run_at: '2026-11-27T00:00:00Z' }
+  answers['POST /worker/schedules/ogr2ogrImport'] = [201, schedule]
+  answers['GET /worker/schedules'] = [200, { data: [schedule], next_cursor: null }]
+  answers[`PATCH /worker/schedules/${ID}`] = [200, schedule]
+  answers[`DELETE /worker/schedules/${ID}`] = [204, null]
+  const made = await terrane(
+    'import',
+    'https://example.org/a.gpkg',
+    '--replace',
+    '--schedule',
+    '@daily',
+    '--time-zone',
+    'Europe/Zurich',
+  )
+  expect([made.code, made.stdout]).toEqual([0, `${ID}\n`])
+  expect(asked.at(-1)?.body).toEqual({
+    cron: '@daily',
+    timeZone: 'Europe/Zurich',
+    input: { fileUrl: 'https://example.org/a.gpkg', tableName: 'a', mode: 'replace' },
+  })
+  expect((await terrane('schedules', 'list')).stdout).toContain('@daily')
+  for (const [command, body] of [
+    ['pause', { paused: true }],
+    ['resume', { paused: false }],
+    ['delete', null],
+  ] as const) {
+    expect(await terrane('schedules', command, ID)).toMatchObject({ code: 0, stdout: `${ID}\n` })
+    expect(asked.at(-1)?.body).toEqual(body)
+  }
+})
+
+test('webhooks are made, listed and deleted; the secret is printed once', async () => {
+  const hook = { id: ID, url: 'https://example.org/hook', tasks: null, statuses: ['failed'], paused: false }
+  answers['POST /worker/webhooks'] = [201, { ...hook, secret: 'whsec_abc' }]
+  answers['GET /worker/webhooks'] = [200, { data: [hook] }]
+  answers[`DELETE /worker/webhooks/${ID}`] = [204, null]
+  const made = await terrane('webhooks', 'create', 'https://example.org/hook', '--status', 'failed')
+  expect([made.code, made.stdout]).toEqual([0, 'whsec_abc\n'])
+  expect(asked.at(-1)?.body).toEqual({ url: 'https://example.org/hook', statuses: ['failed'] })
+  expect((await terrane('webhooks', 'list')).stdout).toContain('https://example.org/hook')
+  expect((await terrane('webhooks', 'delete', ID)).code).toBe(0)
+  expect((await terrane('webhooks', 'create', 'https://example.org/hook', '--task', 'none')).code).toBe(2)
+})
+
+test('stored files are listed, saved, linked to and deleted by bucket/path', async () => {
+  answers['POST /storage/v1/object/list-v2/uploads'] = [
+    200,
+    { objects: [{ key: 'a/b c.csv', updated_at: null, metadata: { size: 5 } }], hasNext: false },
+  ]
+  answers['GET /storage/v1/object/uploads/a/b%20c.csv'] = [200, 'text']
+  answers['POST /storage/v1/object/sign/uploads/a/b%20c.csv'] = [200, { signedURL: '/object/sign/x?token=t' }]
+  answers['DELETE /storage/v1/object/uploads/a/b%20c.csv'] = [200, {}]
+  expect((await terrane('files', 'list', 'uploads')).stdout).toContain('uploads/a/b c.csv  5')
+  const to = join(folder, 'saved.csv')
+  expect((await terrane('files', 'download', 'uploads/a/b c.csv', to)).stdout).toBe(`${to}\n`)
+  expect(await readFile(to, 'utf8')).toBe('"text"')
+  expect((await terrane('files', 'link', 'uploads/a/b c.csv')).stdout).toMatch(
+    /\/storage\/v1\/object\/sign\/x\?token=t\n$/,
+  )
+  expect((await terrane('files', 'delete', 'uploads/a/b c.csv')).stderr).toContain('--yes')
+  expect((await terrane('files', 'delete', 'uploads/a/b c.csv', '--yes')).code).toBe(0)
+  expect((await terrane('files', 'delete', 'uploads/../keys', '--yes')).stderr).toContain('is not bucket/path')
+})
+
+test('whoami names the role of the key and the project, and fails where the key is refused', async () => {
+  answers['GET /worker/capacity'] = [200, {}]
+  const claims = Buffer.from(JSON.stringify({ role: 'service_role' })).toString('base64url')
+  vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', `x.${claims}.y`)
+  const { code, stdout } = await terrane('whoami')
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^service_role on http:\/\/127\.0\.0\.1:\d+\n$/)])
+  answers['GET /worker/capacity'] = [401, { code: 'UNAUTHENTICATED', message: 'The key has ended' }]
+  expect(await terrane('whoami')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The key has ended') as string,
+  })
 })

@@ -127,6 +127,7 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   expect(await call('greet')).toBe('packaged6')
 
   expect((await terrane(['functions', 'rollback', 'greet'])).out).toBe('greet: version 1 answers\n')
+  expect((await terrane(['functions', 'list'])).out).toMatch(/^greet {2}version 1 {2}\w+ {2}\d{4}-/m)
   expect(await call('greet')).toContain('Hello Ada')
   const logs = await terrane(['functions', 'logs', 'greet', '--limit', '500'])
   expect(logs.out).toContain('| greeting Ada')

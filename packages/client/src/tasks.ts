@@ -5,6 +5,19 @@ export type AnyJob = paths['/jobs/{taskName}/{job_id}']['get']['responses'][200]
 
 export type TaskName = AnyJob['taskName']
 
+const TASKS = {
+  osmImportArea: true,
+  overtureImportArea: true,
+  ogr2ogrImport: true,
+  createGeoEmbeddings: true,
+  createSraiEmbeddings: true,
+  archiveToPmtiles: true,
+  exportTable: true,
+} satisfies Record<TaskName, true>
+
+/** Names of all tasks. */
+export const TASK_NAMES: readonly TaskName[] = Object.keys(TASKS) as TaskName[]
+
 /** The record of a job of one task. */
 export type JobOf<Name extends TaskName> = Extract<AnyJob, { taskName: Name }>
 

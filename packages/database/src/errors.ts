@@ -32,7 +32,9 @@ export const tableExists = defineError(
   'TABLE_EXISTS',
   'conflict',
   (f: { schema: string; table: string }) => `Table ${f.schema}.${f.table} exists already`,
-  () => ({ hint: 'Choose another name, or delete that table first; nothing is ever overwritten.' }),
+  () => ({
+    hint: 'Choose another name, or drop that table first. A file import replaces it with mode replace (terrane import --replace).',
+  }),
 )
 
 export const runSuperseded = defineError(
@@ -65,7 +67,7 @@ export const notEmpty = defineError(
   'DATABASE_NOT_EMPTY',
   'conflict',
   (f: { found: readonly string[] }) => `The database is not empty: it has ${f.found.join(', ')}`,
-  () => ({ hint: 'Name an empty database, e.g. one made by createdb; nothing is ever overwritten.' }),
+  () => ({ hint: 'Name an empty database, e.g. one made by createdb. Existing data are not overwritten.' }),
 )
 
 export const transferDiffers = defineError(

@@ -18,5 +18,5 @@ export const placeTaken = defineError(
   'PLACE_TAKEN',
   'conflict',
   (f: { place: string }) => `${f.place} is not empty`,
-  () => ({ hint: 'Name a place with nothing in it; nothing is ever overwritten.' }),
+  () => ({ hint: 'Name an empty folder or prefix. Existing backups are not overwritten.' }),
 )

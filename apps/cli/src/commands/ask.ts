@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { whole } from '../arguments.ts'
 import { ask, connect } from '../connection.ts'
 import { note, print, printList } from '../output.ts'
 import { onProject } from '../run-task.ts'
@@ -30,21 +31,25 @@ const MODES = ['auto', 'bicycle', 'pedestrian', 'bus', 'truck', 'taxi', 'motor_s
 /** `terrane route` and `terrane search`. */
 export function askCommands(program: Command): void {
   onProject(
-    program.command('route <from> <to>').description('The way from one place to another, each `latitude,longitude`.'),
+    program
+      .command('route')
+      .description('The way from one place to another, each `latitude,longitude`.')
+      .argument('<from>', 'where it begins', place)
+      .argument('<to>', 'where it ends', place),
   )
     .addOption(new Option('--by <mode>', 'how to travel').choices(MODES).default('auto'))
     .addHelpText('after', '\nExample:\n  $ terrane route 48.0975,11.5922 48.1085,11.5879 --by bicycle')
     .action(route)
   onProject(program.command('search <table>').description('The tiles or cells that are most like the one at a place.'))
     .requiredOption('--at <latitude,longitude>', 'the place', place)
-    .option('--limit <number>', 'how many', Number, 10)
+    .option('--limit <number>', 'how many', whole, 10)
     .addHelpText('after', '\nExample:\n  $ terrane search scene --at 48.1,11.6 --limit 5')
     .action(search)
 }
 
-async function route(from: string, to: string, { profile, json, by }: Options): Promise<void> {
+async function route(from: Place, to: Place, { profile, json, by }: Options): Promise<void> {
   const connection = await connect(profile)
-  const body = { locations: [place(from), place(to)], costing: by, units: 'kilometers' }
+  const body = { locations: [from, to], costing: by, units: 'kilometers' }
   const answer = (await ask(connection, '/routing-engine/v1/route', {
     method: 'POST',
     body: JSON.stringify(body),
@@ -72,7 +77,7 @@ async function search(table: string, { profile, json, at, limit }: Options): Pro
 
 function place(text: string): Place {
   const [, lat, lon] = /^(-?[\d.]{1,20}),(-?[\d.]{1,20})$/.exec(text) ?? []
-  if (lat === undefined || Math.abs(Number(lat)) > 90)
-    throw new InvalidArgumentError('Latitude and longitude are wanted, e.g. 48.1,11.6.')
+  if (lat === undefined || !(Math.abs(Number(lat)) <= 90 && Math.abs(Number(lon)) <= 180))
+    throw new InvalidArgumentError('Give latitude,longitude in degrees, e.g. 48.1,11.6.')
   return { lat: Number(lat), lon: Number(lon) }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import type { Command } from 'commander'
 import { environment } from '../environment.ts'
 import { note } from '../output.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { basename, extname } from 'node:path'
 import type { InputOf } from '@terrane/client'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { connect, stream as open } from '../connection.ts'
 import { fetchAway, placeFor, replaceFile } from '../files.ts'

@@ -1,7 +1,7 @@
-import { JobFailed, TerraneProblem, type AnyJob, type TaskName } from '@terrane/client'
-import { TASK_NAMES } from '@terrane/contracts'
-import { TerraneError } from '@terrane/core'
-import type { Command } from 'commander'
+import { JobFailed, TASK_NAMES, TerraneProblem, type AnyJob, type TaskName } from '@terrane/client'
+import { TerraneError } from '@terrane/core/errors'
+import { Option, type Command } from 'commander'
+import { whole } from '../arguments.ts'
 import { connect, type Connection } from '../connection.ts'
 import { note, printList, printOne, progressLine } from '../output.ts'
 import { onProject } from '../run-task.ts'
@@ -20,9 +20,9 @@ interface Options {
 export function jobCommands(program: Command): void {
   const jobs = program.command('jobs').description('Jobs of a project: what runs, what failed and why.')
   onProject(jobs.command('list').description('The latest jobs, of all tasks.'))
-    .option('--task <task>', 'of this task')
-    .option('--status <status>', 'pending, running, success or failed')
-    .option('--limit <number>', 'most jobs of a task', Number, 10)
+    .addOption(new Option('--task <task>', 'of this task').choices(TASK_NAMES))
+    .addOption(new Option('--status <status>', 'in this state').choices(['pending', 'running', 'success', 'failed']))
+    .option('--limit <number>', 'most jobs of a task', whole, 10)
     .addHelpText('after', '\nExamples:\n  $ terrane jobs list --status failed\n  $ terrane jobs list --json')
     .action(list)
   onProject(jobs.command('watch <id>').description('Show how far a job is until it ends; Ctrl-C leaves it.')).action(
@@ -38,8 +38,8 @@ export function jobCommands(program: Command): void {
 
 async function list({ profile, json, status, task, limit }: Options): Promise<void> {
   const { client } = await connect(profile)
-  const tasks = task === undefined ? TASK_NAMES : [task]
-  const pages = await Promise.all(tasks.map((name) => client.jobs.list(name, { limit, ...(status && { status }) })))
+  const names = task === undefined ? TASK_NAMES : [task]
+  const pages = await Promise.all(names.map((name) => client.jobs.list(name, { limit, ...(status && { status }) })))
   const found = pages.flatMap(({ data }) => data as readonly AnyJob[])
   const rows = found.toSorted((a, b) => b.created_at.localeCompare(a.created_at)).map(shown)
   printList(rows, ['id', 'task', 'status', 'percent', 'created_at', 'error'], json)
@@ -47,39 +47,39 @@ async function list({ profile, json, status, task, limit }: Options): Promise<vo
 
 async function watch(id: string, { profile, json }: Options): Promise<void> {
   const { client } = await connect(profile)
-  const { taskName, id: whole } = await find(client, id)
+  const { taskName, id: full } = await find(client, id)
   const line = progressLine()
   try {
-    await client.jobs.wait(taskName, whole, { onProgress: ({ percent, message }) => line.show(percent, message) })
+    await client.jobs.wait(taskName, full, { onProgress: ({ percent, message }) => line.show(percent, message) })
   } catch (error) {
     if (!(error instanceof JobFailed)) throw error
     process.exitCode = 1
   } finally {
     line.end()
   }
-  const job = await client.jobs.get(taskName, whole)
+  const job = await client.jobs.get(taskName, full)
   printOne(shown(job), `${job.status}${job.error ? `: ${job.error.message}` : ''}`, json)
 }
 
 async function logs(id: string, { profile, json }: Options): Promise<void> {
   const connection = await connect(profile)
-  const { taskName, id: whole } = await find(connection.client, id)
-  const lines = await readLog(connection, taskName, whole)
+  const { taskName, id: full } = await find(connection.client, id)
+  const lines = await readLog(connection, taskName, full)
   if (json) return printList(lines as never, [], true)
   for (const { at, level, message } of lines) printOne({}, `${at}  ${level.padEnd(7)}  ${message}`, false)
 }
 
 async function cancel(id: string, { profile, json }: Options): Promise<void> {
   const { client } = await connect(profile)
-  const { taskName, id: whole } = await find(client, id)
-  const job = await client.jobs.cancel(taskName, whole)
+  const { taskName, id: full } = await find(client, id)
+  const job = await client.jobs.cancel(taskName, full)
   printOne(shown(job), job.status === 'running' ? 'it is being stopped' : job.status, json)
 }
 
 async function retry(id: string, { profile, json }: Options): Promise<void> {
   const { client } = await connect(profile)
-  const { taskName, id: whole } = await find(client, id)
-  const job = await client.jobs.retry(taskName, whole)
+  const { taskName, id: full } = await find(client, id)
+  const job = await client.jobs.retry(taskName, full)
   printOne(shown(job), job.id, json)
   note(`terrane jobs watch ${job.id} shows how far it is.`)
 }

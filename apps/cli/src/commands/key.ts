@@ -1,5 +1,5 @@
 import type { IssuedKey, KeyRecord, KeyRole, Keys } from '@terrane/control'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { withControlPlane } from '../control-plane.ts'
 import { parseDuration } from '../durations.ts'

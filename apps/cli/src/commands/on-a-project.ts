@@ -2,9 +2,13 @@ import type { AddCommands } from '../program.ts'
 import { askCommands } from './ask.ts'
 import { envCommand } from './env.ts'
 import { exportCommand } from './export.ts'
+import { fileCommands } from './files.ts'
 import { jobCommands } from './jobs.ts'
+import { loginCommands } from './login.ts'
+import { scheduleCommands } from './schedules.ts'
 import { tableCommands } from './tables.ts'
 import { taskCommands } from './tasks.ts'
+import { webhookCommands } from './webhooks.ts'
 
 /** Commands that need a project to talk to, and nothing of this repository: what the published package has. */
 export const ON_A_PROJECT: readonly AddCommands[] = [
@@ -12,6 +16,10 @@ export const ON_A_PROJECT: readonly AddCommands[] = [
   exportCommand,
   askCommands,
   jobCommands,
+  scheduleCommands,
+  webhookCommands,
   tableCommands,
+  fileCommands,
+  loginCommands,
   envCommand,
 ]

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Credentials, Project } from '@terrane/control'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import type { Command } from 'commander'
 import { withControlPlane, type ControlPlane } from '../control-plane.ts'
 import { parseDuration } from '../durations.ts'

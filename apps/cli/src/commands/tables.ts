@@ -1,4 +1,4 @@
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
 import { print, printList, type Shown } from '../output.ts'
@@ -26,8 +26,12 @@ export function tableCommands(program: Command): void {
   onTable(tables.command('unshare <table>').description('Take back what `share` gave.'))
     .addOption(role())
     .action(change('unshare_table'))
-  onTable(tables.command('drop <table>').description('Delete a table and its rows.'))
+  onTable(tables.command('drop <tables...>').description('Delete tables and their rows; * stands for any characters.'))
     .option('--yes', 'do it; there is no way back')
+    .addHelpText(
+      'after',
+      "\nExamples:\n  $ terrane tables drop roads parcels --yes\n  $ terrane tables drop 'porto_*' --yes",
+    )
     .action(drop)
 }
 
@@ -70,14 +74,52 @@ async function readersOf(connection: Connection, schema: string, table: string):
   return [...roles, 'service_role'].join(', ')
 }
 
-async function drop(table: string, { profile, schema, yes }: Options): Promise<void> {
+async function drop(names: string[], { profile, schema, yes }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const tables = names.some((name) => name.includes('*'))
+    ? matching(await listTables(connection), schema, names)
+    : [...new Set(names)]
   if (!yes) {
-    throw new TerraneError('NOT_CONFIRMED', 'invalid', `${schema}.${table} would be deleted with all its rows`, {
+    const said = tables.map((table) => `${schema}.${table}`).join(', ')
+    const [what, whose] = tables.length === 1 ? ['', 'its'] : [`${tables.length} tables, `, 'their']
+    throw new TerraneError('NOT_CONFIRMED', 'invalid', `${what}${said} would be deleted with all ${whose} rows`, {
       hint: 'Add --yes to do it.',
     })
   }
-  await call(await connect(profile), 'drop_table', { p_schema: schema, p_table: table })
-  print(`${schema}.${table}`)
+  for (const table of tables) {
+    await call(connection, 'drop_table', { p_schema: schema, p_table: table })
+    print(`${schema}.${table}`)
+  }
+}
+
+/** Tables of a schema that names and patterns mean; views are not dropped. @throws TABLE_NOT_FOUND */
+function matching(tables: readonly Shown[], schema: string, names: readonly string[]): string[] {
+  const there = tables
+    .filter((row) => row['table_schema'] === schema && row['kind'] !== 'view')
+    .map((row) => String(row['table_name']))
+  const found = names.flatMap((name) => {
+    if (!name.includes('*')) return [name]
+    const fitting = there.filter((table) => fits(table, name))
+    if (fitting.length > 0) return fitting
+    throw new TerraneError('TABLE_NOT_FOUND', 'not_found', `No table of ${schema} is named like ${name}`, {
+      hint: 'terrane tables list shows all tables.',
+    })
+  })
+  return [...new Set(found)]
+}
+
+/** Whether a name fits a pattern, in which * stands for any characters. */
+function fits(name: string, pattern: string): boolean {
+  const [start = '', ...others] = pattern.split('*')
+  const end = others.pop() ?? ''
+  if (!name.startsWith(start) || !name.endsWith(end) || name.length < start.length + end.length) return false
+  let at = start.length
+  for (const part of others) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= name.length - end.length
 }
 
 function call(connection: Connection, rpc: string, body: object): Promise<unknown> {

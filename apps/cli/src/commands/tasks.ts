@@ -1,4 +1,3 @@
-import { tableNameOf } from '@terrane/core'
 import { Option, type Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
@@ -151,7 +150,7 @@ function embed(files: string[], options: Options): Promise<void> {
         ? await rasterOf(connection, first)
         : { sources: await rastersOf(connection, files) }),
       ...(options.append && { mode: 'append' as const }),
-      tableName: options.table ?? tableNameOf(first),
+      tableName: options.table ?? (await nameOf(first)),
       // The table decides where rows are added to one.
       ...(options.model === undefined
         ? !options.append && { modelName: BUILT_IN_MODEL }
@@ -190,7 +189,7 @@ function importFile(file: string, options: Options): Promise<void> {
     options,
     async (connection) => ({
       ...(isAddress(file) ? { fileUrl: file } : { storagePath: await bringDataset(connection, file) }),
-      tableName: options.table ?? tableNameOf(file),
+      tableName: options.table ?? (await nameOf(file)),
       ...(options.srs !== undefined && { sourceSrs: options.srs }),
       ...(options.xy !== undefined && { csv: options.xy }),
       ...(options.replace && { mode: 'replace' as const }),
@@ -291,6 +290,12 @@ function tablesOf({ tables }: Record<string, unknown>): string {
       return `${table ?? name ?? ''}: ${countOf(rows, 'row')}${type === null ? ', no geometry' : ''}`
     })
     .join('\n')
+}
+
+/** The name of a table for a file. */
+async function nameOf(file: string): Promise<string> {
+  const { tableNameOf } = await import('@terrane/core')
+  return tableNameOf(file)
 }
 
 function isAddress(file: string): boolean {

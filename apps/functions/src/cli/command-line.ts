@@ -5,6 +5,7 @@ import { openImports } from '../imports/imports.ts'
 import type { Target } from './client.ts'
 import {
   deploy,
+  listFunctions,
   newFunction,
   removeFunctions,
   rollback,
@@ -24,6 +25,7 @@ const HELP = `Usage: terrane functions <command> [options]
                           --prune                         remove from the host what the folder no longer has
                           --dry-run                       check everything, change nothing
                           --strict                        errors of types fail it, before anything is sent
+  list                  list the functions of a host, with their versions
   delete <name> ...     remove functions from a host, with their versions and secrets
   rollback <name>       let the version before answer again
                           --to <version>                  or this one
@@ -41,7 +43,7 @@ Everywhere:
   --project <ref>       the project (TERRANE_PROJECT_REF, or local)
   --help
 
-The key for deploy, delete, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
+The key for deploy, list, delete, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
 `
 
 const OPTIONS = {
@@ -117,6 +119,8 @@ async function run(args: string[], { env, print, openImports: open = openImports
         env,
         print,
       )
+    case 'list':
+      return listFunctions(target(values, env), print)
     case 'delete':
       if (names.length === 0) throw cliFailed({ reason: 'delete takes the names of functions' })
       return removeFunctions(target(values, env), names, print)

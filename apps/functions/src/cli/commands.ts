@@ -146,6 +146,27 @@ async function prune(target: Target, present: readonly string[], dryRun: boolean
   }
 }
 
+/** Prints the functions of a project: name, version, who may call it, and since when. */
+export async function listFunctions(target: Target, print: Print): Promise<void> {
+  const { data } = (await callHost(target, 'GET', '/functions')) as { data: readonly ListedFunction[] }
+  for (const { name, version, policy, created_at: since, problem } of data.toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  ))
+    print(
+      [name, `version ${version}`, policy.auth, since ?? 'from a folder', ...(problem ? [problem.message] : [])].join(
+        '  ',
+      ),
+    )
+}
+
+interface ListedFunction {
+  readonly name: string
+  readonly version: number
+  readonly policy: { readonly auth: string }
+  readonly created_at: string | null
+  readonly problem: { readonly message: string } | null
+}
+
 /** Removes functions from the host; one that it does not have is an error. */
 export async function removeFunctions(target: Target, names: readonly string[], print: Print): Promise<void> {
   for (const name of names) {

@@ -1,0 +1,61 @@
+import { Option, type Command } from 'commander'
+import { TASK_NAMES } from '@terrane/client'
+import { ask, connect } from '../connection.ts'
+import { note, print, printList, printOne, type Shown } from '../output.ts'
+import { onProject } from '../run-task.ts'
+import { pagesOf, projectQuery } from './pages.ts'
+
+interface Options {
+  readonly profile?: string
+  readonly json?: boolean
+  readonly task?: readonly string[]
+  readonly status?: readonly string[]
+}
+
+/** `terrane webhooks list|create|delete|deliveries`. */
+export function webhookCommands(program: Command): void {
+  const webhooks = program.command('webhooks').description('Addresses that are called when jobs end.')
+  onProject(webhooks.command('list').description('All webhooks.')).action(list)
+  onProject(webhooks.command('create <url>').description('Call an address when jobs end; prints the secret once.'))
+    .addOption(new Option('--task <task...>', 'only for these tasks (default: all)').choices(TASK_NAMES))
+    .addOption(new Option('--status <status...>', 'only for these ends (default: both)').choices(['success', 'failed']))
+    .addHelpText('after', '\nExample:\n  $ terrane webhooks create https://example.org/hook --status failed')
+    .action(create)
+  onProject(webhooks.command('deliveries <id>').description('What a webhook was sent, and the answers.')).action(
+    deliveries,
+  )
+  onProject(webhooks.command('delete <id>').description('Delete a webhook.')).action(remove)
+}
+
+async function list({ profile, json }: Options): Promise<void> {
+  const found = await pagesOf<Shown>(await connect(profile), '/worker/webhooks')
+  printList(found, ['id', 'url', 'tasks', 'statuses', 'paused'], json)
+}
+
+async function create(url: string, { profile, json, task, status }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const body = { url, ...(task && { tasks: task }), ...(status && { statuses: status }) }
+  const path = `/worker/webhooks${projectQuery(connection)}`
+  const made = (await ask(connection, path, { method: 'POST', body: JSON.stringify(body) })) as Shown
+  printOne(made, String(made['secret']), json)
+  note(`Its id is ${String(made['id'])}. The secret signs each call and is not shown again.`)
+}
+
+async function deliveries(id: string, { profile, json }: Options): Promise<void> {
+  const found = await pagesOf<Shown>(await connect(profile), `/worker/webhooks/${encodeURIComponent(id)}/deliveries`)
+  printList(
+    found,
+    Object.keys(found[0] ?? {}).filter((name) => !isNested(found[0]?.[name])),
+    json,
+  )
+}
+
+async function remove(id: string, { profile }: Options): Promise<void> {
+  const connection = await connect(profile)
+  await ask(connection, `/worker/webhooks/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
+  print(id)
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
