@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import semver from 'semver'
 import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
+import { readSupabaseRules, supabaseConfigFile } from './supabase-config.ts'
 import { readWorkspace } from './workspace.ts'
 
 /** Settings of a function's `deno.json` (or that of the functions folder) for reading its code. */
@@ -23,12 +24,32 @@ const TSCONFIG = 'tsconfig.json'
 
 /** Configuration files for reading the function in a folder, existing or not. */
 export function denoJsonFiles(folder: string): string[] {
-  return [...configFiles(folder, ['package.json', TSCONFIG, ...NAMES]), ...lockFiles(folder)]
+  return [
+    ...configFiles(folder, ['package.json', TSCONFIG, ...NAMES]),
+    ...lockFiles(folder),
+    supabaseConfigFile(folder),
+    ...configuredMapIfAny(folder),
+  ]
 }
 
 /** Places of the lock file for a function's imports. The nearer one takes precedence. */
 export function lockFiles(folder: string): string[] {
   return [join(folder, 'deno.lock'), join(folder, '..', 'deno.lock')]
+}
+
+/** The import map that a Supabase project's `config.toml` names; it takes precedence. */
+function configuredMap(folder: string): string[] {
+  const importMap = readSupabaseRules(folder)?.importMap ?? null
+  return importMap === null ? [] : [importMap]
+}
+
+/** The same for a list of inputs; what is wrong with the configuration is told when it is read. */
+function configuredMapIfAny(folder: string): string[] {
+  try {
+    return configuredMap(folder)
+  } catch {
+    return []
+  }
 }
 
 /** The nearer file comes last and takes precedence. */
@@ -53,7 +74,7 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
     const found = jsxOf((await readJsonc(file).catch(() => null))?.compilerOptions)
     if (found?.jsx === 'automatic') jsx = found
   }
-  for (const file of configFiles(folder, NAMES)) {
+  for (const file of [...configFiles(folder, NAMES), ...configuredMap(folder)]) {
     const config = await readJsonc(file)
     if (!config) continue
     if (typeof config.importMap === 'string') {
