@@ -1,6 +1,7 @@
 // Runs inside the sandbox, beside code that may be hostile, so nothing here is a security boundary. It connects the
 // host's unix socket to the handler forms that users write. The host and the process's confinement enforce the limits.
 import { logLine, replaceConsole } from './console.ts'
+import { GlobalEvents } from './events.ts'
 import { replaceFetch } from './fetch.ts'
 import type { Scope, Scopes } from './scope.ts'
 
@@ -106,7 +107,10 @@ export async function run(platform: Platform): Promise<void> {
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
-  const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)
+  const waitUntil = (work: Promise<unknown>) => {
+    if (!scopes.getStore()) events.hold(work)
+    hold(work, scopes.getStore(), platform, say, scopes)
+  }
   Object.defineProperty(globalThis, 'EdgeRuntime', { value: Object.freeze({ waitUntil }) })
   const offered = Promise.withResolvers<void>()
   const take = (found: Handler | null) => {
@@ -119,6 +123,7 @@ export async function run(platform: Platform): Promise<void> {
     return serverOf(args)
   })
   platform.serveConnections(take)
+  const events = new GlobalEvents(globalThis, take)
 
   const respond = async (request: Request, scope: Scope): Promise<Response> => {
     try {
@@ -179,7 +184,7 @@ export async function run(platform: Platform): Promise<void> {
   })
   if (!offer) await serve()
 
-  void obey(lines, platform, say)
+  void obey(lines, platform, say, events)
   try {
     const importing = import(boot.bundle) as Promise<{ default?: unknown }>
     // A module may wait for the end of its server, which does not happen.
@@ -246,9 +251,18 @@ async function startsSoon(listening: Promise<void>): Promise<boolean> {
   return started
 }
 
-/** Answers the watchdog's pings; exits when the host is gone. */
-async function obey(lines: AsyncGenerator<string>, platform: Platform, say: (message: object) => void): Promise<void> {
-  for await (const line of lines) if (line.startsWith('ping ')) say({ t: 'pong', n: Number(line.slice(5)) })
+/** Answers the watchdog's pings; exits when the host asks for it or is gone. */
+async function obey(
+  lines: AsyncGenerator<string>,
+  platform: Platform,
+  say: (message: object) => void,
+  events: GlobalEvents,
+): Promise<void> {
+  for await (const line of lines) {
+    const [word, rest = ''] = line.split(' ')
+    if (word === 'ping') say({ t: 'pong', n: Number(rest) })
+    else if (word === 'end') void events.unload(rest).finally(() => platform.exit(0))
+  }
   platform.exit(0)
 }
 
