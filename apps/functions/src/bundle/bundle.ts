@@ -79,7 +79,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
   // The bundler reports inputs relative to the real path of the folder.
   const real = await realpath(folder)
   const entry = await realpath(join(real, await entryOf(folder)))
-  const { imports, jsx, tsconfigRaw, files } = await readDenoJson(folder)
+  const { imports, jsx, tsconfigRaw, decoratorMetadata, files } = await readDenoJson(folder)
   const graph = fetched ? [fetchedModules(fetched)] : []
   const plugins = [
     systemFacts(),
@@ -87,7 +87,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
     ...graph,
     specifiers(imports),
     packageQuirks(),
-    denoSources(entry),
+    denoSources(entry, decoratorMetadata),
     wasmModules(),
   ]
   return bundle({ ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [entry], absWorkingDir: real, plugins }, real, files)

@@ -14,6 +14,8 @@ export interface DenoJson {
   readonly jsx: { readonly jsx: 'automatic' | 'transform'; readonly jsxImportSource?: string } | null
   /** Bundler option for TypeScript's decorators; absent: standard decorators. */
   readonly tsconfigRaw: { readonly tsconfigRaw: { readonly compilerOptions: object } } | null
+  /** True where decorators are to find the types of what they decorate (`emitDecoratorMetadata`). */
+  readonly decoratorMetadata: boolean
   /** Absolute paths of configuration files outside the folder: those of a workspace. */
   readonly files: readonly string[]
 }
@@ -70,8 +72,11 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
   for (const file of configFiles(folder, ['package.json'])) addDependencies(imports, await readJsonc(file))
   const workspace = await readWorkspace(folder, readJsonc)
   Object.assign(imports, workspace.imports)
+  let decoratorMetadata = false
   for (const file of configFiles(folder, [TSCONFIG])) {
-    const found = jsxOf((await readJsonc(file).catch(() => null))?.compilerOptions)
+    const options = (await readJsonc(file).catch(() => null))?.compilerOptions
+    decoratorMetadata ||= options?.emitDecoratorMetadata === true
+    const found = jsxOf(options)
     if (found?.jsx === 'automatic') jsx = found
   }
   for (const file of [...configFiles(folder, NAMES), ...configuredMap(folder)]) {
@@ -83,10 +88,11 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
     }
     addImports(imports, config.imports, dirname(file))
     jsx = jsxOf(config.compilerOptions) ?? jsx
+    decoratorMetadata ||= config.compilerOptions?.emitDecoratorMetadata === true
     if (config.compilerOptions?.experimentalDecorators === true)
       tsconfigRaw = { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }
   }
-  return { imports, jsx, tsconfigRaw, files: workspace.files }
+  return { imports, jsx, tsconfigRaw, decoratorMetadata, files: workspace.files }
 }
 
 export interface ConfigFile {
@@ -103,6 +109,7 @@ export interface ConfigFile {
     readonly jsx?: unknown
     readonly jsxImportSource?: unknown
     readonly experimentalDecorators?: unknown
+    readonly emitDecoratorMetadata?: unknown
   }
 }
 

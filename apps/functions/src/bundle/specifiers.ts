@@ -40,9 +40,13 @@ export function readSpecifier(path: string): Specifier {
     return { kind: 'package', name: `@jsr/${scope}__${name}${sub}`, install, range: version ?? null }
   }
   if (/^https?:/.test(path)) return { kind: 'address' }
+  if (path.startsWith('cloudflare:')) return { kind: 'refused', why: NO_CLOUDFLARE }
   if (path.endsWith('.node')) return { kind: 'refused', why: 'native add-ons do not run in a function' }
   return { kind: 'other' }
 }
+
+const NO_CLOUDFLARE =
+  'modules of Cloudflare are not offered here; `export default { fetch(request, env, ctx) }`, `caches` and `ctx.waitUntil` are'
 
 /** The esbuild plugin for folders on disk: schemes as above, and the `imports` of a deno.json. */
 export function specifiers(imports: Readonly<Record<string, string>>): Plugin {
@@ -62,6 +66,10 @@ const ABSENT = 'absent'
 /** Marks problems that fetching would fix. */
 export const FETCHABLE = 'fetchable'
 
+function from({ kind, importer, namespace, resolveDir }: OnResolveArgs) {
+  return { kind, importer, namespace, resolveDir }
+}
+
 async function resolve(
   build: PluginBuild,
   imports: Readonly<Record<string, string>>,
@@ -76,8 +84,12 @@ async function resolve(
       return { path, namespace: 'types', sideEffects: false }
     case 'builtin':
       return { path: specifier.name, external: true, sideEffects: false }
-    case 'refused':
+    case 'refused': {
+      // `./platform.node` may be `platform.node.js`.
+      const found = path.startsWith('.') ? await build.resolve(path, { ...from(args), pluginData: OURS }) : null
+      if (found?.errors.length === 0 && !found.path.endsWith('.node')) return found
       return { errors: [{ text: `'${path}': ${specifier.why}` }] }
+    }
     case 'address':
       return fetchable(`'${path}' is code from the network, and was not fetched`)
     case 'other':
