@@ -4,10 +4,7 @@ import { Value } from 'typebox/value'
 import type { FieldError } from '@terrane/core'
 import { invalidPolicy } from './errors.ts'
 
-/**
- * A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. A
- * registry takes names without capital letters only.
- */
+/** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. */
 export const FUNCTION_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/
 
 /** HTTP methods that a function may take. */
@@ -81,7 +78,10 @@ const PolicySchema = Type.Object(
       maxItems: 500,
       description: 'Project secrets that the function sees; a name that does not exist fails the deploy.',
     }),
-    privileged: Type.Boolean({ default: false, description: 'Project API calls may use the service role.' }),
+    privileged: Type.Union([Type.Boolean(), Type.Literal('key')], {
+      default: false,
+      description: 'true or "key": project API calls may use the service role; "key": only those that send its key.',
+    }),
     static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       default: [],
       maxItems: 200,

@@ -196,6 +196,15 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     expect(missing).toMatchObject({ status: 422, body: { code: 'FUNCTION_SECRETS_MISSING' } })
   })
 
+  test('a name keeps its capital letters', async () => {
+    await app.deploy('Send-Mail', says('capital'))
+    await app.deploy('send-mail', says('small'))
+    const texts = ['Send-Mail', 'send-mail'].map(async (each) => (await fetch(app.url(each))).text())
+    expect(await Promise.all(texts)).toEqual(['capital', 'small'])
+    for (const each of ['Send-Mail', 'send-mail'])
+      expect((await app.control('DELETE', `/functions/${each}`)).status).toBe(204)
+  })
+
   test('a privileged function finds a token of its own, never the service key', async () => {
     await app.deploy(name, `export default () => Response.json(Deno.env.toObject())`, {
       auth: 'none',

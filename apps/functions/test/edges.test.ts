@@ -71,6 +71,39 @@ describe.skipIf(probed === null)(`the edges of a function on ${title}`, () => {
     expect(await (await fetch(host.url('open'))).json()).toEqual(['site', 'echo'])
   })
 
+  test('an instance that is idle or replaced hears "beforeunload" and has time for it', async () => {
+    const source = (text: string) => `addEventListener('beforeunload', (event) => {
+        EdgeRuntime.waitUntil(fetch('http://127.0.0.1:${portOf(site)}/').then((r) => r.text()).then((said) => console.log(event.detail.reason, said)))
+      })
+      Deno.serve(() => new Response('${text}'))`
+    const policy = { net: [`127.0.0.1:${portOf(site)}`], idle_ms: 1000 }
+    const call = async () => (await fetch(host.url('ends'))).text()
+    await host.deploy('ends', source('1'), { policy })
+    expect(await call()).toBe('1')
+    await host.deploy('ends', source('2'), { policy })
+    expect(await call()).toBe('2')
+    const ends = () => host.exits.filter(({ name }) => name === 'ends')
+    await expect.poll(() => ends().map(({ reason }) => reason)).toEqual(['replaced', 'idle'])
+    // They have ended by themselves.
+    expect(ends().map(({ code, signal }) => [code, signal])).toEqual([
+      [0, null],
+      [0, null],
+    ])
+    expect(host.lines.filter(({ name }) => name === 'ends').map(({ text }) => text)).toEqual([
+      'termination site',
+      'early_drop site',
+    ])
+    expect(await call()).toBe('2')
+  })
+
+  test('a program that listens to "fetch" answers', async () => {
+    await host.deploy(
+      'listens',
+      `addEventListener('fetch', (event) => event.respondWith(new Response(event.request.method)))`,
+    )
+    expect(await (await fetch(host.url('listens'))).text()).toBe('GET')
+  })
+
   test('supabase-js tells errors of the host from errors of the function', async () => {
     await host.deploy('throws', `Deno.serve(() => { throw new Error('x') })`)
     await host.deploy('never', `Deno.serve(() => new Promise(() => {}))`, { policy: { timeout_ms: 300 } })

@@ -305,6 +305,37 @@ test('the advice for what is not installed is the command of its registry', asyn
   })
 })
 
+test('errors name what the file says beside what an import map makes of it', async () => {
+  await fn(`{"imports":{"pack":"npm:pack@^1.2.0","#lib/":"./lib/"}}`, 'fn/deno.json')
+  await fn(`import 'pack'\nimport '#lib/none.ts'`)
+  using builder = new Builder({ program, parallel: 1, cache: null })
+  const problems = builder.bundleFolder('p', join(root, 'functions', 'fn')).catch(({ details }) => details as string)
+  expect((await problems).split('\n')).toEqual([
+    expect.stringMatching(/^index.ts:1: 'npm:pack@\^1.2.0', imported as 'pack', is not installed: /),
+    `index.ts:2: Could not resolve "#lib/none.ts", which the imports of deno.json or package.json lead to "lib/none.ts"`,
+  ])
+})
+
+test('the imports of several functions are fetched at the same time', async () => {
+  const asked = Promise.withResolvers<void>()
+  const server = createServer((request, response) => {
+    const answer = () => response.writeHead(200, { 'content-type': 'application/typescript' }).end('export {}')
+    if (request.url === '/second.ts') asked.resolve()
+    // The first is answered once the second is asked for.
+    void asked.promise.then(answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stack.defer(() => void server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const name of ['first', 'second']) await fn(`import 'http://${host}/${name}.ts'`, `${name}/index.ts`)
+  using imports = new Imports({ deno, home: join(root, 'imports'), hosts: [host], env: {} })
+  const graphs = await Promise.all(['first', 'second'].map((name) => imports.fetch(join(root, 'functions', name))))
+  expect(graphs.map(({ modules }) => Object.keys(modules))).toEqual([
+    [`http://${host}/first.ts`],
+    [`http://${host}/second.ts`],
+  ])
+})
+
 test('a package that does not exist is named together with who imports it', async () => {
   const from = await mirror()
   await fn(`import nothing from 'npm:nothing-of-the-kind@1'; export default nothing`)

@@ -8,7 +8,7 @@ import { ask, pass, pathOf, send, type Ask } from '../upstream/ask.ts'
 
 const FunctionParams = Type.Object({
   ref: Type.String(),
-  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' }),
+  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$' }),
 })
 const LogsQuery = Type.Object(
   { limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }) },

@@ -1,4 +1,4 @@
-import { readdir, realpath } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   build,
@@ -19,6 +19,7 @@ import { packageQuirk, packageQuirks } from './package-quirks.ts'
 import type { ModuleGraph } from '../imports/module-graph.ts'
 import { fetchedModules } from './fetched-modules.ts'
 import { FETCHABLE, specifiers } from './specifiers.ts'
+import { configuredEntry } from './supabase-config.ts'
 import { systemFacts } from './system-facts.ts'
 import { uploaded } from './uploaded.ts'
 import { wasmModules } from './wasm-modules.ts'
@@ -78,7 +79,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
   // The bundler reports inputs relative to the real path of the folder.
   const real = await realpath(folder)
   const entry = await realpath(join(real, await entryOf(folder)))
-  const { imports, jsx, tsconfigRaw, files } = await readDenoJson(folder)
+  const { imports, jsx, tsconfigRaw, decoratorMetadata, files } = await readDenoJson(folder)
   const graph = fetched ? [fetchedModules(fetched)] : []
   const plugins = [
     systemFacts(),
@@ -86,7 +87,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
     ...graph,
     specifiers(imports),
     packageQuirks(),
-    denoSources(entry),
+    denoSources(entry, decoratorMetadata),
     wasmModules(),
   ]
   return bundle({ ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [entry], absWorkingDir: real, plugins }, real, files)
@@ -206,11 +207,16 @@ function requiresAtRun(built: Built): boolean {
 }
 
 /**
- * The name of the file that a function begins with.
+ * The file that a function begins with, relative to its folder.
  *
  * @throws FUNCTION_BUNDLE_FAILED when there is none
  */
 export async function entryOf(folder: string): Promise<string> {
+  const configured = configuredEntry(folder)
+  if (configured !== null) {
+    if (await stat(join(folder, configured)).catch(() => null)) return configured
+    throw bundleFailed({ problems: [`config.toml: there is no file '${configured}', the entrypoint`] })
+  }
   const names = new Set(await readdir(folder).catch(() => []))
   const entry = ENTRIES.find((name) => names.has(name))
   if (entry === undefined) throw noEntry()

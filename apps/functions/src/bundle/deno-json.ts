@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import semver from 'semver'
 import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
+import { readSupabaseRules, supabaseConfigFile } from './supabase-config.ts'
 import { readWorkspace } from './workspace.ts'
 
 /** Settings of a function's `deno.json` (or that of the functions folder) for reading its code. */
@@ -13,6 +14,8 @@ export interface DenoJson {
   readonly jsx: { readonly jsx: 'automatic' | 'transform'; readonly jsxImportSource?: string } | null
   /** Bundler option for TypeScript's decorators; absent: standard decorators. */
   readonly tsconfigRaw: { readonly tsconfigRaw: { readonly compilerOptions: object } } | null
+  /** True where decorators are to find the types of what they decorate (`emitDecoratorMetadata`). */
+  readonly decoratorMetadata: boolean
   /** Absolute paths of configuration files outside the folder: those of a workspace. */
   readonly files: readonly string[]
 }
@@ -23,12 +26,32 @@ const TSCONFIG = 'tsconfig.json'
 
 /** Configuration files for reading the function in a folder, existing or not. */
 export function denoJsonFiles(folder: string): string[] {
-  return [...configFiles(folder, ['package.json', TSCONFIG, ...NAMES]), ...lockFiles(folder)]
+  return [
+    ...configFiles(folder, ['package.json', TSCONFIG, ...NAMES]),
+    ...lockFiles(folder),
+    supabaseConfigFile(folder),
+    ...configuredMapIfAny(folder),
+  ]
 }
 
 /** Places of the lock file for a function's imports. The nearer one takes precedence. */
 export function lockFiles(folder: string): string[] {
   return [join(folder, 'deno.lock'), join(folder, '..', 'deno.lock')]
+}
+
+/** The import map that a Supabase project's `config.toml` names; it takes precedence. */
+function configuredMap(folder: string): string[] {
+  const importMap = readSupabaseRules(folder)?.importMap ?? null
+  return importMap === null ? [] : [importMap]
+}
+
+/** The same for a list of inputs; what is wrong with the configuration is told when it is read. */
+function configuredMapIfAny(folder: string): string[] {
+  try {
+    return configuredMap(folder)
+  } catch {
+    return []
+  }
 }
 
 /** The nearer file comes last and takes precedence. */
@@ -49,11 +72,14 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
   for (const file of configFiles(folder, ['package.json'])) addDependencies(imports, await readJsonc(file))
   const workspace = await readWorkspace(folder, readJsonc)
   Object.assign(imports, workspace.imports)
+  let decoratorMetadata = false
   for (const file of configFiles(folder, [TSCONFIG])) {
-    const found = jsxOf((await readJsonc(file).catch(() => null))?.compilerOptions)
+    const options = (await readJsonc(file).catch(() => null))?.compilerOptions
+    decoratorMetadata ||= options?.emitDecoratorMetadata === true
+    const found = jsxOf(options)
     if (found?.jsx === 'automatic') jsx = found
   }
-  for (const file of configFiles(folder, NAMES)) {
+  for (const file of [...configFiles(folder, NAMES), ...configuredMap(folder)]) {
     const config = await readJsonc(file)
     if (!config) continue
     if (typeof config.importMap === 'string') {
@@ -62,10 +88,11 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
     }
     addImports(imports, config.imports, dirname(file))
     jsx = jsxOf(config.compilerOptions) ?? jsx
+    decoratorMetadata ||= config.compilerOptions?.emitDecoratorMetadata === true
     if (config.compilerOptions?.experimentalDecorators === true)
       tsconfigRaw = { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }
   }
-  return { imports, jsx, tsconfigRaw, files: workspace.files }
+  return { imports, jsx, tsconfigRaw, decoratorMetadata, files: workspace.files }
 }
 
 export interface ConfigFile {
@@ -82,6 +109,7 @@ export interface ConfigFile {
     readonly jsx?: unknown
     readonly jsxImportSource?: unknown
     readonly experimentalDecorators?: unknown
+    readonly emitDecoratorMetadata?: unknown
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
+import { relative } from 'node:path'
 import type { OnResolveArgs, OnResolveResult, PartialMessage, Plugin, PluginBuild } from 'esbuild'
 import semver from 'semver'
 
@@ -40,9 +41,13 @@ export function readSpecifier(path: string): Specifier {
     return { kind: 'package', name: `@jsr/${scope}__${name}${sub}`, install, range: version ?? null }
   }
   if (/^https?:/.test(path)) return { kind: 'address' }
+  if (path.startsWith('cloudflare:')) return { kind: 'refused', why: NO_CLOUDFLARE }
   if (path.endsWith('.node')) return { kind: 'refused', why: 'native add-ons do not run in a function' }
   return { kind: 'other' }
 }
+
+const NO_CLOUDFLARE =
+  'modules of Cloudflare are not offered here; `export default { fetch(request, env, ctx) }`, `caches` and `ctx.waitUntil` are'
 
 /** The esbuild plugin for folders on disk: schemes as above, and the `imports` of a deno.json. */
 export function specifiers(imports: Readonly<Record<string, string>>): Plugin {
@@ -62,6 +67,10 @@ const ABSENT = 'absent'
 /** Marks problems that fetching would fix. */
 export const FETCHABLE = 'fetchable'
 
+function from({ kind, importer, namespace, resolveDir }: OnResolveArgs) {
+  return { kind, importer, namespace, resolveDir }
+}
+
 async function resolve(
   build: PluginBuild,
   imports: Readonly<Record<string, string>>,
@@ -71,30 +80,45 @@ async function resolve(
   // The function's import map does not apply to imports inside packages.
   const path = isInPackage(args.importer) ? args.path : mapped(imports, args.path)
   const specifier = readSpecifier(path)
+  // What the file says, where an import map makes something else of it.
+  const written = path === args.path ? `'${path}'` : `'${path}', imported as '${args.path}',`
   switch (specifier.kind) {
     case 'types':
       return { path, namespace: 'types', sideEffects: false }
     case 'builtin':
       return { path: specifier.name, external: true, sideEffects: false }
-    case 'refused':
-      return { errors: [{ text: `'${path}': ${specifier.why}` }] }
+    case 'refused': {
+      // `./platform.node` may be `platform.node.js`.
+      const found = path.startsWith('.') ? await build.resolve(path, { ...from(args), pluginData: OURS }) : null
+      if (found?.errors.length === 0 && !found.path.endsWith('.node')) return found
+      return { errors: [{ text: `${written.replace(/,$/, '')}: ${specifier.why}` }] }
+    }
     case 'address':
-      return fetchable(`'${path}' is code from the network, and was not fetched`)
+      return fetchable(`${written} is code from the network, and was not fetched`)
     case 'other':
       if (isInPackage(args.importer) && (args.kind === 'require-call' || args.kind === 'dynamic-import'))
         return (await isThere(build, args)) ? null : { path, namespace: ABSENT }
       if (path === args.path) return null
-      return build.resolve(path, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
+      return mappedFile(build, path, args)
     case 'package': {
       const { name, install, range } = specifier
       const found = await build.resolve(name, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
       const advice = `run \`${install}\` in the functions folder`
-      if (found.errors.length > 0) return fetchable(`'${path}' is not installed: ${advice}`)
+      if (found.errors.length > 0) return fetchable(`${written} is not installed: ${advice}`)
       const installed = range === null ? null : await versionAt(found.path, name)
       if (installed === null || isIn(installed, range!)) return found
-      return fetchable(`'${path}' is not installed, but version ${installed}: ${advice}`)
+      return fetchable(`${written} is not installed, but version ${installed}: ${advice}`)
     }
   }
+}
+
+/** The file that an import map names; the error says what the importing file says. */
+async function mappedFile(build: PluginBuild, path: string, args: OnResolveArgs): Promise<OnResolveResult> {
+  const found = await build.resolve(path, { ...from(args), pluginData: OURS })
+  if (found.errors.length === 0) return found
+  const place = path.startsWith('/') ? relative(args.resolveDir, path) : path
+  const text = `Could not resolve "${args.path}", which the imports of deno.json or package.json lead to "${place}"`
+  return { errors: [{ text }] }
 }
 
 /** Many packages require others only where they use them. A missing one then fails at that point, as in Node. */

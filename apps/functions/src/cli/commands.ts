@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { splitList } from '@terrane/core'
 import { bundleFolder } from '../bundle/bundle.ts'
@@ -7,9 +7,10 @@ import { FILES } from '../bundle/files-beside.ts'
 import { readStatic } from '../bundle/static-files.ts'
 import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
 import { withImports, type Imports, type openImports } from '../imports/imports.ts'
-import { bundleFailed, cliFailed, invalidPolicy } from '../errors.ts'
+import { bundleFailed, cliFailed } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
+import { readFolderPolicy } from '../sources/folder-policy.ts'
 import { readEnvFile } from '../sources/function-folder.ts'
 import { callHost, readLines, type Target } from './client.ts'
 
@@ -230,14 +231,7 @@ async function readFunction(
   folder: string,
   imports: Imports | null,
 ): Promise<{ files: Record<string, unknown>; policy: Policy }> {
-  const text = await readFile(join(folder, 'function.json'), 'utf8').catch(() => '{}')
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch (error) {
-    throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
-  }
-  const policy = parsePolicy(given)
+  const policy = await readFolderPolicy(folder)
   const { code, files: beside } = await withImports(
     (fetched) => bundleFolder(folder, fetched),
     imports && (() => imports.fetch(folder)),

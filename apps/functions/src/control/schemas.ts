@@ -7,11 +7,6 @@ const closed = { additionalProperties: false } as const
 export const ProjectParams = Type.Object({ ref: Type.String() })
 export const FunctionParams = Type.Object({
   ref: Type.String(),
-  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', description: 'Name of the function.' }),
-})
-/** Also of a function in a watched folder, whose name may have capital letters. */
-export const ServedParams = Type.Object({
-  ref: Type.String(),
   name: Type.String({ pattern: FUNCTION_NAME.source, description: 'Name of the function.' }),
 })
 

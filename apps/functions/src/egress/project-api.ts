@@ -58,7 +58,8 @@ export class ProjectApi implements Disposable {
     const address = this.#addressOf(version.project)
     if (!address) return deny(response, 'the project API has no address here')
     const headers = passable(request.headers)
-    const keys = version.policy.privileged ? { ...address, serviceToken } : null
+    const { privileged } = version.policy
+    const keys = privileged === false ? null : { ...address, serviceToken, isDefault: privileged === true }
     addCredentials(headers, call?.caller ?? null, keys)
     headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
@@ -85,12 +86,14 @@ export class ProjectApi implements Disposable {
 interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {
   /** Stands for the service key in this instance. */
   readonly serviceToken: string | null
+  /** True when requests without credentials get the service key. */
+  readonly isDefault: boolean
 }
 
 /** @param keys null for functions that are not privileged */
 function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: Keys | null): void {
   if (headers['apikey'] === undefined && headers['authorization'] === undefined) {
-    const own = keys?.serviceKey ?? null
+    const own = keys?.isDefault === true ? keys.serviceKey : null
     const apikey = own ?? caller?.apikey
     const authorization = own === null ? caller?.authorization : `Bearer ${own}`
     if (apikey != null) headers['apikey'] = apikey

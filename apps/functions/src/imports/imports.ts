@@ -7,11 +7,14 @@ import { entryOf, type Bundle, type BundleFailure } from '../bundle/bundle.ts'
 import { lockFiles, readDenoJson, type DenoJson } from '../bundle/deno-json.ts'
 import { bundleFailed } from '../errors.ts'
 import { findDeno } from '../runtime/machine.ts'
+import { LatestFirst } from '../sources/latest-first.ts'
 import { GLOBALS, readTypes, type TypesFound } from './types.ts'
 import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './module-graph.ts'
 
 /** Longest time that fetching may take. */
 const FETCH_MS = 120_000
+/** Folders whose imports are fetched at the same time: they wait for the network more than they compute. */
+const AT_ONCE = 4
 const TYPES_CONFIG = 'types.json'
 /**
  * Runs the command at the lowest priority. It is set before the start, because threads keep the priority they start
@@ -51,7 +54,9 @@ export class Imports implements Disposable {
   readonly #hosts: readonly string[]
   readonly #env: NodeJS.ProcessEnv
   readonly #ending = new AbortController()
-  #last: Promise<unknown> = Promise.resolve()
+  /** The last fetch of each folder that is not over. */
+  readonly #fetching = new Map<string, Promise<unknown>>()
+  readonly #line = new LatestFirst(AT_ONCE)
   #lastLook: Promise<unknown> = Promise.resolve()
 
   /**
@@ -73,13 +78,19 @@ export class Imports implements Disposable {
   }
 
   /**
-   * Fetches the imports of the function in a folder, one folder after the other.
+   * Fetches the imports of the function in a folder, of a few folders at a time.
    *
    * @throws FUNCTION_BUNDLE_FAILED with Deno's message
    */
   fetch(folder: string): Promise<ModuleGraph> {
-    const done = this.#last.then(() => this.#fetch(folder))
-    this.#last = done.catch(() => {})
+    const before = this.#fetching.get(folder) ?? Promise.resolve()
+    const done = before.then(() => this.#line.run(folder, () => this.#fetch(folder)))
+    const over = done
+      .catch(() => {})
+      .then(() => {
+        if (this.#fetching.get(folder) === over) this.#fetching.delete(folder)
+      })
+    this.#fetching.set(folder, over)
     return done
   }
 
@@ -97,7 +108,7 @@ export class Imports implements Disposable {
   types(folder: string, quiet?: () => Promise<void>): Promise<TypesFound> {
     const done = this.#lastLook
       .then(quiet)
-      .then(() => this.#last)
+      .then(() => Promise.all(this.#fetching.values()))
       .then(() => this.#types(folder, quiet ? LAST : []))
     this.#lastLook = done.catch(() => {})
     return done
@@ -258,7 +269,12 @@ function reasonOf(error: ExecFileException, stderr: string): string {
   if (error.killed) return `fetching what it imports took longer than ${FETCH_MS / 1000} seconds`
   const host = /Requires import access to "([^"]+)"/.exec(stderr)?.[1]
   if (host !== undefined) return `code from ${host} is not imported: TERRANE_FUNCTIONS_IMPORT_HOSTS does not list it`
-  const lines = stderr.split('\n').map((line) => line.trim())
+  // The entry that Deno reads is the host's; its only import is the function.
+  const isOurs = (line: string) => /^at file:\S*\/entry\.ts:\d+:\d+$/.test(line)
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => !isOurs(line))
   const at = lines.findIndex((line) => line.startsWith('error: '))
   const said = at < 0 ? lines.slice(0, 3) : lines.slice(at, at + 3)
   const text = said.filter((line) => line !== '').join(' ')

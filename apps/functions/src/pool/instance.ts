@@ -64,6 +64,8 @@ export interface InstanceOptions {
 }
 
 const PING_AFTER_USE_MS = 1000
+/** Time for what a function does when it is told that its instance ends (`beforeunload`). */
+const GRACE_MS = 2000
 /** An event loop that stands still for so long is busy: it is given no more calls until it answers. */
 const BUSY_MS = 50
 const NICE = 5
@@ -185,6 +187,14 @@ export class Instance {
   end(call: Call, heldByAnswer: boolean): void {
     this.usedAt = performance.now()
     this.#calls.answer(call, heldByAnswer, this.usedAt)
+  }
+
+  /** Asks the process to end, and ends it when it has not within its grace. Only for one without work. */
+  dismiss(reason: 'idle' | 'replaced'): void {
+    if (!this.#alive || this.#reason !== null) return
+    this.#reason = reason
+    this.#process.stdin!.write(`end ${reason === 'idle' ? 'early_drop' : 'termination'}\n`)
+    setTimeout(() => this.kill(reason), GRACE_MS).unref()
   }
 
   /** Ends the process at once. */

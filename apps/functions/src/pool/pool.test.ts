@@ -28,8 +28,13 @@ class FakeInstance {
   probe() {
     this.probes++
   }
+  doom: ExitReason | null = null
+  dismiss(reason: ExitReason) {
+    this.kill(reason)
+  }
   kill(reason: ExitReason) {
     this.accepting = false
+    this.doom = reason
     this.#ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
   }
 }

@@ -121,7 +121,7 @@ export class Pool implements Tenant {
   }
 
   spare(): Instance | null {
-    if (this.#queue.length > 0 || this.#instances.length <= this.#options.min) return null
+    if (this.#queue.length > 0 || this.#staying <= this.#options.min) return null
     let oldest: Instance | null = null
     for (const instance of this.#instances)
       if (!instance.working && (!oldest || instance.usedAt < oldest.usedAt)) oldest = instance
@@ -133,9 +133,9 @@ export class Pool implements Tenant {
     for (const instance of this.#instances) instance.check(now, lateMs)
     for (const instance of this.#instances) {
       if (instance.working) continue
-      if (instance.retiring || this.#retired) instance.kill('replaced')
-      else if (now - instance.usedAt > this.#options.idleMs && this.#instances.length > this.#options.min)
-        instance.kill('idle')
+      if (instance.retiring || this.#retired) instance.dismiss('replaced')
+      else if (now - instance.usedAt > this.#options.idleMs && this.#staying > this.#options.min)
+        instance.dismiss('idle')
     }
     for (let at = this.#queue.length - 1; at >= 0; at--) {
       const { waiter, cancelled } = this.#queue[at]!
@@ -163,6 +163,11 @@ export class Pool implements Tenant {
       const place = this.#queue.shift()!
       if (!place.cancelled) place.waiter.granted(instance)
     }
+  }
+
+  /** Number of instances that are not about to end. */
+  get #staying(): number {
+    return this.#instances.reduce((count, { doom }) => (doom === null ? count + 1 : count), 0)
   }
 
   /** Number of calls that the instances may be given beside those that they have, if their event loops allow. */
@@ -200,8 +205,8 @@ export class Pool implements Tenant {
   #grow(): void {
     if (performance.now() < this.#blockedUntil) return
     const wanted = this.#wanted()
-    const missing = this.#retired ? 0 : this.#options.min - this.#instances.length
-    while (this.#starting < Math.max(wanted, missing) && this.#instances.length + this.#starting < this.#options.max) {
+    const missing = this.#retired ? 0 : this.#options.min - this.#staying
+    while (this.#starting < Math.max(wanted, missing) && this.#staying + this.#starting < this.#options.max) {
       if (!this.#options.capacity.take()) return
       this.#launch(true).catch(nothing)
     }
@@ -271,7 +276,7 @@ export class Pool implements Tenant {
   }
 
   #drain(): void {
-    for (const instance of this.#instances) if (!instance.working) instance.kill('replaced')
+    for (const instance of this.#instances) if (!instance.working) instance.dismiss('replaced')
     if (this.#instances.length > 0 || this.#starting > 0 || this.#queue.length > 0) return
     this.#options.capacity.leave(this)
     this.#emptied.resolve()

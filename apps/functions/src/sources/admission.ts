@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readSupabaseRules } from '../bundle/supabase-config.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { METHODS, type Policy } from '../policy.ts'
+import { defaultsOf } from './folder-policy.ts'
 
 /** Admission fields of a `function.json`, read before its full validation. */
 export interface Admission {
@@ -12,21 +15,25 @@ export interface Admission {
 const RANKS = ['none', 'anon', 'user', 'service'] as const
 
 /**
- * Reads the current admission policy from a `function.json`; null while it is not valid JSON. No file means the
- * defaults.
+ * Reads the current admission policy of a function's folder; null while its files are not valid. No `function.json`
+ * means the defaults.
  */
-export function readAdmission(file: string): Admission | null {
-  let text
+export function readAdmission(folder: string): Admission | null {
   try {
-    text = readFileSync(file, 'utf8')
-  } catch {
-    return { auth: 'anon', methods: null }
-  }
-  try {
-    const { auth = 'anon', methods } = JSON.parse(text) as { auth?: unknown; methods?: unknown }
+    const defaults = defaultsOf(readSupabaseRules(folder))
+    const given = JSON.parse(textOf(join(folder, 'function.json')) ?? '{}') as object
+    const { auth = 'anon', methods } = { ...defaults, ...given } as { auth?: unknown; methods?: unknown }
     const rank = RANKS.find((known) => known === auth)
     if (rank === undefined) return null
     return { auth: rank, methods: Array.isArray(methods) ? METHODS.filter((known) => methods.includes(known)) : null }
+  } catch {
+    return null
+  }
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
   } catch {
     return null
   }

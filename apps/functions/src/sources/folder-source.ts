@@ -14,7 +14,8 @@ import type { Project } from '../projects/project.ts'
 import type { VersionStore } from '../version-store.ts'
 import { admitting, readAdmission } from './admission.ts'
 import { packagePlaces } from '../bundle/package-places.ts'
-import { buildFolder, fixedInputs, readEnvFile, type BuiltFolder } from './function-folder.ts'
+import { readSupabaseRules, supabaseConfigFile } from '../bundle/supabase-config.ts'
+import { buildFolder, fixedInputs, readEnvFile, usualEntries, type BuiltFolder } from './function-folder.ts'
 import { LatestFirst } from './latest-first.ts'
 import { isStill, lookAt, treeOf, type Tree } from './snapshot.ts'
 import { FolderWatcher } from './watcher.ts'
@@ -42,7 +43,7 @@ interface Folder {
   readonly home: string
   realHome: string
   /** Absolute paths that are inputs whatever the folder contains. */
-  readonly fixed: ReadonlySet<string>
+  fixed: ReadonlySet<string>
   /** Absolute paths that went into the last build. */
   inputs: ReadonlySet<string>
   /** Absolute paths whose changes show that packages were installed. */
@@ -135,10 +136,11 @@ export class FolderSource implements AsyncDisposable {
   #changed(path: string): void {
     if (this.#closed) return
     const { root } = this.#options
-    if (dirname(path) === root || path === root) void this.#scan()
+    const isConfig = path === supabaseConfigFile(join(root, 'name'))
+    if (isConfig || dirname(path) === root || path === root) void this.#scan()
     for (const [name, folder] of this.#folders) {
       const isOwn = isBelow(path, folder.home) || isBelow(path, folder.realHome)
-      if (isOwn) this.#govern(name, folder)
+      if (isOwn || isConfig) this.#govern(name, folder)
       // After a failure any file may be the one that was missing.
       const isMissing = folder.failed && isBelow(path, root)
       const isInput = folder.fixed.has(path) || folder.inputs.has(path) || this.#isShared(path, folder)
@@ -162,7 +164,7 @@ export class FolderSource implements AsyncDisposable {
   #govern(name: string, { home, version }: Folder): void {
     if (!version) return
     const { functions, project } = this.#options
-    const admission = readAdmission(join(home, 'function.json'))
+    const admission = readAdmission(home)
     // A file that cannot be read now changes nothing. It is read again once it is still.
     if (!admission) return
     functions.govern(project.id, name, (live) => admitting({ ...live, policy: version.policy }, admission))
@@ -187,6 +189,7 @@ export class FolderSource implements AsyncDisposable {
       const names = new Set(folders.filter((name) => FUNCTION_NAME.test(name)))
       await this.#reportMisnamed(folders.filter((name) => !FUNCTION_NAME.test(name)))
       names.delete('node_modules')
+      for (const name of names) if (!isEnabled(join(root, name))) names.delete(name)
       for (const name of this.#folders.keys()) if (!names.has(name)) this.#forget(name)
       for (const name of names) {
         if (this.#folders.has(name)) continue
@@ -272,7 +275,10 @@ export class FolderSource implements AsyncDisposable {
   /** One round: look, wait, build, look again, serve if nothing has moved meanwhile. */
   async #attempt(name: string, folder: Folder): Promise<{ version: FunctionVersion | null; moved: boolean }> {
     const { ceilings, builder, project, root } = this.#options
-    const { home, fixed } = folder
+    const { home } = folder
+    // What config.toml names may have changed.
+    folder.fixed = new Set(fixedInputs(home))
+    const { fixed } = folder
     folder.realHome = await realpath(home).catch(() => home)
     const [own, shared] = await Promise.all([treeOf(home), treeOf(join(root, '_shared'))])
     this.#watch(name, folder, own)
@@ -282,7 +288,7 @@ export class FolderSource implements AsyncDisposable {
     const MOVED = { version: null, moved: true }
     await sleep(STILL_MS)
     if (this.#closed || !(await isUntouched([...fixed, ...folder.inputs]))) return MOVED
-    if (ENTRIES.every((entry) => before.get(join(home, entry)) === '')) {
+    if (usualEntries(home)?.every((entry) => before.get(join(home, entry)) === '')) {
       this.#withdraw(name, folder)
       folder.failed = false
       return { version: null, moved: false }
@@ -323,8 +329,7 @@ export class FolderSource implements AsyncDisposable {
     const ignored = ignoredNames(shared, built.secrets)
     if (ignored.length > 0) this.#options.onIgnored(name, ignored)
     const isWanted = () => this.#folders.get(name) === folder
-    const policyFile = join(folder.home, 'function.json')
-    const govern = (live: FunctionVersion) => admitting(live, readAdmission(policyFile))
+    const govern = (live: FunctionVersion) => admitting(live, readAdmission(folder.home))
     const version = await store.use({ project: project.id, name }, digest, async () => {
       const facts = { project: project.id, name, version: 0, policy: built.policy, env }
       const added = await store.add(built.archive, facts)
@@ -366,6 +371,16 @@ export class FolderSource implements AsyncDisposable {
       }
     }
     this.#watcher.watch(name, folders)
+  }
+}
+
+/** False for a function that config.toml turns off. */
+function isEnabled(folder: string): boolean {
+  try {
+    return readSupabaseRules(folder)?.enabled !== false
+  } catch {
+    // The build says what is wrong with it.
+    return true
   }
 }
 

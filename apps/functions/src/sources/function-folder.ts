@@ -5,8 +5,9 @@ import { ENTRIES, type Bundle } from '../bundle/bundle.ts'
 import type { Archive } from '../bundle/archive.ts'
 import { denoJsonFiles } from '../bundle/deno-json.ts'
 import { readStatic } from '../bundle/static-files.ts'
-import { invalidPolicy } from '../errors.ts'
-import { readPolicy, type Ceilings, type Policy } from '../policy.ts'
+import { configuredEntry } from '../bundle/supabase-config.ts'
+import { clampPolicy, type Ceilings, type Policy } from '../policy.ts'
+import { readFolderPolicy } from './folder-policy.ts'
 
 /** Result of building a function's folder. */
 export interface BuiltFolder {
@@ -29,7 +30,7 @@ export async function buildFolder(
   ceilings: Ceilings,
   bundleFolder: (folder: string) => Promise<Bundle>,
 ): Promise<BuiltFolder> {
-  const policy = readPolicy(await readJson(join(folder, 'function.json')), ceilings)
+  const policy = clampPolicy(await readFolderPolicy(folder), ceilings)
   const [bundle, files] = await Promise.all([bundleFolder(folder), readStatic(folder, policy.static)])
   const secrets = await readEnvFile(join(folder, '.env'))
   const statics = [...files.keys()].map((path) => join(folder, path))
@@ -48,17 +49,17 @@ export function fixedInputs(folder: string): string[] {
   return [...own, join(folder, '..', '.env'), ...denoJsonFiles(folder)]
 }
 
+/** The entries that a folder may have, relative to it; null where config.toml names one, or is wrong, as the build says. */
+export function usualEntries(folder: string): readonly string[] | null {
+  try {
+    return configuredEntry(folder) === null ? ENTRIES : null
+  } catch {
+    return null
+  }
+}
+
 /** Variables of a `.env` file; none when there is no file. */
 export async function readEnvFile(path: string): Promise<Record<string, string>> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return parseEnv(text) as Record<string, string>
-}
-
-async function readJson(path: string): Promise<unknown> {
-  const text = await readFile(path, 'utf8').catch(() => '{}')
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
-  }
 }

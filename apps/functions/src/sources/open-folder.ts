@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Builder } from '../bundle/builder.ts'
 import { ceilingsOf, type FunctionsConfig } from '../config.ts'
@@ -7,6 +8,12 @@ import type { InstanceFactory } from '../pool/factory.ts'
 import type { Projects } from '../projects/project.ts'
 import { VersionStore } from '../version-store.ts'
 import { FolderSource } from './folder-source.ts'
+
+/** The folder of functions: the given one, or that in the folder of a Supabase project. */
+function rootOf(given: string): string {
+  const inside = join(given, 'functions')
+  return existsSync(join(given, 'config.toml')) && existsSync(inside) ? inside : given
+}
 
 /** Begins to serve the functions folder of a local host; null where there is none. */
 export async function openFolder(
@@ -25,7 +32,7 @@ export async function openFolder(
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
   const subject = (name: string) => ({ project: project.id, name, version: 0 })
   const folder = new FolderSource({
-    root: resolve(config.TERRANE_FUNCTIONS_DIR),
+    root: rootOf(resolve(config.TERRANE_FUNCTIONS_DIR)),
     project,
     ceilings: ceilingsOf(config),
     functions,

@@ -323,7 +323,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
           umask: `return Deno.umask(0)`,
           gpu: `if (!navigator.gpu) throw 0; return 1`,
           storage: `localStorage.setItem('a', 'b'); return 1`,
-          caches: `return caches.open('x')`,
+          "the runtime's caches, which are files": `const cache = await caches.open('x'); if (!(caches instanceof CacheStorage) && !(cache instanceof Cache)) throw 0; return 1`,
+          "the runtime's caches, made": `return new CacheStorage().open('x')`,
         }),
       )
     })

@@ -22,7 +22,7 @@ export interface Policy {
   readonly description: string
   readonly timeout_ms: number
   readonly memory_mb: number
-  readonly privileged: boolean
+  readonly privileged: boolean | 'key'
   readonly net: readonly string[]
 }
 

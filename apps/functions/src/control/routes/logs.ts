@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { functionNotFound } from '../../errors.ts'
 import type { LogEntry } from '../../observe/log-book.ts'
 import type { ControlDeps } from '../control-deps.ts'
-import { ServedParams, LogsQuery, answers, describe } from '../schemas.ts'
+import { FunctionParams, LogsQuery, answers, describe } from '../schemas.ts'
 
 /** A reader that falls this many bytes behind is disconnected. */
 const MAX_BEHIND = 4 * 1024 * 1024
@@ -12,7 +12,7 @@ const MAX_BEHIND = 4 * 1024 * 1024
 /** `GET …/functions/{name}/logs`: one JSON object per line, oldest first. */
 export function logRoute(app: Http, deps: ControlDeps): void {
   const schema = describe('Read what this host has logged about a function.', {
-    params: ServedParams,
+    params: FunctionParams,
     querystring: LogsQuery,
     response: answers(Type.Unsafe<Readable>({ type: 'string', description: 'application/x-ndjson' })),
   })

@@ -1,6 +1,8 @@
 // Runs inside the sandbox, beside code that may be hostile, so nothing here is a security boundary. It connects the
 // host's unix socket to the handler forms that users write. The host and the process's confinement enforce the limits.
 import { logLine, replaceConsole } from './console.ts'
+import { GlobalEvents } from './events.ts'
+import { offerOthers } from './others.ts'
 import { replaceFetch } from './fetch.ts'
 import type { Scope, Scopes } from './scope.ts'
 
@@ -65,9 +67,12 @@ export interface HttpOffer {
   withdraw(): void
 }
 
-type Handler = (request: Request, context: Context) => unknown
+type Handler = (request: Request, context: Context, env: Readonly<Record<string, string>>) => unknown
 
-/** The second argument of a handler. */
+/**
+ * The second argument of a handler, whose prototype is the environment, and the third. Handlers of Workers with three
+ * parameters get the environment itself as the second.
+ */
 interface Context {
   readonly requestId: string
   readonly functionName: string
@@ -79,6 +84,10 @@ interface Context {
    * URL of the project's database under the caller's role and claims, valid during this call; null where there is none.
    */
   readonly databaseUrl: string | null
+  /** Address of the caller, where `Deno.serve` has that of the connection. */
+  readonly remoteAddr: { readonly transport: 'tcp'; readonly hostname: string; readonly port: number }
+  /** A member of Workers' contexts: an error is always answered by the host. */
+  readonly passThroughOnException: () => void
 }
 
 const LISTEN_MS = 3000
@@ -106,7 +115,10 @@ export async function run(platform: Platform): Promise<void> {
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
-  const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)
+  const waitUntil = (work: Promise<unknown>) => {
+    if (!scopes.getStore()) events.hold(work)
+    hold(work, scopes.getStore(), platform, say, scopes)
+  }
   Object.defineProperty(globalThis, 'EdgeRuntime', { value: Object.freeze({ waitUntil }) })
   const offered = Promise.withResolvers<void>()
   const take = (found: Handler | null) => {
@@ -119,16 +131,21 @@ export async function run(platform: Platform): Promise<void> {
     return serverOf(args)
   })
   platform.serveConnections(take)
+  const events = new GlobalEvents(globalThis, take)
+  offerOthers(globalThis)
 
   const respond = async (request: Request, scope: Scope): Promise<Response> => {
     try {
-      const response = await handler!(request, {
+      const context: Context = Object.assign(Object.create(boot.env) as object, {
         requestId: scope.requestId,
         functionName: boot.name,
         claims: scope.claims,
         waitUntil,
+        passThroughOnException,
         databaseUrl: databaseUrl && databaseUrl.replace('function@', `call-${scope.call}@`),
+        remoteAddr: { transport: 'tcp' as const, hostname: scope.client, port: 0 },
       })
+      const response = await handler!(request, context, boot.env)
       if (!(response instanceof Response)) {
         say(logLine('error', 'The handler returned something that is not a Response', scopes))
         return failure('invalid')
@@ -162,6 +179,7 @@ export async function run(platform: Platform): Promise<void> {
         requestId: headers.get('x-request-id') ?? '',
         call: headers.get('x-terrane-call') ?? '',
         claims: claimsOf(headers.get('x-terrane-claims')),
+        client: headers.get('x-forwarded-for')?.split(',', 1)[0]?.trim() ?? '',
         held: 0,
       }
       hideInternal(request, headers)
@@ -172,6 +190,7 @@ export async function run(platform: Platform): Promise<void> {
       requestId: String(headers['x-request-id']),
       call: String(headers['x-terrane-call']),
       claims: null,
+      client: '',
       held: 0,
     }
     for (const name of Object.keys(headers)) if (name.startsWith('x-terrane-')) delete headers[name]
@@ -179,7 +198,7 @@ export async function run(platform: Platform): Promise<void> {
   })
   if (!offer) await serve()
 
-  void obey(lines, platform, say)
+  void obey(lines, platform, say, events)
   try {
     const importing = import(boot.bundle) as Promise<{ default?: unknown }>
     // A module may wait for the end of its server, which does not happen.
@@ -246,9 +265,18 @@ async function startsSoon(listening: Promise<void>): Promise<boolean> {
   return started
 }
 
-/** Answers the watchdog's pings; exits when the host is gone. */
-async function obey(lines: AsyncGenerator<string>, platform: Platform, say: (message: object) => void): Promise<void> {
-  for await (const line of lines) if (line.startsWith('ping ')) say({ t: 'pong', n: Number(line.slice(5)) })
+/** Answers the watchdog's pings; exits when the host asks for it or is gone. */
+async function obey(
+  lines: AsyncGenerator<string>,
+  platform: Platform,
+  say: (message: object) => void,
+  events: GlobalEvents,
+): Promise<void> {
+  for await (const line of lines) {
+    const [word, rest = ''] = line.split(' ')
+    if (word === 'ping') say({ t: 'pong', n: Number(rest) })
+    else if (word === 'end') void events.unload(rest).finally(() => platform.exit(0))
+  }
   platform.exit(0)
 }
 
@@ -262,15 +290,24 @@ async function* readLines(stdin: AsyncIterable<Uint8Array>): AsyncGenerator<stri
   }
 }
 
+type Callable = (...args: readonly unknown[]) => unknown
+
+function calling(method: Callable, self: unknown): Handler {
+  const takesEnv = method.length > 2
+  return (request, context, env) => Reflect.apply(method, self, [request, takesEnv ? env : context, context])
+}
+
+function passThroughOnException(): void {}
+
 /** The handler among `(handler)`, `(options, handler)`, `({ handler })`, `({ fetch })`. */
 function handlerOf(args: readonly unknown[]): Handler | null {
   for (const value of args) {
-    if (typeof value === 'function') return value as Handler
+    if (typeof value === 'function') return calling(value as Callable, undefined)
     if (value === null || typeof value !== 'object') continue
     const object = value as Record<'fetch' | 'handler', unknown>
     for (const name of ['fetch', 'handler'] as const) {
       const method = object[name]
-      if (typeof method === 'function') return (request, context) => Reflect.apply(method, object, [request, context])
+      if (typeof method === 'function') return calling(method as Callable, object)
     }
   }
   return null

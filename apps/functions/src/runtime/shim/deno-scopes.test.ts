@@ -15,7 +15,7 @@ function denoWithCore() {
   return { deno: { internal, [internal]: { core: core as never } }, core }
 }
 
-const scopeOf = (call: string) => ({ requestId: `request ${call}`, call, held: 0 })
+const scopeOf = (call: string) => ({ requestId: `request ${call}`, call, claims: null, client: '', held: 0 })
 
 describe.each([
   ['over the primitive', () => denoWithCore().deno],

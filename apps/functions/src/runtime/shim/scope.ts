@@ -5,6 +5,8 @@ export interface Scope {
   readonly call: string
   /** Claims of the caller's verified token or key; null without one, and where a server of `node:http` answers. */
   readonly claims: Readonly<Record<string, unknown>> | null
+  /** Address of the caller; empty where a server of `node:http` answers. */
+  readonly client: string
   held: number
 }
 

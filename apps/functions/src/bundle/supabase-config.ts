@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { parse } from 'smol-toml'
+import { bundleFailed } from '../errors.ts'
+
+/** What the `config.toml` of a Supabase project says about one of its functions. Paths are absolute. */
+export interface SupabaseRules {
+  /** False: the function is not served. */
+  readonly enabled: boolean
+  /** True: callers need a key or token of the project. */
+  readonly verifyJwt: boolean
+  /** Null: the usual file of the function's folder. */
+  readonly entrypoint: string | null
+  readonly importMap: string | null
+  /** Patterns of files that the function may read. */
+  readonly staticFiles: readonly string[]
+}
+
+/** Path of the `config.toml` for a function's folder: `supabase/config.toml` for `supabase/functions/{name}`. */
+export function supabaseConfigFile(folder: string): string {
+  return join(folder, '..', '..', 'config.toml')
+}
+
+/**
+ * The rules of a Supabase project for the function in a folder; null where the folder is not part of one.
+ *
+ * @throws FUNCTION_BUNDLE_FAILED for a file that is not TOML, or a field of another type
+ */
+export function readSupabaseRules(folder: string): SupabaseRules | null {
+  const file = supabaseConfigFile(folder)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+  const home = dirname(file)
+  let config: Record<string, unknown>
+  try {
+    config = parse(text)
+  } catch (error) {
+    // Other programs have a file of this name, in other forms.
+    if (basename(home) !== 'supabase') return null
+    throw bundleFailed({ problems: [`config.toml: ${(error as Error).message}`] })
+  }
+  if (basename(home) !== 'supabase' && typeof config['project_id'] !== 'string') return null
+  return rulesOf(tableOf(tableOf(config['functions'])[basename(folder)]), basename(folder), home)
+}
+
+function rulesOf(table: Readonly<Record<string, unknown>>, name: string, home: string): SupabaseRules {
+  const wrong = (field: string, wanted: string) =>
+    bundleFailed({ problems: [`config.toml: functions.${name}.${field} must be ${wanted}`] })
+  const flag = (field: string): boolean => {
+    const value = table[field] ?? true
+    if (typeof value !== 'boolean') throw wrong(field, 'true or false')
+    return value
+  }
+  const path = (field: string): string | null => {
+    const value = table[field] ?? ''
+    if (typeof value !== 'string') throw wrong(field, 'a path')
+    return value === '' ? null : resolve(home, value)
+  }
+  const files = table['static_files'] ?? []
+  if (!Array.isArray(files) || !files.every((each) => typeof each === 'string'))
+    throw wrong('static_files', 'a list of paths')
+  return {
+    enabled: flag('enabled'),
+    verifyJwt: flag('verify_jwt'),
+    entrypoint: path('entrypoint'),
+    importMap: path('import_map'),
+    staticFiles: files.map((each) => resolve(home, each)),
+  }
+}
+
+/** The entry that `config.toml` names for a function, relative to its folder; null where it names none. */
+export function configuredEntry(folder: string): string | null {
+  const entrypoint = readSupabaseRules(folder)?.entrypoint ?? null
+  return entrypoint === null ? null : relative(folder, entrypoint)
+}
+
+function tableOf(value: unknown): Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,63 @@
+// Global events of programs that are written for other platforms: `fetch` of service workers, `beforeunload` of Supabase.
+
+type Handler = (request: Request, context: { readonly waitUntil: (work: Promise<unknown>) => void }) => unknown
+type Listener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown }
+
+/** The part of the global scope that is used. */
+export interface EventScope {
+  addEventListener?: (type: string, listener: Listener | null, options?: unknown) => void
+  dispatchEvent?: (event: Event) => boolean
+  onbeforeunload?: unknown
+}
+
+/** Time for a listener of `beforeunload`, when it holds nothing by `waitUntil`; the host ends the process at the latest. */
+const UNLOAD_MS = 5000
+
+/** Watches which listeners a program adds. */
+export class GlobalEvents {
+  readonly #scope: EventScope
+  readonly #works = new Set<Promise<unknown>>()
+  #isAwaited = false
+
+  /** @param onFetch takes the handler of a program that listens to `fetch` */
+  constructor(scope: EventScope, onFetch: (handler: Handler) => void) {
+    this.#scope = scope
+    const native = scope.addEventListener
+    if (!native) return
+    const add = (type: string, listener: Listener | null, options?: unknown) => {
+      if (type === 'fetch' && listener) return onFetch((request, context) => answerOf(listener, request, context))
+      if (type === 'beforeunload') this.#isAwaited = true
+      return native.call(scope, type, listener, options)
+    }
+    Object.defineProperty(scope, 'addEventListener', { value: add, configurable: true, writable: true })
+  }
+
+  /** Work that belongs to no call, and is waited for when the instance ends. */
+  hold(work: Promise<unknown>): void {
+    this.#works.add(work)
+  }
+
+  /** Tells the program that its instance ends, and resolves when it may. @param reason as Supabase names it */
+  async unload(reason: string): Promise<void> {
+    if (!this.#isAwaited && typeof this.#scope.onbeforeunload !== 'function') return
+    this.#works.clear()
+    const event = new Event('beforeunload', { cancelable: true })
+    this.#scope.dispatchEvent!(Object.assign(event, { detail: { reason } }))
+    const work = this.#works.size > 0 ? Promise.allSettled(this.#works) : null
+    await (work ?? new Promise((resolve) => setTimeout(resolve, UNLOAD_MS)))
+  }
+}
+
+function answerOf(listener: Listener, request: Request, { waitUntil }: Parameters<Handler>[1]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    let isAnswered = false
+    const respondWith = (answer: unknown) => {
+      isAnswered = true
+      resolve(answer)
+    }
+    const event = Object.assign(new Event('fetch'), { request, waitUntil, respondWith, passThroughOnException() {} })
+    if (typeof listener === 'function') listener.call(globalThis, event)
+    else listener.handleEvent(event)
+    if (!isAnswered) reject(new Error('a listener of "fetch" has to call event.respondWith before it returns'))
+  })
+}

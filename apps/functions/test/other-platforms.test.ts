@@ -1,0 +1,98 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bundleFolder } from '../src/bundle/bundle.ts'
+import { startHost, type TestHost } from './support/host.ts'
+import { tryRuntime } from './support/runtimes.ts'
+
+const { probed, title } = await tryRuntime('deno', 'standard')
+
+describe.skipIf(probed === null)(`programs of other platforms on ${title}`, () => {
+  let host: TestHost
+  beforeAll(async () => {
+    host = await startHost(probed!)
+  })
+  afterAll(() => host[Symbol.asyncDispose]())
+
+  const call = async (name: string, source: string, headers: Record<string, string> = {}) => {
+    await host.deploy(name, source, { env: { MY_SECRET: 's3' } })
+    return (await fetch(host.url(name), { headers })).json()
+  }
+
+  test('Workers get the environment and a context; programs of this platform find both in their context', async () => {
+    const three = `export default { async fetch(request, env, ctx) {
+      ctx.waitUntil(Promise.resolve()); ctx.passThroughOnException()
+      return Response.json([env.MY_SECRET, Object.keys(env), typeof env.requestId]) } }`
+    expect(await call('three', three)).toEqual(['s3', ['MY_SECRET'], 'undefined'])
+    const rest = `export default { fetch: (request, ...rest) => Response.json([rest[0].MY_SECRET, typeof rest[1].waitUntil]) }`
+    expect(await call('rest', rest)).toEqual(['s3', 'function'])
+    const own = `export default (request, ctx) => Response.json([ctx.requestId, ctx.MY_SECRET, JSON.stringify(ctx).includes('s3')])`
+    expect(await call('own', own, { 'x-request-id': 'r-1' })).toEqual(['r-1', 's3', false])
+    const info = `Deno.serve((request, info) => Response.json(info.remoteAddr))`
+    expect(await call('info', info)).toEqual({ transport: 'tcp', hostname: '127.0.0.1', port: 0 })
+  })
+
+  test('caches keep answers in memory, and Supabase.ai.Session says that it is not there', async () => {
+    const cached = `export default { async fetch(request, env, ctx) {
+      const found = await caches.default.match('https://x.example/')
+      await caches.default.put('https://x.example/', new Response('kept'))
+      let why = ''
+      try { new Supabase.ai.Session('gte-small') } catch (error) { why = error.message }
+      return Response.json([found ? await found.text() : null, why]) } }`
+    const why = expect.stringContaining('Supabase.ai.Session is not offered here') as string
+    expect(await call('cached', cached)).toEqual([null, why])
+    expect(await (await fetch(host.url('cached'))).json()).toEqual(['kept', why])
+  })
+})
+
+describe('sources of other platforms', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'terrane-others-'))
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+  const build = async (files: Record<string, string>) => {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    return bundleFolder(join(folder, 'fn'), null)
+  }
+  const problemOf = (files: Record<string, string>) =>
+    build(files).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+
+  test('a module whose name ends in .node is one, unless it is a native add-on', async () => {
+    const tool = { 'node_modules/tool/package.json': '{"name":"tool","version":"1.0.0","main":"index.js"}' }
+    const { code } = await build({
+      ...tool,
+      'node_modules/tool/index.js': `exports.name = require('./platform.node').name`,
+      'node_modules/tool/platform.node.js': `exports.name = 'platform'`,
+      'fn/index.ts': `import { name } from 'tool'\nexport default () => new Response(name)`,
+    })
+    expect(Buffer.from(code).toString()).toContain('"platform"')
+    const addOn = { 'node_modules/tool/index.js': `require('./x.node')`, 'node_modules/tool/x.node': 'x' }
+    expect(await problemOf(addOn)).toContain('native add-ons do not run in a function')
+  })
+
+  test('decorators that want types, and modules of Cloudflare, are errors that say what to do', async () => {
+    const source = `import { Injectable } from './di.ts'\n\n@Injectable()\nexport class A {}\nexport default () => new Response('')`
+    const files = { 'fn/di.ts': 'export const Injectable = () => () => {}', 'fn/index.ts': source }
+    const options = { experimentalDecorators: true, emitDecoratorMetadata: true }
+    for (const name of ['deno.json', 'tsconfig.json']) {
+      const config = { [`fn/${name}`]: JSON.stringify({ compilerOptions: options }) }
+      expect(await problemOf({ ...files, ...config })).toContain('index.ts:3: emitDecoratorMetadata is not supported')
+      await rm(join(folder, `fn/${name}`))
+    }
+    const plain = { 'fn/deno.json': '{"compilerOptions":{"experimentalDecorators":true}}' }
+    expect(await problemOf({ ...files, ...plain })).toBe('')
+    expect(
+      await problemOf({
+        'fn/index.ts': `import { DurableObject } from 'cloudflare:workers'\nconsole.log(DurableObject)`,
+      }),
+    ).toContain(`'cloudflare:workers': modules of Cloudflare are not offered here`)
+  })
+})

@@ -1,0 +1,94 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFolderPolicy } from '../src/sources/folder-policy.ts'
+import { ANON_KEY, SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
+
+const CONFIG = `project_id = "maps"
+[functions.Open-Hook]
+verify_jwt = false
+import_map = "./functions/Open-Hook/imports.json"
+entrypoint = "./functions/Open-Hook/main.ts"
+static_files = ["./functions/Open-Hook/pages/*.html"]
+[functions.off]
+enabled = false
+`
+const FILES: Record<string, string> = {
+  'functions/_shared/name.ts': `export const name = 'shared'`,
+  'functions/Open-Hook/imports.json': '{"imports":{"@shared/":"../_shared/"}}',
+  'functions/Open-Hook/pages/a.html': '<p>a</p>',
+  'functions/Open-Hook/main.ts': `import { name } from '@shared/name.ts'
+    Deno.serve(async (req) => Response.json([req.method, name, await Deno.readTextFile('pages/a.html')]))`,
+  'functions/guarded/index.ts': `Deno.serve(async () => {
+    const url = Deno.env.get('SUPABASE_URL'), key = Deno.env.get('SUPABASE_SERVICE_ROLE_KEY')
+    const asked = [await fetch(url), await fetch(url, { headers: { apikey: key } })]
+    return Response.json(await Promise.all(asked.map((answer) => answer.json())))
+  })`,
+  'functions/off/index.ts': `Deno.serve(() => Response.json('on'))`,
+}
+
+let project: string
+let app: TestApp
+let api: Server
+
+const write = async (path: string, text: string) => {
+  await mkdir(dirname(join(project, path)), { recursive: true })
+  await writeFile(join(project, path), text)
+}
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'terrane-project-'))
+  for (const [path, text] of Object.entries({ ...FILES, 'config.toml': CONFIG })) await write(path, text)
+  api = createServer((request, response) => response.end(JSON.stringify(request.headers['apikey'] ?? null)))
+  await new Promise<void>((done) => api.listen(0, '127.0.0.1', done))
+  app = await startApp({
+    TERRANE_FUNCTIONS_DIR: project,
+    TERRANE_PROJECT_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+  })
+})
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  api.close()
+  await rm(project, { recursive: true, force: true })
+})
+
+const call = async (name: string, method: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(app.url(name), { method, headers })
+  return [response.status, response.ok ? await response.json() : null]
+}
+
+test('the folder of a Supabase project is served by the rules of its config.toml', async () => {
+  for (const method of ['PUT', 'DELETE'])
+    expect(await call('Open-Hook', method)).toEqual([200, [method, 'shared', '<p>a</p>']])
+  expect(await call('guarded', 'GET')).toEqual([401, null])
+  expect(await call('off', 'GET')).toEqual([404, null])
+})
+
+test('its functions have the service key, which goes only with calls that send it', async () => {
+  expect(await call('guarded', 'PATCH', { apikey: ANON_KEY })).toEqual([200, [ANON_KEY, SERVICE_KEY]])
+})
+
+test('function.json comes before config.toml', async () => {
+  const folder = join(project, 'functions/both')
+  await write('functions/both/function.json', '{"auth":"service","net":["a.example"],"privileged":false}')
+  expect(await readFolderPolicy(folder)).toMatchObject({ auth: 'service', net: ['a.example'], privileged: false })
+  expect((await readFolderPolicy(folder)).methods).toContain('PUT')
+})
+
+test('a change of config.toml is served, and what is wrong in it is told by its field', async () => {
+  await write('config.toml', CONFIG.replace('verify_jwt = false', ''))
+  await expect.poll(() => call('Open-Hook', 'GET')).toEqual([401, null])
+  await write('config.toml', CONFIG.replace('verify_jwt = false', 'verify_jwt = "no"'))
+  const failure = () => app.deps.control.functions.failuresOf('test').get('Open-Hook')?.message
+  await expect.poll(failure).toContain('config.toml: functions.Open-Hook.verify_jwt must be true or false')
+  await write('config.toml', CONFIG.replace('main.ts', 'none.ts'))
+  await expect.poll(failure).toContain(`config.toml: there is no file 'none.ts', the entrypoint`)
+  await write('config.toml', CONFIG.replace('*.html', '*.css'))
+  await expect.poll(failure).toContain(`config.toml: static_files 'pages/*.css': there is no such file`)
+  await write('config.toml', CONFIG.replace('enabled = false', ''))
+  await expect.poll(() => call('Open-Hook', 'GET')).toEqual([200, ['GET', 'shared', '<p>a</p>']])
+  await expect.poll(() => call('off', 'GET', { apikey: ANON_KEY })).toEqual([200, 'on'])
+})
