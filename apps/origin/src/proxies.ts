@@ -41,10 +41,13 @@ const ROUTES = [
     variable: 'TERRANE_ROUTER_URL',
     key: 'routing',
   },
+  { prefix: '/route/v1', to: '/route/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
+  { prefix: '/table/v1', to: '/table/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
+  { prefix: '/nearest/v1', to: '/nearest/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
 ] as const
 
 /**
- * Hands `/worker`, `/functions/v1` and `/routing-engine/v1` to their services.
+ * Hands `/worker`, `/functions/v1`, `/routing-engine/v1` and the paths of OSRM's services to their services.
  *
  * @param functionsOwnOrigin whether functions may speak for this origin
  */

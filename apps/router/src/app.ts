@@ -15,7 +15,7 @@ import {
 } from '@terrane/service'
 import { constants } from 'node:zlib'
 import type { Engine } from './engine/engine.ts'
-import { routingRoutes, sendProblem, unknownPath } from './routes.ts'
+import { osrmRoutes, osrmServices, routingRoutes, sendProblem, Serving, unknownPath } from './routes.ts'
 
 /** Answers from this size on are compressed for those who accept that. */
 const COMPRESSED_BYTES = 1024
@@ -39,7 +39,7 @@ export interface AppDeps {
   readonly bodyLimit: number
 }
 
-/** The routing server: `POST {base}/route` and the other actions, and health and metrics outside the base. */
+/** The routing server: `{base}/route` and the other actions, OSRM's services, and health and metrics outside the base. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
     logger: deps.logger,
@@ -52,26 +52,45 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   })
   addHealth(app, deps.readiness, { registry: deps.registry })
   addMetrics(app, deps.registry, deps.edge)
+  const serving = new Serving(deps)
   await app.register(
     async (base) => {
-      await base.register(cors, {
-        origin: deps.corsOrigins.includes('*') ? '*' : [...deps.corsOrigins],
-        methods: ['GET', 'POST'],
-        strictPreflight: false,
-        exposedHeaders: ['x-request-id'],
-        maxAge: 3600,
-      })
-      // Only answers: a body that unpacks to much more than it was is nobody's friend.
-      await base.register(compress, {
-        globalDecompression: false,
-        threshold: COMPRESSED_BYTES,
-        encodings: ['br', 'gzip', 'deflate'],
-        brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
-        zlibOptions: { level: 4 },
-      })
-      routingRoutes(base, deps)
+      await openToBrowsers(base, deps.corsOrigins)
+      routingRoutes(base, serving)
     },
     { prefix: ROUTING_BASE },
   )
+  // Clients of OSRM that cannot be told a base find its services at the root.
+  for (const place of ['', ROUTING_BASE, `${ROUTING_BASE}/osrm`]) {
+    for (const service of osrmServices(deps.actions)) {
+      const prefix = `${place}/${service}/v1`
+      await app.register(
+        async (scope) => {
+          await openToBrowsers(scope, deps.corsOrigins)
+          osrmRoutes(scope, service, serving)
+        },
+        { prefix },
+      )
+    }
+  }
   return app
+}
+
+/** Lets browsers read the answers of a scope, and compresses them. */
+async function openToBrowsers(scope: Http, origins: readonly string[]): Promise<void> {
+  await scope.register(cors, {
+    origin: origins.includes('*') ? '*' : [...origins],
+    methods: ['GET', 'POST'],
+    strictPreflight: false,
+    exposedHeaders: ['x-request-id'],
+    maxAge: 3600,
+  })
+  // Only answers: a body that unpacks to much more than it was is nobody's friend.
+  await scope.register(compress, {
+    globalDecompression: false,
+    threshold: COMPRESSED_BYTES,
+    encodings: ['br', 'gzip', 'deflate'],
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
+    zlibOptions: { level: 4 },
+  })
 }

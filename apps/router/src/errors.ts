@@ -3,8 +3,9 @@ import { problemBody, type ProblemBody } from '@terrane/routing'
 
 /** What this server answers besides Valhalla's own errors: the same body, numbers made of the HTTP status. */
 export const ANSWERS = {
-  /** Valhalla's number; its text offers GET, which is not spoken here. */
-  wrongMethod: problemBody(101, 'Try a POST request instead', 405),
+  wrongMethod: problemBody(101, 'Try a POST or GET request instead', 405),
+  jsonRepeated: problemBody(100, 'Parameter json stands more than once: send it once', 400),
+  parameterRepeated: problemBody(400_001, 'A parameter stands more than once: send each once', 400),
   keyMissing: problemBody(401_001, 'No key was sent: add it as query apikey or header apikey', 401),
   keyUnknown: problemBody(401_002, 'The key is not known here', 401),
   keyOfNoUse: problemBody(403_001, 'The key is not good for routes', 403),

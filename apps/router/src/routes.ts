@@ -1,86 +1,136 @@
 import { servesFor, type Verify } from '@terrane/auth'
 import { TerraneError, type ErrorKind } from '@terrane/core'
-import { type Action, RouteProblem, type ProblemBody, tableRequest } from '@terrane/routing'
+import {
+  type Action,
+  OSRM_ACTIONS,
+  OSRM_SERVICES,
+  osrmProblem,
+  osrmRequest,
+  type OsrmService,
+  type ProblemBody,
+  RouteProblem,
+} from '@terrane/routing'
 import { Counter, RateLimits, type Http } from '@terrane/service'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppDeps } from './app.ts'
 import type { WorkAction } from './engine/desk.ts'
 import { ANSWERS, Refusal } from './errors.ts'
 
-/** Actions that are served; everything under the base that is none of them is answered in Valhalla's form. */
-export function routingRoutes(base: Http, { engine, verify, registry, edge, actions }: AppDeps): void {
-  const limits = new RateLimits(edge)
-  const answers = new Counter({
-    name: 'routing_answers_total',
-    help: 'Answers by action and error code; 0 is what was asked for.',
-    labelNames: ['action', 'code'],
-    registers: [registry],
-  })
-  base.addHook('onRequest', (request) => checkKey(request, verify, limits))
-  // A body is JSON whatever its content type says, and its text is read where the route is computed.
-  base.removeAllContentTypeParsers()
-  base.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body))
-  base.setErrorHandler((thrown: FastifyError, request, reply) => {
-    const problem = problemOf(thrown, request)
-    answers.inc({ action: actionOf(request, base.prefix, actions) ?? 'none', code: String(problem.error_code) })
-    sendProblem(problem, reply)
-  })
-  base.setNotFoundHandler((request) => {
-    if (actionOf(request, base.prefix, actions) === null) throw unknownPath(actions)
-    throw new Refusal(ANSWERS.wrongMethod)
-  })
-  if (actions.includes('route')) {
-    base.post('/route', async (request, reply) => {
-      const { status, body, type = 'json' } = await engine.answer(textOf(request), () => !request.socket.destroyed)
-      answers.inc({ action: 'route', code: status === 200 ? '0' : errorCodeOf(body) })
-      return reply.code(status).type(MEDIA_TYPES[type]).send(body)
+/** What answers the requests of one app, whatever path they come by. */
+export class Serving {
+  readonly #deps: AppDeps
+  readonly #limits: RateLimits
+  readonly #answers: Counter
+
+  constructor(deps: AppDeps) {
+    this.#deps = deps
+    this.#limits = new RateLimits(deps.edge)
+    this.#answers = new Counter({
+      name: 'routing_answers_total',
+      help: 'Answers by action and error code; 0 is what was asked for.',
+      labelNames: ['action', 'code'],
+      registers: [deps.registry],
     })
   }
-  const work = async (action: WorkAction, text: string, reply: FastifyReply): Promise<FastifyReply> => {
+
+  get actions(): readonly Action[] {
+    return this.#deps.actions
+  }
+
+  /**
+   * Makes a scope ask for keys, read bodies as text and answer errors in its form.
+   *
+   * @param actionOf the action that a request is for; null where its path names none
+   */
+  prepare(
+    scope: Http,
+    actionOf: (request: FastifyRequest) => Action | null,
+    send: (problem: ProblemBody, reply: FastifyReply) => void,
+  ): void {
+    scope.addHook('onRequest', (request) => checkKey(request, this.#deps.verify, this.#limits))
+    // A body is JSON whatever its content type says, and its text is read where the route is computed.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body))
+    scope.setErrorHandler((thrown: FastifyError, request, reply) => {
+      const problem = problemOf(thrown, request)
+      this.#answers.inc({ action: actionOf(request) ?? 'none', code: String(problem.error_code) })
+      send(problem, reply)
+    })
+  }
+
+  /** Answers the text of a request for an action. */
+  async answer(action: Action, text: string, reply: FastifyReply): Promise<FastifyReply> {
+    if (action !== 'route') return this.#work(action, text, reply)
+    const isWanted = (): boolean => !reply.request.socket.destroyed
+    const { status, body, type = 'json' } = await this.#deps.engine.answer(text, isWanted)
+    this.#answers.inc({ action, code: status === 200 ? '0' : errorCodeOf(body) })
+    return reply.code(status).type(MEDIA_TYPES[type]).send(body)
+  }
+
+  async #work(action: WorkAction, text: string, reply: FastifyReply): Promise<FastifyReply> {
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort())
-    const { status, body } = await engine.work(action, text, gone.signal)
-    answers.inc({ action, code: status === 200 || typeof body !== 'string' ? '0' : errorCodeOf(body) })
+    const { status, body } = await this.#deps.engine.work(action, text, gone.signal)
+    this.#answers.inc({ action, code: status === 200 || typeof body !== 'string' ? '0' : errorCodeOf(body) })
     return reply
       .code(status)
       .type(body instanceof Uint8Array ? MEDIA_TYPES.tile : MEDIA_TYPES.json)
       .send(body)
   }
+}
+
+/** Actions that are served; everything under the base that is none of them is answered in Valhalla's form. */
+export function routingRoutes(base: Http, serving: Serving): void {
+  const { actions } = serving
+  const actionOf = ({ url }: FastifyRequest): Action | null => {
+    const path = url.split('?', 1)[0]!.slice(base.prefix.length + 1)
+    return actions.find((action) => action === path) ?? null
+  }
+  serving.prepare(base, actionOf, sendProblem)
+  base.setNotFoundHandler((request) => {
+    if (actionOf(request) === null) throw unknownPath(actions)
+    throw new Refusal(ANSWERS.wrongMethod)
+  })
   for (const action of actions) {
-    if (action !== 'route') base.post(`/${action}`, (request, reply) => work(action, textOf(request), reply))
-  }
-  if (actions.includes('tile')) {
-    // Maps have one address for all tiles, with the request in it, as Valhalla's clients write it.
-    base.get<TileRoute>('/tile', ({ query }, reply) => work('tile', query.json ?? '', reply))
-  }
-  if (actions.includes('sources_to_targets')) {
-    base.get<TableRoute>(`/${TABLE}/v1/:profile/:coordinates`, ({ params, query }, reply) =>
-      work('sources_to_targets', tableRequest(params, query), reply),
-    )
+    base.post(`/${action}`, (request, reply) => serving.answer(action, textOf(request), reply))
+    // The request in the address, as Valhalla takes it: maps have one address for all tiles.
+    base.get<JsonRoute>(`/${action}`, ({ query: { json = '' } }, reply) => {
+      if (typeof json !== 'string') throw new Refusal(ANSWERS.jsonRepeated)
+      return serving.answer(action, json, reply)
+    })
   }
 }
 
-interface TileRoute {
-  Querystring: { readonly json?: string }
+interface JsonRoute {
+  Querystring: { readonly json?: string | readonly string[] }
 }
 
-/** OSRM's name of a matrix. */
-const TABLE = 'table'
+/** The services of OSRM's HTTP interface of which the actions are served. */
+export function osrmServices(actions: readonly Action[]): OsrmService[] {
+  return OSRM_SERVICES.filter((service) => actions.includes(OSRM_ACTIONS[service]))
+}
 
-interface TableRoute {
+/** A service of OSRM's HTTP interface under its prefix, with OSRM's answers and errors. */
+export function osrmRoutes(scope: Http, service: OsrmService, serving: Serving): void {
+  const action = OSRM_ACTIONS[service]
+  serving.prepare(scope, () => action, sendOsrmProblem)
+  scope.setNotFoundHandler(() => {
+    throw new RouteProblem(106, `'GET ${scope.prefix}/{profile}/{lon},{lat};…'`)
+  })
+  scope.get<OsrmRoute>('/:profile/:coordinates', ({ params, query }, reply) => {
+    const isRepeated = Object.entries(query).some(([name, value]) => name !== 'apikey' && Array.isArray(value))
+    if (isRepeated) throw new Refusal(ANSWERS.parameterRepeated)
+    return serving.answer(action, osrmRequest(service, params, query), reply)
+  })
+}
+
+interface OsrmRoute {
   Params: { readonly profile: string; readonly coordinates: string }
   Querystring: Readonly<Record<string, unknown>>
 }
 
 function textOf({ body }: FastifyRequest): string {
   return typeof body === 'string' ? body : ''
-}
-
-/** The action that a path names, if it is served. */
-function actionOf({ url }: FastifyRequest, prefix: string, actions: readonly Action[]): Action | null {
-  const path = url.split('?', 1)[0]!.slice(prefix.length + 1)
-  if (path.startsWith(`${TABLE}/`)) return actions.includes('sources_to_targets') ? 'sources_to_targets' : null
-  return actions.find((action) => action === path) ?? null
 }
 
 const MEDIA_TYPES = {
@@ -144,11 +194,19 @@ function problemOf(thrown: FastifyError, request: FastifyRequest): ProblemBody {
 
 /** Sends an error in Valhalla's form. */
 export function sendProblem(problem: ProblemBody, reply: FastifyReply): void {
-  const { status_code: status } = problem
-  if (status === 405) reply.header('allow', 'POST')
+  sendAs(problem, problem, reply)
+}
+
+/** Sends an error in OSRM's form. */
+function sendOsrmProblem(problem: ProblemBody, reply: FastifyReply): void {
+  sendAs(problem, osrmProblem(problem), reply)
+}
+
+function sendAs({ status_code: status }: ProblemBody, body: object, reply: FastifyReply): void {
+  if (status === 405) reply.header('allow', 'GET, POST')
   if (status === 503) reply.header('retry-after', '5')
   if (status === 429) reply.header('retry-after', '60')
-  void reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(problem)
+  void reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 
 function errorCodeOf(body: string): string {

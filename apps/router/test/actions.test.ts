@@ -55,6 +55,20 @@ describe('beside routes', () => {
     expect(body.bbox.features[0].geometry.coordinates[0]).toContainEqual([11, 48])
   })
 
+  test('every action is answered by GET as by POST', async () => {
+    const requests = {
+      status: {},
+      locate: { locations: places(1), costing: 'auto' },
+      isochrone: { locations: places(1), costing: 'auto', contours: [{ time: 2 }] },
+      sources_to_targets: { sources: places(2), targets: places(2, 1), costing: 'auto' },
+    }
+    for (const [action, request] of Object.entries(requests)) {
+      const query = `${action}?json=${encodeURIComponent(JSON.stringify(request))}`
+      expect([action, await ask(query, undefined, { method: 'GET' })]).toEqual([action, await ask(action, request)])
+    }
+    expect((await ask('status', undefined, { method: 'GET' })).body.version).toMatch(/\d/)
+  })
+
   test('locate finds the street at a place', async () => {
     const { body } = await ask('locate', { locations: [{ lat: 48.0001, lon: 11.001 }], costing: 'auto' })
     expect(body).toEqual([

@@ -113,10 +113,20 @@ describe('the key', () => {
 describe('what is no route', () => {
   const headers = { apikey: KEY }
 
-  test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'PROPFIND'])('%s is no method of the endpoint', async (method) => {
+  test.each(['PUT', 'DELETE', 'PATCH', 'PROPFIND'])('%s is no method of the endpoint', async (method) => {
     const answer = await call(endpoint, { method, headers })
     expect(answer).toMatchObject({ status: 405, body: problem(101, 405, 'Method Not Allowed') })
-    expect(answer.headers.get('allow')).toBe('POST')
+    expect(answer.headers.get('allow')).toBe('GET, POST')
+  })
+
+  test('GET takes the request in the parameter json, once', async () => {
+    const get = (query: string) => call(`${endpoint}${query}`, { headers })
+    const json = encodeURIComponent(JSON.stringify(alongStreet(0, 8)))
+    expect(await get(`?json=${json}`)).toMatchObject({ status: 200, body: { trip: { status: 0 } } })
+    expect(await get('')).toMatchObject({ status: 400, body: problem(110, 400, 'Bad Request') })
+    expect(await get('?json={')).toMatchObject({ status: 400, body: problem(100, 400, 'Bad Request') })
+    expect(await get(`?json=${json}&json=${json}`)).toMatchObject({ status: 400, body: { error_code: 100 } })
+    expect(await call(`${endpoint}?json=${json}`)).toMatchObject({ status: 401 })
   })
 
   test.each(['', '/', '/trace_route', '/route/more', '/ROUTE', '/%zz'])(

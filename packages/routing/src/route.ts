@@ -1,5 +1,6 @@
 import { createCosting } from './cost/create.ts'
 import type { Ground } from './ground.ts'
+import { languageOf } from './narrate/languages/index.ts'
 import type { PreparedCosting } from './network/costings.ts'
 import { alternates } from './path/alternates.ts'
 import { joinPaths, type Leg, type TripStop } from './path/legs.ts'
@@ -49,7 +50,8 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
   if (format === 'gpx') return gpxOf(graph, told[0]!)
   if (format === 'osrm') {
     const all = [...warnings, ...unreadWarnings(source, routes.flat())]
-    return osrmOf({ graph, texts, mode, options, warnings: all }, told)
+    const speech = { phrases: languageOf(request.language).phrases, units: request.units }
+    return osrmOf({ graph, texts, mode, options, warnings: all, speech }, told)
   }
   const [trip, ...others] = told.map((legs) => tripOf(source, legs))
   return {

@@ -10,6 +10,7 @@ import { readMatrixRequest } from './matrix/request.ts'
 import type { Network } from './network/network.ts'
 import type { SearchKind } from './path/planner.ts'
 import { DEFAULT_LIMITS, type Limits } from './request/limits.ts'
+import { nearestOf } from './osrm/nearest.ts'
 import { parse } from './request/parts.ts'
 import { osrmProblem, RouteProblem } from './request/problems.ts'
 import type { Json } from './request/read.ts'
@@ -108,8 +109,12 @@ export class Router {
         return matrixOf(ground, readMatrixRequest(text, ground.limits), mayWait)
       case 'isochrone':
         return isochroneOf(ground, readIsochroneRequest(text, ground.limits))
-      case 'locate':
-        return list(locate(ground, readLocateRequest(text, ground.limits)))
+      case 'locate': {
+        const request = readLocateRequest(text, ground.limits)
+        return request.form === 'osrm'
+          ? once(JSON.stringify(nearestOf(ground, request)))
+          : list(locate(ground, request))
+      }
       case 'tile':
         return tileOf(ground, readTileRequest(text))
       case 'status':

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { type Mode, Router } from '../src/index.ts'
+import { createCosting } from '../src/cost/create.ts'
+import { type CostOptions, costOptions } from '../src/cost/options.ts'
 import { PROFILES } from '../src/cost/profiles/index.ts'
 import { drawTown } from './support/ascii-map.ts'
 
@@ -197,6 +199,45 @@ describe('no member is ignored in silence', () => {
       const warnings = warningsOf(answer({ ...ends, costing, costing_options: { [costing]: { [name]: value } } }))
       expect(warnings, name).toContain(name === 'hierarchy_limits' ? 'hierarchy limits' : name)
     }
+  })
+})
+
+describe('options without effect', () => {
+  const ends = { locations: [town.at('P'), town.at('G')] }
+
+  /** Names of options that nothing reads when a costing is made, whatever the others say. */
+  function unreadOptions(mode: Mode): string[] {
+    const read = new Set<string>()
+    const table = PROFILES[mode].options as Readonly<Record<string, readonly unknown[] | boolean>>
+    const all = Object.entries(costOptions(mode)).map(([name, value]): [string, unknown] => [
+      name,
+      name.startsWith('exclude_') ? true : value,
+    ])
+    for (const [name, rule] of [['', ['']] as const, ...Object.entries(table)]) {
+      if (typeof rule === 'boolean' || typeof rule[0] !== 'string') continue
+      for (const kind of rule) {
+        const options = Object.fromEntries([...all, [name, kind]]) as CostOptions
+        const get = (from: object, key: string): unknown => (read.add(key), Reflect.get(from, key))
+        createCosting(town.network.graph, mode, new Proxy(options, { get: (from, key) => get(from, String(key)) }))
+      }
+    }
+    return Object.keys(table).filter((name) => !read.has(name))
+  }
+
+  it.each(Object.keys(PROFILES) as Mode[])('of %s are told, where they ask for something', (mode) => {
+    const idle = [...unreadOptions(mode), ...['use_hills'].filter((name) => name in PROFILES[mode].options)]
+    for (const name of new Set(idle)) {
+      const usual = costOptions(mode)[name]
+      const other = typeof usual === 'boolean' ? !usual : usual === 1 ? 0 : 1
+      const warned = (value: unknown): boolean =>
+        warningsOf(answer({ ...ends, costing: mode, costing_options: { [mode]: { [name]: value } } })).includes(name)
+      expect([name, warned(other), warned(usual)]).toEqual([name, true, false])
+    }
+  })
+
+  it('of searches are told to walkers and riders', () => {
+    const said = { costing: 'bicycle', costing_options: { bicycle: { disable_hierarchy_pruning: true } } }
+    expect(warningsOf(answer({ ...ends, ...said }))).toContain('"disable_hierarchy_pruning" is not supported')
   })
 })
 

@@ -27,6 +27,26 @@ export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
   return options
 }
 
+const NO_ELEVATION = 'the graph has no elevation'
+
+/** Options that a mode has, as in Valhalla, and that change nothing here, and why. */
+const WITHOUT_EFFECT: Readonly<Partial<Record<Mode, Readonly<Record<string, string>>>>> = {
+  bicycle: {
+    ...noUse('bicycle', 'service_factor', 'exclude_unpaved', 'exclude_cash_only_tolls', 'fixed_speed'),
+    use_hills: NO_ELEVATION,
+  },
+  pedestrian: {
+    ...noUse('pedestrian', 'exclude_unpaved', 'exclude_cash_only_tolls', 'fixed_speed'),
+    use_hills: NO_ELEVATION,
+  },
+  motor_scooter: { ...noUse('motor_scooter', 'exclude_unpaved'), use_hills: NO_ELEVATION },
+  motorcycle: noUse('motorcycle', 'exclude_unpaved'),
+}
+
+function noUse(mode: string, ...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, `costing ${mode} makes no use of it`]))
+}
+
 /** Options that are read elsewhere, or whose fate other warnings tell. */
 const READ_ELSEWHERE = new Set(['disable_hierarchy_pruning', 'hierarchy_limits', 'ignore_closures'])
 
@@ -37,10 +57,16 @@ export function optionFaults(
 ): {
   unknown: string[]
   outOfBounds: { name: string; fallback: number | boolean | string }[]
+  withoutEffect: { name: string; instead: string }[]
 } {
   const table: OptionTable = PROFILES[mode].options
   const names = Object.keys(given)
+  const [asked, usual] = [costOptions(mode, given), costOptions(mode)]
+  const idle = Object.entries(WITHOUT_EFFECT[mode] ?? {}).filter(([name]) => asked[name] !== usual[name])
+  if (PROFILES[mode].family !== 'motor' && flagOf(given.disable_hierarchy_pruning) === true)
+    idle.push(['disable_hierarchy_pruning', 'searches are exact whatever the distance'])
   return {
+    withoutEffect: idle.map(([name, instead]) => ({ name, instead })),
     unknown: names.filter((name) => !Object.hasOwn(table, name) && !READ_ELSEWHERE.has(name)),
     outOfBounds: names
       .filter((name) => Object.hasOwn(table, name) && !isHeeded(name, table[name]!, given[name]))

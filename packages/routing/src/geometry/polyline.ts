@@ -87,3 +87,27 @@ function encodeNumber(codes: number[], value: number): void {
   }
   codes.push(rest + 63)
 }
+
+/** Decodes a line with six decimals or five; of a text that ends within a number the rest is left out. */
+export function decodeLine(text: string, decimals: 5 | 6): Line {
+  const scale = decimals === 6 ? 1e6 : 1e5
+  const line: Line = { lon: [], lat: [] }
+  const sums = [0, 0]
+  let axis = 0
+  let [value, factor] = [0, 1]
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i) - 63
+    value += (code & 31) * factor
+    factor *= 32
+    if (code >= 32) continue
+    sums[axis]! += value % 2 === 1 ? -(value + 1) / 2 : value / 2
+    if (axis === 1) {
+      line.lat.push(sums[0]! / scale)
+      line.lon.push(sums[1]! / scale)
+    }
+    axis = 1 - axis
+    value = 0
+    factor = 1
+  }
+  return line
+}

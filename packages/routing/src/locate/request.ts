@@ -3,7 +3,7 @@ import type { Limits } from '../request/limits.ts'
 import type { Location } from '../request/location.ts'
 import { parse, readCosting, readLocations } from '../request/parts.ts'
 import { RouteProblem, type Warning } from '../request/problems.ts'
-import { flagOf } from '../request/read.ts'
+import { flagOf, integerOf, textOf } from '../request/read.ts'
 
 /** A request for the streets at some locations. */
 export interface LocateRequest {
@@ -12,6 +12,9 @@ export interface LocateRequest {
   readonly mode: Mode | null
   readonly options: CostOptions
   readonly verbose: boolean
+  /** In the form of OSRM, the nearest streets are told, this many. */
+  readonly form: 'json' | 'osrm'
+  readonly number: number
 }
 
 /**
@@ -32,5 +35,14 @@ export function readLocateRequest(text: string, limits: Limits): LocateRequest {
     mode,
     options: mode === null ? {} : costOptions(mode, given),
     verbose: flagOf(request.verbose) ?? false,
+    form: textOf(request.format) === 'osrm' ? 'osrm' : 'json',
+    number: readNumber(request.number, limits.locate),
   }
+}
+
+/** @throws RouteProblem 150 when it is none, or more than one may ask for */
+function readNumber(value: unknown, most: number): number {
+  const number = value === undefined ? 1 : integerOf(value)
+  if (number === null || number < 1 || number > most) throw new RouteProblem(150, `number is 1 to ${most}`)
+  return number
 }

@@ -17,7 +17,6 @@ import {
   type Ring,
 } from '../request/parts.ts'
 import { RouteProblem, type Warning, warning } from '../request/problems.ts'
-import { MEMBER_UNHEEDED } from '../request/unheeded.ts'
 import { countOf, flagOf, textOf } from '../request/read.ts'
 import type { Geometry } from '../respond/geometry.ts'
 
@@ -63,14 +62,6 @@ export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
   if (mode === null) throw new RouteProblem(124)
   if (transit) throw new RouteProblem(140, 'sources_to_targets')
   const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
-  if (Array.isArray(request.unheeded)) {
-    for (const name of request.unheeded) {
-      warnings.push({
-        code: MEMBER_UNHEEDED,
-        text: `"${String(name).slice(0, 60)}" is not supported: cells are as without it`,
-      })
-    }
-  }
   const { pairs } = limits.matrix
   if (sources.length * targets.length > pairs) throw new RouteProblem(150, String(pairs))
   checkDistances(sources, targets, limits.matrix.meters[mode])

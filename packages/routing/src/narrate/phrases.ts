@@ -15,6 +15,8 @@ export interface Phrases {
   /** What paths without a name are called. */
   readonly unnamed: { readonly walkway: string; readonly cycleway: string; readonly crosswalk: string }
   readonly lengths: LengthPhrases
+  /** {length}, {alert}: what is said some way ahead of a maneuver; the alert is a sentence. */
+  readonly approach: string
 
   /** {cardinal}, {street}, {begin} */
   readonly start: Readonly<Record<'drive' | 'bicycle' | 'pedestrian', { plain: string; on: string; onThen: string }>>

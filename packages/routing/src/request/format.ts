@@ -1,6 +1,7 @@
 import { type CostOptions, costOptions, MODES, type Mode } from '../cost/options.ts'
 import type { Geometry } from '../respond/geometry.ts'
-import type { OsrmOptions } from '../respond/osrm.ts'
+import { type Annotation, ANNOTATIONS } from '../respond/annotation.ts'
+import type { OsrmOptions } from '../respond/osrm-steps.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
 import { flagOf, isObject, type Json, textOf } from './read.ts'
 
@@ -38,6 +39,9 @@ export function readOsrm(request: Json, shapeFormat: Geometry): OsrmOptions {
   return {
     steps: flagOf(request.steps) ?? true,
     geometries: (geometries === null ? undefined : GEOMETRIES[geometries]) ?? shapeFormat,
+    annotations: readAnnotations(request.annotations),
+    banners: flagOf(request.banner_instructions) ?? false,
+    voices: flagOf(request.voice_instructions) ?? false,
     overview:
       overview === 'simplified' ? 'simplified' : overview === 'false' || request.overview === false ? false : 'full',
   }
@@ -70,4 +74,11 @@ export function readRecostings(value: unknown): RequestedRecosting[] {
     names.add(name)
     return { name, mode: mode as Mode, options: costOptions(mode as Mode, item) }
   })
+}
+
+/** All values of points and stretches that are known, or those that are named. */
+function readAnnotations(value: unknown): readonly Annotation[] {
+  if (value === true || value === 'true') return ANNOTATIONS
+  const named = textOf(value)?.split(',') ?? []
+  return ANNOTATIONS.filter((name) => named.includes(name))
 }

@@ -147,7 +147,9 @@ export function readOptions(
   { limits, warnings }: { limits: Limits; warnings: Warning[] },
 ): CostOptions {
   const options = costOptions(mode, given)
-  if (HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
+  // Whoever asks in the form of OSRM knows nothing of a server that may not.
+  const isOfOsrm = Array.isArray(request.unheeded)
+  if (!isOfOsrm && HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
   if (PROFILES[mode].family === 'motor' && flagOf(given.disable_hierarchy_pruning) === true) {
     warnings.push(warning(205))
   }

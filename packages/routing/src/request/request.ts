@@ -1,7 +1,7 @@
 import type { CostOptions, Mode } from '../cost/options.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { Geometry } from '../respond/geometry.ts'
-import type { OsrmOptions } from '../respond/osrm.ts'
+import type { OsrmOptions } from '../respond/osrm-steps.ts'
 import {
   type Format,
   readFormat,

@@ -1,5 +1,5 @@
 import { optionFaults, type Mode } from '../cost/options.ts'
-import { languageOf } from '../narrate/languages/index.ts'
+import { isSpoken, languageOf } from '../narrate/languages/index.ts'
 import type { Limits } from './limits.ts'
 import type { Warning } from './problems.ts'
 import { flagOf, isObject, type Json, numberOf, textOf } from './read.ts'
@@ -23,15 +23,19 @@ const MEMBERS: Members = {
   elevation_interval: { asks: isPositive, instead: 'the answer has no elevation' },
   turn_lanes: { asks: isOn, instead: 'the answer has no lanes' },
   admin_crossings: { asks: isOn, instead: 'the answer has none' },
-  banner_instructions: { asks: isOn, instead: 'the answer has none' },
-  voice_instructions: { asks: isOn, instead: 'the answer has none' },
   linear_cost_factors: { asks: isList, instead: 'every street costs what its costing says' },
   prioritize_bidirectional: { asks: isOn, instead: 'searches are exact whatever the distance' },
   reverse_time_tracking: { asks: isText, instead: 'searches in time are exact' },
   language: {
-    asks: (value) => isText(value) && languageOf(textOf(value)).tag !== value,
+    asks: (value) => isText(value) && !isSpoken(textOf(value)!),
     instead: `the answer is in ${languageOf(null).tag}`,
   },
+}
+
+/** Members that only answers in the form of OSRM have a place for. */
+const OSRM_MEMBERS: Members = {
+  banner_instructions: { asks: isOn, instead: 'only answers with format osrm have them' },
+  voice_instructions: { asks: isOn, instead: 'only answers with format osrm have them' },
 }
 
 const NO_CLOSURES = 'streets have no closures from live traffic'
@@ -68,11 +72,18 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
     ...unheededOf(FILTER_MEMBERS, filters),
     ...unheededOf(OPTIONS, [given]),
   ]
+  if (textOf(request.format) !== 'osrm') warnings.push(...unheededOf(OSRM_MEMBERS, [request]))
   if (isOn(given.ignore_construction) && limits.construction !== true) {
     warnings.push(ignored('ignore_construction', 'this network was built without streets under construction'))
   }
+  // What a request in the form of another engine asks for besides.
+  if (Array.isArray(request.unheeded)) {
+    for (const name of request.unheeded)
+      warnings.push(ignored(String(name).slice(0, LONGEST_NAME), 'the answer is as without it'))
+  }
   if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the answer is that of a pedestrian'))
-  const { unknown, outOfBounds } = optionFaults(mode, given)
+  const { unknown, outOfBounds, withoutEffect } = optionFaults(mode, given)
+  for (const { name, instead } of withoutEffect) warnings.push(ignored(name, instead))
   if (unknown.length > 0) {
     const text = `${quoted(unknown)}: costing ${mode} has no such option, ignoring it`
     warnings.push({ code: OPTION_UNKNOWN, text })
@@ -102,7 +113,7 @@ function ignored(name: string, instead: string): Warning {
   return { code: MEMBER_UNHEEDED, text: `"${name}" is not supported: ${instead}` }
 }
 
-const LONGEST_NAME = 100
+const LONGEST_NAME = 80
 
 /** Names as a list, of many the first ones. */
 export function quoted(names: readonly string[]): string {

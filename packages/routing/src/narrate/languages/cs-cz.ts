@@ -21,6 +21,7 @@ export const csCZ: Phrases = {
   cardinals: ['sever', 'severovýchod', 'východ', 'jihovýchod', 'jih', 'jihozápad', 'západ', 'severozápad'],
   ordinals: ['prvním', 'druhým', 'třetím', 'čtvrtým', 'pátým', 'šestým', 'sedmým', 'osmým', 'devátým', 'desátým'],
   unnamed: { walkway: 'chodník', cycleway: 'cyklostezka', crosswalk: 'přechod pro chodce' },
+  approach: 'Za {length}: {alert}',
   lengths: {
     kilometers: { one: '{n} kilometr', few: '{n} kilometry', many: '{n} kilometru', other: '{n} kilometrů' },
     kilometer: '1 kilometr',

@@ -21,6 +21,7 @@ export const deDE: Phrases = {
   cardinals: ['Norden', 'Nordosten', 'Osten', 'Südosten', 'Süden', 'Südwesten', 'Westen', 'Nordwesten'],
   ordinals: ['erste', 'zweite', 'dritte', 'vierte', 'fünfte', 'sechste', 'siebte', 'achte', 'neunte', 'zehnte'],
   unnamed: { walkway: 'Fußweg', cycleway: 'Radweg', crosswalk: 'Fußgängerüberweg' },
+  approach: 'In {length}: {alert}',
   lengths: {
     kilometers: '{n} Kilometer',
     kilometer: '1 Kilometer',

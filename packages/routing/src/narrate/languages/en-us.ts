@@ -22,6 +22,7 @@ export const enUS: Phrases = {
   cardinals: ['north', 'northeast', 'east', 'southeast', 'south', 'southwest', 'west', 'northwest'],
   ordinals: ['1st', '2nd', '3rd', '4th', '5th', '6th', '7th', '8th', '9th', '10th'],
   unnamed: { walkway: 'the walkway', cycleway: 'the cycleway', crosswalk: 'the crosswalk' },
+  approach: 'In {length}, {alert}',
   lengths: {
     kilometers: '{n} kilometers',
     kilometer: '1 kilometer',

@@ -23,6 +23,7 @@ export const esES: Phrases = {
   cardinals: ['el norte', 'el noreste', 'el este', 'el sureste', 'el sur', 'el suroeste', 'el oeste', 'el noroeste'],
   ordinals: ['primera', 'segunda', 'tercera', 'cuarta', 'quinta', 'sexta', 'séptima', 'octava', 'novena', 'décima'],
   unnamed: { walkway: 'el camino peatonal', cycleway: 'el carril bici', crosswalk: 'el paso de peatones' },
+  approach: 'En {length}, {alert}',
   lengths: {
     kilometers: '{n} kilómetros',
     kilometer: '1 kilómetro',

@@ -35,6 +35,7 @@ export const frFR: Phrases = {
     'dixième',
   ],
   unnamed: { walkway: "l'allée piétonne", cycleway: 'la piste cyclable', crosswalk: 'le passage piéton' },
+  approach: 'Dans {length}, {alert}',
   lengths: {
     kilometers: { one: '{n} kilomètre', other: '{n} kilomètres' },
     kilometer: '1 kilomètre',

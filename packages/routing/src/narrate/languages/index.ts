@@ -20,8 +20,21 @@ for (const phrases of LANGUAGES) {
   if (!byTag.has(short)) byTag.set(short, phrases)
 }
 
-/** The words of a language, and the tag it was asked for by; American English where it is not spoken. */
+/**
+ * The words of a language, and its tag as it was asked for. A region that is not spoken falls back to its language
+ * (`de-AT` to `de-DE`, RFC 4647, Lookup), a language that is not spoken to American English.
+ */
 export function languageOf(asked: string | null): { phrases: Phrases; tag: string } {
-  const phrases = byTag.get(asked ?? enUS.tag)
-  return phrases === undefined ? { phrases: enUS, tag: enUS.tag } : { phrases, tag: asked ?? enUS.tag }
+  if (asked === null) return { phrases: enUS, tag: enUS.tag }
+  const known = byTag.get(asked)
+  if (known !== undefined) return { phrases: known, tag: asked }
+  const [language = '', region] = asked.toLowerCase().split(/[-_]/)
+  const whole = region === undefined ? language : `${language}-${region.toUpperCase()}`
+  const phrases = byTag.get(whole) ?? byTag.get(language) ?? enUS
+  return { phrases, tag: phrases.tag }
+}
+
+/** Whether a language is spoken, in some region. */
+export function isSpoken(asked: string): boolean {
+  return byTag.has(asked.toLowerCase().split(/[-_]/)[0]!)
 }

@@ -21,6 +21,7 @@ export const itIT: Phrases = {
   cardinals: ['nord', 'nord-est', 'est', 'sud-est', 'sud', 'sud-ovest', 'ovest', 'nord-ovest'],
   ordinals: ['prima', 'seconda', 'terza', 'quarta', 'quinta', 'sesta', 'settima', 'ottava', 'nona', 'decima'],
   unnamed: { walkway: 'percorso pedonale', cycleway: 'pista ciclabile', crosswalk: 'attraversamento pedonale' },
+  approach: 'Tra {length}, {alert}',
   lengths: {
     kilometers: '{n} chilometri',
     kilometer: '1 chilometro',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { wordLength } from '../lengths.ts'
 import type { Phrases } from '../phrases.ts'
 import { enUS } from './en-us.ts'
-import { languageOf, LANGUAGES } from './index.ts'
+import { isSpoken, languageOf, LANGUAGES } from './index.ts'
 
 const TAGS = ['en-US', 'en-GB', 'de-DE', 'fr-FR', 'es-ES', 'it-IT', 'nl-NL', 'pt-BR', 'pl-PL', 'cs-CZ']
 
@@ -26,7 +26,7 @@ function sentencesOf({
   ordinals: _ordinals,
   ...rest
 }: Phrases) {
-  const words = /\.(left|right|straight)$|^(tag|decimal)$/
+  const words = /\.(left|right|straight)$|^(tag|decimal|approach)$/
   return textsOf(rest).filter(([path]) => !words.test(path))
 }
 
@@ -51,6 +51,11 @@ describe.each(LANGUAGES.map((phrases) => [phrases.tag, phrases] as const))('%s',
       if (path === 'namedRoundabout.plain' && tag.startsWith('en')) continue
       expect(text, path).toMatch(/[^\s.]\.$/)
     }
+  })
+
+  it('says how far a maneuver is, before a whole sentence', () => {
+    expect(placesIn(phrases.approach)).toEqual(placesIn(enUS.approach))
+    expect(phrases.approach).toMatch(/^\p{Lu}.*\{length\}[,:] \{alert\}$/u)
   })
 
   it('has no stray spaces, braces or quotes', () => {
@@ -95,8 +100,24 @@ describe.each(LANGUAGES.map((phrases) => [phrases.tag, phrases] as const))('%s',
 })
 
 it('speaks American English where a language is not spoken, and says so', () => {
-  for (const asked of ['tlh', 'DE', 'de_DE', 'en-AU', '', null])
+  for (const asked of ['tlh', 'tlh-DE', 'en-AU', '', '-', null])
     expect(languageOf(asked)).toEqual({ phrases: enUS, tag: 'en-US' })
+})
+
+it.each([
+  ['de-AT', 'de-DE'],
+  ['de-CH', 'de-DE'],
+  ['fr-CA', 'fr-FR'],
+  ['pt-PT', 'pt-BR'],
+  ['es-419', 'es-ES'],
+  ['DE', 'de-DE'],
+  ['de_DE', 'de-DE'],
+  ['en_gb', 'en-GB'],
+  ['nl-BE', 'nl-NL'],
+])('%s falls back to %s', (asked, spoken) => {
+  const { phrases, tag } = languageOf(asked)
+  expect([phrases.tag, tag, isSpoken(asked)]).toEqual([spoken, spoken, true])
+  expect(isSpoken('tlh-DE')).toBe(false)
 })
 
 it.each([

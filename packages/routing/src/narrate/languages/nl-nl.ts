@@ -29,6 +29,7 @@ export const nlNL: Phrases = {
   ],
   ordinals: ['eerste', 'tweede', 'derde', 'vierde', 'vijfde', 'zesde', 'zevende', 'achtste', 'negende', 'tiende'],
   unnamed: { walkway: 'het voetpad', cycleway: 'het fietspad', crosswalk: 'de voetgangersoversteekplaats' },
+  approach: 'Over {length}: {alert}',
   lengths: {
     kilometers: '{n} kilometer',
     kilometer: '1 kilometer',

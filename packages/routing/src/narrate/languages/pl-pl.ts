@@ -30,6 +30,7 @@ export const plPL: Phrases = {
   ],
   ordinals: ['pierwszy', 'drugi', 'trzeci', 'czwarty', 'piąty', 'szósty', 'siódmy', 'ósmy', 'dziewiąty', 'dziesiąty'],
   unnamed: { walkway: 'chodnik', cycleway: 'droga rowerowa', crosswalk: 'przejście dla pieszych' },
+  approach: 'Za {length}: {alert}',
   lengths: {
     kilometers: { one: '{n} kilometr', few: '{n} kilometry', many: '{n} kilometrów', other: '{n} kilometra' },
     kilometer: '1 kilometr',

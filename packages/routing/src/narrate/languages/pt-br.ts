@@ -21,6 +21,7 @@ export const ptBR: Phrases = {
   cardinals: ['o norte', 'o nordeste', 'o leste', 'o sudeste', 'o sul', 'o sudoeste', 'o oeste', 'o noroeste'],
   ordinals: ['primeira', 'segunda', 'terceira', 'quarta', 'quinta', 'sexta', 'sétima', 'oitava', 'nona', 'décima'],
   unnamed: { walkway: 'caminho de pedestres', cycleway: 'ciclovia', crosswalk: 'faixa de pedestres' },
+  approach: 'Em {length}, {alert}',
   lengths: {
     kilometers: { one: '{n} quilômetro', other: '{n} quilômetros' },
     kilometer: '1 quilômetro',

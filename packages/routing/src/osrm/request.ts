@@ -1,0 +1,149 @@
+import type { Action } from '../actions.ts'
+import { MODES } from '../cost/options.ts'
+import { decodeLine } from '../geometry/polyline.ts'
+import type { Json } from '../request/read.ts'
+
+/** Services of OSRM's HTTP interface, version 1, that are served. */
+export const OSRM_SERVICES = ['route', 'table', 'nearest'] as const
+export type OsrmService = (typeof OSRM_SERVICES)[number]
+
+/** The action that answers a service. */
+export const OSRM_ACTIONS: Readonly<Record<OsrmService, Action>> = {
+  route: 'route',
+  table: 'sources_to_targets',
+  nearest: 'locate',
+}
+
+/** The path of a request after `/{service}/v1/`. */
+interface Path {
+  readonly profile: string
+  /** `{lon},{lat};…`, `polyline(…)` or `polyline6(…)`, with or without `.json` after it. */
+  readonly coordinates: string
+}
+
+type Query = Readonly<Record<string, unknown>>
+
+/** OSRM's names of profiles, and those that are usual beside them. */
+const PROFILES: Readonly<Record<string, string>> = {
+  driving: 'auto',
+  'driving-traffic': 'auto',
+  car: 'auto',
+  cycling: 'bicycle',
+  bike: 'bicycle',
+  walking: 'pedestrian',
+  foot: 'pedestrian',
+}
+
+/** What a query may exclude, by the options of costings. */
+const EXCLUDED: Readonly<Record<string, string>> = {
+  motorway: 'exclude_highways',
+  toll: 'exclude_tolls',
+  ferry: 'exclude_ferries',
+}
+
+/** Members of a service that change nothing here. Hints make searches faster elsewhere, and change nothing there either. */
+const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
+  route: ['gaps'],
+  table: ['fallback_speed', 'fallback_coordinate', 'scale_factor'],
+  nearest: [],
+}
+
+/**
+ * A request of OSRM as the text of a request for an action. What is wrong with it is found when that is read. Defaults are
+ * OSRM's: no steps, five decimals, a simplified overview, times in tables.
+ */
+export function osrmRequest(service: OsrmService, { profile, coordinates }: Path, query: Query): string {
+  const costing = (MODES as readonly string[]).includes(profile) ? profile : (PROFILES[profile] ?? profile)
+  const excluded = listOf(query.exclude, ',')
+  const options = excluded.flatMap((name) => (Object.hasOwn(EXCLUDED, name) ? [[EXCLUDED[name]!, true] as const] : []))
+  const unheeded = [
+    ...UNHEEDED[service].filter((name) => query[name] !== undefined),
+    ...excluded.filter((name) => !Object.hasOwn(EXCLUDED, name)).map((name) => `exclude=${name}`),
+  ]
+  return JSON.stringify({
+    ...MEMBERS[service](locationsOf(coordinates, query), query),
+    costing,
+    costing_options: { [costing]: Object.fromEntries(options) },
+    format: 'osrm',
+    unheeded,
+  })
+}
+
+const MEMBERS: Readonly<Record<OsrmService, (locations: readonly Json[], query: Query) => Json>> = {
+  route: routeMembers,
+  table: (locations, query) => ({
+    sources: pickedOf(locations, query.sources),
+    targets: pickedOf(locations, query.destinations),
+    annotations: query.annotations ?? 'duration',
+  }),
+  nearest: (locations, query) => ({ locations: locations.slice(0, 1), number: query.number ?? 1 }),
+}
+
+function routeMembers(locations: readonly Json[], query: Query): Json {
+  const goesOn = query.continue_straight === 'true'
+  const waypoints = query.waypoints === undefined ? null : new Set(listOf(query.waypoints, ';'))
+  const last = locations.length - 1
+  const typeOf = (i: number): string => {
+    if (waypoints !== null && !waypoints.has(String(i)) && i > 0 && i < last) return goesOn ? 'through' : 'via'
+    return goesOn ? 'break_through' : 'break'
+  }
+  const alternatives = query.alternatives === 'true' ? 1 : Number(query.alternatives ?? 0)
+  return {
+    locations: locations.map((location, i) => ({ ...location, type: typeOf(i) })),
+    // OSRM has none of routes over several waypoints, and says nothing of it.
+    alternates: locations.length === 2 && alternatives > 0 ? alternatives : 0,
+    steps: query.steps === 'true',
+    geometries: query.geometries ?? 'polyline',
+    overview: query.overview ?? 'simplified',
+    annotations: query.annotations,
+    banner_instructions: query.banner_instructions === 'true',
+    voice_instructions: query.voice_instructions === 'true',
+    roundabout_exits: query.roundabout_exits !== 'false',
+    units: query.voice_units === 'imperial' ? 'miles' : 'kilometers',
+    language: query.language,
+  }
+}
+
+/** The coordinates as locations of a request, with what the query says of each; a pair that cannot be read is empty. */
+function locationsOf(coordinates: string, query: Query): Json[] {
+  const text = coordinates.replace(/\.json$/, '')
+  const [bearings, radiuses, approaches] = [query.bearings, query.radiuses, query.approaches].map((value) =>
+    listOf(value, ';'),
+  )
+  return pairsOf(text).map((pair, i) => ({
+    ...pair,
+    ...bearingOf(bearings![i]),
+    ...(/^\d+(\.\d+)?$/.test(radiuses![i] ?? '') && { search_cutoff: Math.ceil(Number(radiuses![i])) }),
+    ...(approaches![i] === 'curb' && { preferred_side: 'same' }),
+    ...(approaches![i] === 'opposite' && { preferred_side: 'opposite' }),
+    ...(query.snapping === 'any' && { minimum_reachability: 0 }),
+  }))
+}
+
+function pairsOf(text: string): Json[] {
+  const [, decimals, encoded] = /^polyline(6?)\((.*)\)$/.exec(text) ?? []
+  if (encoded !== undefined) {
+    const { lon, lat } = decodeLine(encoded, decimals === '6' ? 6 : 5)
+    return lon.map((each, i) => ({ lon: each, lat: lat[i]! }))
+  }
+  return text.split(';').map((pair) => {
+    const [lon, lat, ...more] = pair.split(',')
+    return more.length > 0 ? {} : { lon, lat }
+  })
+}
+
+/** `{degrees},{range}` */
+function bearingOf(text: string | undefined): Json {
+  const [, heading, tolerance] = /^(\d+),(\d+)$/.exec(text ?? '') ?? []
+  return heading === undefined ? {} : { heading: Number(heading), heading_tolerance: Number(tolerance) }
+}
+
+/** Locations by their indexes; one that is not there is one that cannot be read. */
+function pickedOf(locations: readonly Json[], value: unknown): readonly Json[] {
+  if (typeof value !== 'string' || value === 'all') return locations
+  return value.split(';').map((index) => (/^\d{1,9}$/.test(index) ? locations[Number(index)] : null) ?? {})
+}
+
+function listOf(value: unknown, separator: string): string[] {
+  return typeof value === 'string' && value !== '' ? value.split(separator) : []
+}

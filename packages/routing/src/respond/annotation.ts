@@ -1,0 +1,38 @@
+import { distanceMeters } from '../geometry/geodesy.ts'
+import type { GuidedLeg } from '../guide/steps.ts'
+
+/** What OSRM tells of each stretch between two points of a leg, as far as it is known here: not the nodes of the map. */
+export const ANNOTATIONS = ['duration', 'distance', 'speed', 'weight', 'datasources'] as const
+export type Annotation = (typeof ANNOTATIONS)[number]
+
+/** The annotation of a leg: a list for each kind, with as many items as the line has stretches. */
+export function annotationOf({ steps, line }: GuidedLeg, kinds: readonly Annotation[]): object {
+  const lists: Record<Annotation, number[]> = { duration: [], distance: [], speed: [], weight: [], datasources: [] }
+  let before = { seconds: 0, cost: 0 }
+  for (const { beginShape, endShape, meters, seconds, cost } of steps) {
+    const parts = Array.from({ length: endShape - beginShape }, (_, i) => {
+      const at = beginShape + i
+      return distanceMeters(line.lon[at]!, line.lat[at]!, line.lon[at + 1]!, line.lat[at + 1]!)
+    })
+    const sum = parts.reduce((total, part) => total + part, 0)
+    for (const part of parts) {
+      // What an edge takes, with the turn onto it, by the share of it that a stretch is.
+      const share = sum > 0 ? part / sum : 1 / parts.length
+      const [distance, duration] = [meters * share, (seconds - before.seconds) * share]
+      lists.distance.push(rounded(distance))
+      lists.duration.push(rounded(duration))
+      lists.speed.push(duration > 0 ? Math.round((distance / duration) * 10) / 10 : 0)
+      lists.weight.push(rounded((cost - before.cost) * share))
+      lists.datasources.push(0)
+    }
+    before = { seconds, cost }
+  }
+  return {
+    ...Object.fromEntries(kinds.map((kind) => [kind, lists[kind]])),
+    ...(kinds.includes('datasources') && { metadata: { datasource_names: ['OpenStreetMap'] } }),
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
