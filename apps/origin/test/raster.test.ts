@@ -14,7 +14,13 @@ beforeAll(async () => {
   origin = await openOrigin({ TERRANE_DATA_ROOTS: folder, TERRANE_TILE_THREADS: '1' })
   const image = textureImage({ width: 700, height: 600, bands: 3, seed: 5, type: 'uint8', noise: 4 })
   const affine = [693_000, 2, 0, 5_336_000, 0, -2] as const
-  const tif = await writeGeoTiff(image, { type: 'uint8', color: 'rgb', georeference: { affine, epsg: 32632 } })
+  const bandItems = [{ band: 0, role: 'description', value: 'Red &amp;amp; near infrared' }] as const
+  const tif = await writeGeoTiff(image, {
+    type: 'uint8',
+    color: 'rgb',
+    georeference: { affine, epsg: 32632 },
+    bandItems,
+  })
   const { storage } = origin.client(origin.keys.service)
   await storage.createBucket('imagery', { public: true })
   await storage.createBucket('secret', { public: false })
@@ -108,6 +114,11 @@ describe('pictures of a stored GeoTIFF', () => {
       count: 3,
       dtype: 'uint8',
       driver: 'GTiff',
+      band_descriptions: [
+        ['b1', 'Red & near infrared'],
+        ['b2', ''],
+        ['b3', ''],
+      ],
       crs: 'http://www.opengis.net/def/crs/EPSG/0/32632',
       bounds: [693_000, 5_334_800, 694_400, 5_336_000],
       shown: {
@@ -123,6 +134,29 @@ describe('pictures of a stored GeoTIFF', () => {
       geometry: { type: string }
     }
     expect(feature.geometry.type).toBe('Polygon')
+  })
+
+  test('a tile has twice the pixels on request, and no transparency where it is not wanted', async () => {
+    const url = 'url=storage://imagery/a/scene.tif'
+    const about = (await (await ask(`/WebMercatorQuad/tilejson.json?${url}`)).json()) as { center: [number, number] }
+    const [lng, lat] = about.center
+    const n = 2 ** 15
+    const down = 0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)
+    const at = `/tiles/WebMercatorQuad/15/${Math.floor(((lng + 180) / 360) * n)}/${Math.floor(down * n)}`
+    /** Width and colour type of a PNG. */
+    const headOf = async (path: string) => {
+      const response = await ask(path)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      return [response.status, bytes.readUInt32BE(16), bytes[25]]
+    }
+    expect(await headOf(`${at}.png?${url}`)).toEqual([200, 256, 6])
+    expect(await headOf(`${at}@2x.png?${url}`)).toEqual([200, 512, 6])
+    expect(await headOf(`${at}@2x.png?${url}&return_mask=false`)).toEqual([200, 512, 2])
+    expect(await headOf(`/preview.png?${url}&max_size=64&return_mask=true`)).toEqual([200, 64, 6])
+    expect(await codeOf(await ask(`${at}.png?${url}&return_mask=perhaps`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`${at}@9x.png?${url}`))).toEqual([400, 'BAD_PARAMETER'])
+    const json = (await (await ask(`/WebMercatorQuad/tilejson.json?${url}&tile_scale=2`)).json()) as { tiles: string[] }
+    expect(json.tiles[0]).toContain('/{z}/{x}/{y}@2x?')
   })
 
   test('what cannot be read, shown or is not offered is refused by name', async () => {
