@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
@@ -193,5 +193,31 @@ describe('whose pictures', () => {
     expect([await status('near', anon), await status('near', service)]).toEqual([403, 200])
     expect([await status('hidden', anon), await status('hidden', service)]).toEqual([404, 200])
     expect([await status('gone', service), await status('unheard', service)]).toEqual([404, 404])
+  })
+
+  test('a table of many rasters shows each by its number, and says which there are', async () => {
+    await origin.db.database.query(
+      `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source) values ('many', 'm', 3, 0, '3 sources');
+       insert into geoembeddings.embedding_sources (table_name, source, name, datetime, status) values
+         ('many', 0, 'imagery/a/scene.tif', '2024-05-01T23:30:00Z', 'done'), ('many', 1, 'nested/local.tif', null, 'done'),
+         ('many', 2, 'secret/a/scene.tif', null, 'done'), ('many', 3, 'lost.tif', null, 'failed')`,
+    )
+    await mkdir(join(folder, 'nested'))
+    await copyFile(join(folder, 'local.tif'), join(folder, 'nested', 'local.tif'))
+    const status = async (number: number, key: string) =>
+      (await ask(`/preview?url=embeddings://many/${number}`, key)).status
+    const { anon, service } = origin.keys
+    expect([await status(0, anon), await status(1, anon), await status(2, anon)]).toEqual([200, 404, 404])
+    expect([await status(0, service), await status(1, service), await status(2, service)]).toEqual([200, 200, 200])
+    expect([await status(3, service), await status(9, service)]).toEqual([404, 404])
+    const whole = await ask('/preview?url=embeddings://many', anon)
+    expect([whole.status, await whole.json()]).toMatchObject([
+      422,
+      {
+        code: 'SOURCE_NUMBER_NEEDED',
+        message: 'The table many has many sources, such as 0 (2024-05-01), 1, 2.',
+        hint: 'Name one: url=embeddings://many/0.',
+      },
+    ])
   })
 })
