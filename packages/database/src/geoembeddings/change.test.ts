@@ -342,6 +342,40 @@ describe('a table of several dates', () => {
     expect(rows).toEqual([{ row_count: String(COUNT) }])
   })
 
+  test('loses a source with its rows, and keeps its last one', async () => {
+    await makeDated('shrinking', [before, opposite, third], DATES)
+    await db.database.query(
+      `update geoembeddings.embedding_sources set zero_vectors = source, bbox = array[10 + source, 49, 11 + source, 50]
+       where table_name = 'shrinking'`,
+    )
+    const remove = async (source: number) =>
+      (
+        await db.database.query<{ n: string }>(
+          `select geoembeddings.remove_source(table_name => 'shrinking', source => ${source})::text as n`,
+        )
+      ).rows[0]!.n
+    expect(await remove(1)).toBe(String(COUNT))
+    const { rows } = await db.database.query(
+      `select rows::int, zero_vectors::int, bbox, (select count(*)::int from geoembeddings.shrinking) as there,
+         (select array_agg(distinct (id >> 32)::int order by (id >> 32)::int) from geoembeddings.shrinking) as sources
+       from geoembeddings.embeddings_catalogue where table_name = 'shrinking'`,
+    )
+    expect(rows).toEqual([
+      { rows: 2 * COUNT, zero_vectors: 2, bbox: [10, 49, 13, 50], there: 2 * COUNT, sources: [0, 2] },
+    ])
+    await expect(remove(1)).rejects.toMatchObject({ code: 'PT404' })
+    expect(await remove(0)).toBe(String(COUNT))
+    await expect(remove(2)).rejects.toMatchObject({
+      code: '22023',
+      hint: expect.stringContaining('delete_embedding_table') as string,
+    })
+    const asUser = db.database.transaction(
+      (session) => session.query(`select geoembeddings.remove_source('shrinking', 2)`),
+      'begin; set local role authenticated',
+    )
+    await expect(asUser).rejects.toMatchObject({ code: '42501' })
+  })
+
   test('is no ambiguity where its sources lie side by side, or are of one day', async () => {
     await makeDated('mosaic', [before, before], [DATES[0]!, DATES[1]!], COLUMNS)
     expect(await changes('before', 'mosaic')).toHaveLength(COUNT)
