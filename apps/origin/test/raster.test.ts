@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
@@ -14,7 +14,13 @@ beforeAll(async () => {
   origin = await openOrigin({ TERRANE_DATA_ROOTS: folder, TERRANE_TILE_THREADS: '1' })
   const image = textureImage({ width: 700, height: 600, bands: 3, seed: 5, type: 'uint8', noise: 4 })
   const affine = [693_000, 2, 0, 5_336_000, 0, -2] as const
-  const tif = await writeGeoTiff(image, { type: 'uint8', color: 'rgb', georeference: { affine, epsg: 32632 } })
+  const bandItems = [{ band: 0, role: 'description', value: 'Red &amp;amp; near infrared' }] as const
+  const tif = await writeGeoTiff(image, {
+    type: 'uint8',
+    color: 'rgb',
+    georeference: { affine, epsg: 32632 },
+    bandItems,
+  })
   const { storage } = origin.client(origin.keys.service)
   await storage.createBucket('imagery', { public: true })
   await storage.createBucket('secret', { public: false })
@@ -110,6 +116,11 @@ describe('pictures of a stored GeoTIFF', () => {
       count: 3,
       dtype: 'uint8',
       driver: 'GTiff',
+      band_descriptions: [
+        ['b1', 'Red & near infrared'],
+        ['b2', ''],
+        ['b3', ''],
+      ],
       crs: 'http://www.opengis.net/def/crs/EPSG/0/32632',
       bounds: [693_000, 5_334_800, 694_400, 5_336_000],
       shown: {
@@ -125,6 +136,29 @@ describe('pictures of a stored GeoTIFF', () => {
       geometry: { type: string }
     }
     expect(feature.geometry.type).toBe('Polygon')
+  })
+
+  test('a tile has twice the pixels on request, and no transparency where it is not wanted', async () => {
+    const url = 'url=storage://imagery/a/scene.tif'
+    const about = (await (await ask(`/WebMercatorQuad/tilejson.json?${url}`)).json()) as { center: [number, number] }
+    const [lng, lat] = about.center
+    const n = 2 ** 15
+    const down = 0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)
+    const at = `/tiles/WebMercatorQuad/15/${Math.floor(((lng + 180) / 360) * n)}/${Math.floor(down * n)}`
+    /** Width and colour type of a PNG. */
+    const headOf = async (path: string) => {
+      const response = await ask(path)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      return [response.status, bytes.readUInt32BE(16), bytes[25]]
+    }
+    expect(await headOf(`${at}.png?${url}`)).toEqual([200, 256, 6])
+    expect(await headOf(`${at}@2x.png?${url}`)).toEqual([200, 512, 6])
+    expect(await headOf(`${at}@2x.png?${url}&return_mask=false`)).toEqual([200, 512, 2])
+    expect(await headOf(`/preview.png?${url}&max_size=64&return_mask=true`)).toEqual([200, 64, 6])
+    expect(await codeOf(await ask(`${at}.png?${url}&return_mask=perhaps`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`${at}@9x.png?${url}`))).toEqual([400, 'BAD_PARAMETER'])
+    const json = (await (await ask(`/WebMercatorQuad/tilejson.json?${url}&tile_scale=2`)).json()) as { tiles: string[] }
+    expect(json.tiles[0]).toContain('/{z}/{x}/{y}@2x?')
   })
 
   test('what cannot be read, shown or is not offered is refused by name', async () => {
@@ -161,5 +195,31 @@ describe('whose pictures', () => {
     expect([await status('near', anon), await status('near', service)]).toEqual([403, 200])
     expect([await status('hidden', anon), await status('hidden', service)]).toEqual([404, 200])
     expect([await status('gone', service), await status('unheard', service)]).toEqual([404, 404])
+  })
+
+  test('a table of many rasters shows each by its number, and says which there are', async () => {
+    await origin.db.database.query(
+      `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source) values ('many', 'm', 3, 0, '3 sources');
+       insert into geoembeddings.embedding_sources (table_name, source, name, datetime, status) values
+         ('many', 0, 'imagery/a/scene.tif', '2024-05-01T23:30:00Z', 'done'), ('many', 1, 'nested/local.tif', null, 'done'),
+         ('many', 2, 'secret/a/scene.tif', null, 'done'), ('many', 3, 'lost.tif', null, 'failed')`,
+    )
+    await mkdir(join(folder, 'nested'))
+    await copyFile(join(folder, 'local.tif'), join(folder, 'nested', 'local.tif'))
+    const status = async (number: number, key: string) =>
+      (await ask(`/preview?url=embeddings://many/${number}`, key)).status
+    const { anon, service } = origin.keys
+    expect([await status(0, anon), await status(1, anon), await status(2, anon)]).toEqual([200, 404, 404])
+    expect([await status(0, service), await status(1, service), await status(2, service)]).toEqual([200, 200, 200])
+    expect([await status(3, service), await status(9, service)]).toEqual([404, 404])
+    const whole = await ask('/preview?url=embeddings://many', anon)
+    expect([whole.status, await whole.json()]).toMatchObject([
+      422,
+      {
+        code: 'SOURCE_NUMBER_NEEDED',
+        message: 'The table many has many sources, such as 0 (2024-05-01), 1, 2.',
+        hint: 'Name one: url=embeddings://many/0.',
+      },
+    ])
   })
 })

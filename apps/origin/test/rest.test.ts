@@ -23,6 +23,7 @@ beforeAll(async () => {
     create policy own on public.notes using (owner = (current_setting('request.jwt.claims')::json ->> 'sub')::uuid);
     grant select, insert, update, delete on public.notes to authenticated;
     create function public.add_them(a int, b int default 10) returns int language sql immutable as 'select a + b';
+    create function public.middle(place geometry, more int default 0) returns text language sql as 'select st_astext(st_centroid(place))';
     create function public.overloaded(a int) returns text language sql as 'select ''int''';
     create function public.overloaded(b text) returns text language sql as 'select ''text''';
     create function public.clash(a int, b int default 1) returns int language sql as 'select 1';
@@ -291,6 +292,16 @@ describe('functions, through supabase-js', () => {
     expect((await anon().rpc('add_them', { a: 1 })).data).toBe(11)
     expect((await anon().rpc('numbers', { n: 3 })).data).toEqual([1, 2, 3])
   })
+  test('geometries come as GeoJSON, as the Feature that has one, and as text', async () => {
+    const geometry = { type: 'LineString', coordinates: [[0, 0], [2, 4]] } // prettier-ignore
+    const feature = { type: 'Feature', properties: { name: 'x' }, geometry }
+    for (const place of [geometry, feature, 'LINESTRING(0 0, 2 4)'])
+      expect((await anon().rpc('middle', { place })).data).toBe('POINT(1 2)')
+    expect((await anon().rpc('middle', { place: null })).data).toBeNull()
+    expect((await anon().rpc('middle', { place: { ...feature, geometry: null } })).data).toBeNull()
+    expect(await anon().rpc('middle', { place: { type: 'Nothing' } })).toMatchObject({ status: 400 })
+  })
+
   test('an overload is chosen by its argument names', async () => {
     expect((await anon().rpc('overloaded', { a: 1 })).data).toBe('int')
     expect((await anon().rpc('overloaded', { b: 'x' })).data).toBe('text')

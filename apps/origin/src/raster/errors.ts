@@ -21,7 +21,7 @@ export const sourceUnknown = defineError(
   'not_found',
   (f: { url: string }) => `There is no raster ${f.url} that you may read.`,
   () => ({
-    hint: 'url is storage://{bucket}/{path} of a stored GeoTIFF, or embeddings://{table} for the source of an embeddings table.',
+    hint: 'url is storage://{bucket}/{path} of a stored GeoTIFF, embeddings://{table} for the source of an embeddings table, or embeddings://{table}/{number} for one of many.',
   }),
 )
 
@@ -32,6 +32,16 @@ export const sourceGone = defineError(
   () => ({
     hint: 'embedding_origins names the source to the service role. Put the file back, or upload it to a bucket and name it as url=storage://{bucket}/{path}.',
   }),
+)
+
+export const sourceNumberNeeded = defineError(
+  'SOURCE_NUMBER_NEEDED',
+  'invalid',
+  (f: { table: string; sources: readonly { number: number; day: string | null }[] }) =>
+    `The table ${f.table} has many sources, such as ${f.sources
+      .map(({ number, day }) => (day === null ? `${number}` : `${number} (${day})`))
+      .join(', ')}.`,
+  (f) => ({ hint: `Name one: url=embeddings://${f.table}/${f.sources[0]?.number ?? 0}.` }),
 )
 
 export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'Nothing of the raster lies there.')

@@ -49,6 +49,12 @@ export function formatOf(extension: string | undefined, accept: string | undefin
   return oneOf('format', extension === 'jpg' ? 'jpeg' : extension, ['png', 'webp', 'jpeg'] as const)
 }
 
+/** Whether a picture has transparency where there are no data. */
+export function maskOf(query: URLSearchParams): boolean {
+  const text = query.get('return_mask')
+  return text === null || truth('return_mask', text)
+}
+
 /** A side of a picture in pixels. */
 export function sideOf(name: string, text: string | null, otherwise: number): number {
   return text === null ? otherwise : integer(name, text, 1, MAX_SIDE)

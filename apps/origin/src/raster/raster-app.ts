@@ -5,7 +5,7 @@ import type { PictureFormat, RasterDescription, RenderPool, RenderRequest } from
 import { Type } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badParameter, tileOutside } from './errors.ts'
-import { formatOf, integer, readStyle, sideOf } from './parameters.ts'
+import { formatOf, integer, maskOf, readStyle, sideOf } from './parameters.ts'
 import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { findRaster, type FoundRaster, type RasterSources } from './resolve.ts'
@@ -72,17 +72,18 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
     { schema: { ...schema, params: Tile }, config },
     whileThere(async (request, reply, signal) => {
       requireMercator(request)
-      const { z, x, y, extension } = addressOf(request.params as { z: string; x: string; file: string })
+      const { z, x, y, scale, extension } = addressOf(request.params as { z: string; x: string; file: string })
       const query = queryOf(request)
       const picture: RenderRequest = {
         type: 'tile',
         z,
         x,
         y,
-        size: sideOf('tilesize', query.get('tilesize'), 256),
+        size: sideOf('tilesize', query.get('tilesize'), 256 * scale),
         buffer: query.has('buffer') ? integer('buffer', query.get('buffer') as string, 0, 256) : 0,
         style: readStyle(query),
         format: formatOf(extension, request.headers.accept),
+        mask: maskOf(query),
       }
       return send(request, reply, signal, picture, tileOutside)
     }),
@@ -97,6 +98,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
       size,
       style: readStyle(query),
       format: formatOf(format, request.headers.accept),
+      mask: maskOf(query),
     }
     return send(request, reply, signal, picture, tileOutside)
   })
@@ -117,6 +119,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
         size: size ?? [256, 256],
         style: readStyle(query),
         format: formatOf(format, request.headers.accept),
+        mask: maskOf(query),
       }
       return send(request, reply, signal, picture, tileOutside)
     }),
@@ -165,15 +168,19 @@ function addressOf(params: { z: string; x: string; file: string }): {
   z: number
   x: number
   y: number
+  /** How many pixels stand for one: `@2x`. */
+  scale: number
   extension?: string
 } {
-  const [y = '', extension] = params.file.replace(/@1x/, '').split('.')
+  const [, scale = '1'] = /@([1-4])x(?=\.|$)/.exec(params.file) ?? []
+  const [y = '', extension] = params.file.replace(`@${scale}x`, '').split('.')
   const z = integer('z', params.z, 0, MAX_ZOOM)
   const last = 2 ** z - 1
   return {
     z,
     x: integer('x', params.x, 0, last),
     y: integer('y', y, 0, last),
+    scale: Number(scale),
     ...(extension !== undefined && { extension }),
   }
 }
@@ -214,6 +221,8 @@ function tileJson(request: FastifyRequest, about: RasterDescription, query: URLS
   }
   query.delete('minzoom')
   query.delete('maxzoom')
+  const scale = query.has('tile_scale') ? integer('tile_scale', query.get('tile_scale') as string, 1, 4) : 1
+  query.delete('tile_scale')
   const [west, south, east, north] = bounds
   const base = `${request.protocol}://${request.host}${request.url.split('?')[0]?.replace(/\/[^/]+\/tilejson\.json$/, '') ?? ''}`
   return {
@@ -221,7 +230,7 @@ function tileJson(request: FastifyRequest, about: RasterDescription, query: URLS
     name: query.get('url'),
     scheme: 'xyz',
     tiles: [
-      `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${format === null ? '' : `.${formatOf(format, undefined)}`}?${query.toString()}`,
+      `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${scale === 1 ? '' : `@${scale}x`}${format === null ? '' : `.${formatOf(format, undefined)}`}?${query.toString()}`,
     ],
     ...wanted,
     bounds: west <= east ? bounds : [-180, south, 180, north],
@@ -240,7 +249,7 @@ function infoBody(about: RasterDescription): Record<string, unknown> {
     bounds: about.ownBounds,
     crs: about.epsg === null ? about.crsName : `http://www.opengis.net/def/crs/EPSG/0/${about.epsg}`,
     band_metadata: bands.map((_, i) => [`b${i + 1}`, {}]),
-    band_descriptions: bands.map((_, i) => [`b${i + 1}`, '']),
+    band_descriptions: bands.map(({ name }, i) => [`b${i + 1}`, name ?? '']),
     dtype: about.dtype,
     nodata_type: about.nodataType,
     nodata_value: about.nodata !== null && Number.isNaN(about.nodata) ? 'nan' : about.nodata,

@@ -5,7 +5,7 @@ import type { RasterFile } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { runAs } from '../rest/execute.ts'
 import { existing, type StorageDeps } from '../storage/access.ts'
-import { sourceGone, sourceUnknown } from './errors.ts'
+import { sourceGone, sourceNumberNeeded, sourceUnknown } from './errors.ts'
 import { localFile, remoteFile, storedFile } from './files.ts'
 
 export interface RasterSources {
@@ -24,10 +24,11 @@ export interface FoundRaster {
 
 /**
  * The raster that `url` names: `storage://{bucket}/{path}` as storage gives it to the caller (anything of a public bucket,
- * the rest to the service role), or `embeddings://{table}`, the source of a table that the caller may read. A source that
+ * the rest to the service role), or `embeddings://{table}`, the source of a table that the caller may read; of a table of
+ * many `embeddings://{table}/{number}`, by the number of `embedding_sources`. A source that
  * lies in storage follows its bucket; one outside of it is shown to the service role alone.
  *
- * @throws RASTER_NOT_FOUND, SOURCE_NOT_FOUND, UNAUTHORIZED, FORBIDDEN
+ * @throws RASTER_NOT_FOUND, SOURCE_NOT_FOUND, SOURCE_NUMBER_NEEDED, UNAUTHORIZED, FORBIDDEN
  */
 export async function findRaster(
   sources: RasterSources,
@@ -41,9 +42,9 @@ export async function findRaster(
     if (found) return found
     throw sourceUnknown({ url })
   }
-  const table = /^embeddings:\/\/([a-z][a-z0-9_]{0,62})$/.exec(url)?.[1]
+  const [, table, number] = /^embeddings:\/\/([a-z][a-z0-9_]{0,62})(?:\/(\d{1,7}))?$/.exec(url) ?? []
   if (table === undefined) throw sourceUnknown({ url })
-  const source = await sourceOfTable(sources, request, table)
+  const source = await sourceOfTable(sources, request, table, number === undefined ? null : Number(number))
   if (source === null) throw sourceUnknown({ url })
   const found = await rasterOfSource(sources, request, source, signal)
   if (found) return found
@@ -66,24 +67,44 @@ async function storedRaster(
   return info && { file: storedFile(storage.store, info), open: bucket.public }
 }
 
+/** Sources that an error lists. */
+const LISTED_SOURCES = 10
+
+interface TableSource {
+  /** Of the table, where it has one. */
+  readonly source: string | null
+  readonly number: number | null
+  readonly name: string | null
+  readonly day: string | null
+}
+
 async function sourceOfTable(
   { storage, database }: RasterSources,
   request: FastifyRequest,
   table: string,
+  number: number | null,
 ): Promise<string | null> {
   const principal = await storage.identify(request)
   if (!principal) throw unauthorized({ reason: 'missing' })
   const as = { principal, schema: 'geoembeddings', readOnly: true, rollback: false, timeoutMs: 10_000 }
-  const isReadable = await runAs(database, as, async (session) => {
-    const found = await session.query('select 1 from geoembeddings.embeddings_catalogue where table_name = $1', [table])
+  const mayRead = await runAs(database, as, async (session) => {
+    const found = await session.query('select from geoembeddings.embeddings_catalogue where table_name = $1', [table])
     return found.rowCount === 1
   })
-  if (!isReadable) return null
-  // The caller may see the picture where the source's bucket is public, but not its name.
-  const { rows } = await database.query<{ source: string | null }>(
-    'select source from geoembeddings.embedding_origins where table_name = $1',
-    [table],
+  if (!mayRead) return null
+  // Names of sources are not the caller's to read, their pictures may be.
+  const { rows } = await database.query<TableSource>(
+    `select o.source, s.source as number, s.name, (s.datetime at time zone 'UTC')::date::text as day
+     from geoembeddings.embeddings_catalogue c
+     left join geoembeddings.embedding_origins o on o.table_name = c.table_name
+     left join geoembeddings.embedding_sources s on s.table_name = c.table_name and s.status = 'done'
+       and ($2::integer is null or s.source = $2)
+     where c.table_name = $1 order by s.source limit $3`,
+    [table, number, LISTED_SOURCES],
   )
+  if (number !== null) return rows[0]?.name ?? null
+  if (rows.length > 1)
+    throw sourceNumberNeeded({ table, sources: rows.map(({ number: n, day }) => ({ number: n!, day })) })
   return rows[0]?.source ?? null
 }
 
@@ -95,8 +116,12 @@ async function rasterOfSource(
 ): Promise<FoundRaster | null> {
   const isUrl = /^https?:\/\//i.test(source)
   const [bucket = '', ...path] = source.split('/')
-  if (!isUrl && path.length > 0) return storedRaster(sources, request, bucket, path.join('/'))
+  const mayBeStored = !isUrl && path.length > 0
+  const stored = mayBeStored ? await storedRaster(sources, request, bucket, path.join('/')) : null
+  if (stored) return stored
   const principal = await sources.storage.identify(request)
+  // A path below a data folder looks like one in a bucket.
+  if (mayBeStored && principal?.role !== 'service_role') return null
   if (principal?.role !== 'service_role')
     throw forbidden({ need: 'the service role key, for a source outside of storage' })
   const file = isUrl ? await remoteFile(sources.fetch, source, signal) : await localFile(sources.dataRoots, source)

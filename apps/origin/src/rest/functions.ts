@@ -70,9 +70,21 @@ export function callSql(fn: CallableFunction, given: readonly string[], placehol
   const used = fn.args.filter((arg) => given.includes(arg.name))
   const target = `${quoteIdentifier(fn.schema)}.${quoteIdentifier(fn.name)}`
   if (used.length === 0) return `${target}()`
-  const record = used.map((arg) => `${quoteIdentifier(arg.name)} ${arg.type}`).join(', ')
-  const values = used.map((arg) => `${quoteIdentifier(arg.name)} => args.${quoteIdentifier(arg.name)}`).join(', ')
+  const record = used.map((arg) => `${quoteIdentifier(arg.name)} ${isGeometry(arg) ? 'json' : arg.type}`).join(', ')
+  const values = used.map((arg) => `${quoteIdentifier(arg.name)} => ${valueSql(arg)}`).join(', ')
   return `json_to_record(${placeholder}::json) as args(${record}), lateral ${target}(${values})`
+}
+
+function isGeometry({ type }: Argument): boolean {
+  return /^(?:\w+\.)?(?:geometry|geography)$/.test(type)
+}
+
+/** A geometry may come as the GeoJSON Feature that has it. */
+function valueSql(arg: Argument): string {
+  const value = `args.${quoteIdentifier(arg.name)}`
+  if (!isGeometry(arg)) return value
+  return `(case when json_typeof(${value}) <> 'object' then ${value} #>> '{}'
+    when ${value} ->> 'type' = 'Feature' then ${value} ->> 'geometry' else ${value}::text end)::${arg.type}`
 }
 
 function signature(fn: CallableFunction): string {

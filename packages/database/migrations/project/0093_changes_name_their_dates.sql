@@ -2,6 +2,19 @@
 -- sources show is refused until they are, and tiles pair where they lie on the same ground.
 set local search_path = public, extensions;
 
+-- The sources of a table that its readers search by: numbers, dates and rows, not names, which are the owner's.
+create function geoembeddings.list_sources(table_name text)
+returns table (source integer, datetime timestamptz, rows bigint)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select s.source, s.datetime, s.rows
+  from geoembeddings.embedding_sources s
+  join geoembeddings.embeddings_catalogue c on c.table_name = s.table_name
+  where s.table_name = list_sources.table_name and s.status = 'done' and geoembeddings.can_read(c.owner, c.is_public)
+  order by s.source
+$$;
+
 -- Sources of a table in a time, of a day (UTC) and by number; null, which stands for all, where nothing is asked.
 create function geoembeddings.part_of(
   entry geoembeddings.embeddings_catalogue, since timestamptz, until timestamptz, day date, sources integer[]
@@ -16,16 +29,15 @@ begin
   if num_nonnulls(since, until, day, sources) = 0 then
     return null;
   end if;
-  select array_agg(s.source) into chosen from geoembeddings.embedding_sources s
-  where s.table_name = entry.table_name and s.status = 'done'
-    and (since is null or s.datetime >= since) and (until is null or s.datetime <= until)
+  select array_agg(s.source) into chosen from geoembeddings.list_sources(entry.table_name) s
+  where (since is null or s.datetime >= since) and (until is null or s.datetime <= until)
     and (day is null or (s.datetime at time zone 'UTC')::date = day)
     and (sources is null or s.source = any(sources));
   if chosen is null then
     raise exception using errcode = '22023',
       message = format('embedding table "%s" has no source of that date, time or number', entry.table_name),
       detail = geoembeddings.describe_sources(entry, null),
-      hint = 'GET /rest/v1/embedding_sources with Accept-Profile: geoembeddings lists them.';
+      hint = 'POST /rest/v1/rpc/list_sources with Content-Profile: geoembeddings lists them.';
   end if;
   return chosen;
 end
@@ -39,8 +51,8 @@ as $$
   select coalesce('Sources of "' || entry.table_name || '": ' || string_agg(
     format('%s (%s)', s.source, coalesce(to_char(s.datetime at time zone 'UTC', 'YYYY-MM-DD'), 'no date')), ', ' order by s.source), '')
   from (
-    select e.source, e.datetime from geoembeddings.embedding_sources e
-    where e.table_name = entry.table_name and e.status = 'done' and (chosen is null or e.source = any(chosen))
+    select e.source, e.datetime from geoembeddings.list_sources(entry.table_name) e
+    where chosen is null or e.source = any(chosen)
     order by e.source limit 10
   ) s
 $$;
@@ -65,18 +77,18 @@ declare
   pair record;
 begin
   if (select count(*) < 2 or count(distinct (s.datetime at time zone 'UTC')::date) = 1 and count(s.datetime) = count(*)
-      from geoembeddings.embedding_sources s
-      where s.table_name = entry.table_name and s.status = 'done' and (part is null or s.source = any(part))) then
+      from geoembeddings.list_sources(entry.table_name) s
+      where part is null or s.source = any(part)) then
     return;
   end if;
   execute format(
     'select (x.id >> 32)::integer as first, c.second
      from geoembeddings.%I x
-     join geoembeddings.embedding_sources e on e.table_name = $1 and e.source = (x.id >> 32)::integer
+     join geoembeddings.list_sources($1) e on e.source = (x.id >> 32)::integer
      cross join lateral (
        select f.source as second
        from geoembeddings.%I t
-       join geoembeddings.embedding_sources f on f.table_name = $1 and f.source = (t.id >> 32)::integer
+       join geoembeddings.list_sources($1) f on f.source = (t.id >> 32)::integer
        where t.geom && x.geom and t.id >= ((x.id >> 32) + 1) << 32 %s
          and ((e.datetime at time zone ''UTC'')::date = (f.datetime at time zone ''UTC'')::date) is not true
          and geoembeddings.overlap_of(x.geom, t.geom) >= 0.5

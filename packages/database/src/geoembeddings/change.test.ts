@@ -310,6 +310,72 @@ describe('a table of several dates', () => {
     expect(new Set(found.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
   })
 
+  test('is searched and counted by time and by source', async () => {
+    const sourcesOf = async (fn: string, args: string) => {
+      const { rows } = await db.database.query<{ source: number; n: string }>(
+        `select id >> 32 as source, count(*) as n from geoembeddings.${fn}(table_name => 'series', similarity_threshold => -1 ${args}) group by 1 order by 1`,
+      )
+      return rows.map(({ source, n }) => [Number(source), Number(n)])
+    }
+    const all = [0, 1, 2].map((source) => [source, COUNT])
+    for (const query of [
+      'patch_id => 5',
+      `query_embedding => (select embedding from geoembeddings.series where id = 5)`,
+      `positive => '{"series": [5]}'`,
+      'positive_ids => array[5]',
+      'lon => 10.005, lat => 49.995',
+      `query_geometry => st_makeenvelope(10, 49.9, 10.05, 50, 4326)`,
+    ]) {
+      const search = (more = '') => sourcesOf('similarity_search', `, ${query}, result_limit => 1000 ${more}`)
+      expect(await search()).toEqual(all)
+      expect(await search(`, since => '2024-06-01'`)).toEqual(all.slice(1))
+      expect(await search(`, until => '2024-06-01T10:00:00Z'`)).toEqual(all.slice(0, 2))
+      expect(await search(`, sources => array[2, 0]`)).toEqual([all[0], all[2]])
+      expect(await search(`, since => '2030-01-01'`)).toEqual([])
+    }
+    expect(
+      await sourcesOf('similarity_search', `, patch_id => 5, variety => 0.3, result_limit => 20, sources => array[1]`),
+    ).toEqual([[1, 20]])
+    const { rows } = await db.database.query<{ row_count: string }>(
+      `select row_count::text from geoembeddings.similarity_summary(table_name => 'series', patch_id => 5, since => '2024-06-15')`,
+    )
+    expect(rows).toEqual([{ row_count: String(COUNT) }])
+  })
+
+  test('loses a source with its rows, and keeps its last one', async () => {
+    await makeDated('shrinking', [before, opposite, third], DATES)
+    await db.database.query(
+      `update geoembeddings.embedding_sources set zero_vectors = source, bbox = array[10 + source, 49, 11 + source, 50]
+       where table_name = 'shrinking'`,
+    )
+    const remove = async (source: number) =>
+      (
+        await db.database.query<{ n: string }>(
+          `select geoembeddings.remove_source(table_name => 'shrinking', source => ${source})::text as n`,
+        )
+      ).rows[0]!.n
+    expect(await remove(1)).toBe(String(COUNT))
+    const { rows } = await db.database.query(
+      `select rows::int, zero_vectors::int, bbox, (select count(*)::int from geoembeddings.shrinking) as there,
+         (select array_agg(distinct (id >> 32)::int order by (id >> 32)::int) from geoembeddings.shrinking) as sources
+       from geoembeddings.embeddings_catalogue where table_name = 'shrinking'`,
+    )
+    expect(rows).toEqual([
+      { rows: 2 * COUNT, zero_vectors: 2, bbox: [10, 49, 13, 50], there: 2 * COUNT, sources: [0, 2] },
+    ])
+    await expect(remove(1)).rejects.toMatchObject({ code: 'PT404' })
+    expect(await remove(0)).toBe(String(COUNT))
+    await expect(remove(2)).rejects.toMatchObject({
+      code: '22023',
+      hint: expect.stringContaining('delete_embedding_table') as string,
+    })
+    const asUser = db.database.transaction(
+      (session) => session.query(`select geoembeddings.remove_source('shrinking', 2)`),
+      'begin; set local role authenticated',
+    )
+    await expect(asUser).rejects.toMatchObject({ code: '42501' })
+  })
+
   test('is no ambiguity where its sources lie side by side, or are of one day', async () => {
     await makeDated('mosaic', [before, before], [DATES[0]!, DATES[1]!], COLUMNS)
     expect(await changes('before', 'mosaic')).toHaveLength(COUNT)

@@ -86,14 +86,23 @@ function readItems(xml: string): { items: BandItems; tags: Record<string, string
     const sample = /\bsample=["'](\d+)["']/.exec(attributes)?.[1]
     const role = /\brole=["'](\w+)["']/.exec(attributes)?.[1]
     const name = /\bname=["']([^"']+)["']/.exec(attributes)?.[1]
-    if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, unescapeXml(value.trim()))
-    else if (sample === undefined && name !== undefined) tags[name] = unescapeXml(value.trim())
+    if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, textOf(value.trim()))
+    else if (sample === undefined && name !== undefined) tags[name] = textOf(value.trim())
   }
   return { items, tags }
 }
 
+/** GDAL escapes a value before it writes it as XML, which escapes it again. */
+function textOf(value: string): string {
+  return unescapeXml(unescapeXml(value))
+}
+
 function unescapeXml(text: string): string {
-  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] as string)
+  return text.replace(/&(?:(lt|gt|quot|apos|amp)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi, (whole, name, decimal, hex) => {
+    if (typeof name === 'string') return ENTITIES[name.toLowerCase()] as string
+    const point = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16)
+    return point > 0 && point <= 0x10_ffff ? String.fromCodePoint(point) : whole
+  })
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }

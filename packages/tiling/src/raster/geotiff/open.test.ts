@@ -51,6 +51,18 @@ const withCode = (code: string, message?: RegExp): unknown =>
     ...(message === undefined ? {} : { message: expect.stringMatching(message) }),
   })
 
+test('texts of GDAL are escaped twice, and those of others once', async () => {
+  const metadata = [
+    '<Item name="k">1 &amp;amp; 2 &amp;lt;x&amp;gt;</Item>',
+    '<Item name="once">R &amp; D, &#228;&#xE9;</Item>',
+    '<Item name="DESCRIPTION" sample="0" role="description">a &amp;lt; b &amp;amp; &amp;quot;c&amp;quot; \u00e9</Item>',
+  ]
+  const xml = Buffer.from(`<GDALMetadata>${metadata.join('')}</GDALMetadata>\0`)
+  const { bands, tags } = await opened({ fields: [{ tag: 42_112, type: 2, values: xml }] })
+  expect(tags).toMatchObject({ k: '1 & 2 <x>', once: 'R & D, \u00e4\u00e9' })
+  expect(bands[0]!.name).toBe('a < b & "c" \u00e9')
+})
+
 describe('the layout', () => {
   test('tiles', async () => {
     expect(await opened({ compression: 'deflate', predictor: 2 })).toMatchObject({

@@ -1,3 +1,4 @@
+import { storedNodata } from '../nodata.ts'
 import { flagValid, markMissing, markTransparent, INVALID } from '../tensor/validity.ts'
 import type { PixelRect } from '../plan.ts'
 import type { RasterInfo, RasterLevel } from '../raster-info.ts'
@@ -6,7 +7,7 @@ import type { BlockPart } from '../window.ts'
 import type { BlockStore } from './blocks.ts'
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
-import { allocatePlane, blockOfBand, offsetInPixel, storedNodata } from './pixels.ts'
+import { allocatePlane, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, Plane, ReadPixels } from './pixels.ts'
 
 /** The window of a level that a grid needs for bilinear reading; null when none of it lies in the level. */

@@ -12,7 +12,13 @@ export interface RasterDescription extends RasterSummary {
   readonly compression: string
   readonly nodata: number | null
   readonly nodataType: 'Alpha' | 'Mask' | 'Nodata' | 'None'
-  readonly bands: readonly { readonly color: string; readonly scale: number; readonly offset: number }[]
+  readonly bands: readonly {
+    /** Its description; null without one. */
+    readonly name: string | null
+    readonly color: string
+    readonly scale: number
+    readonly offset: number
+  }[]
   /** By how much each overview is smaller than the image. */
   readonly overviews: readonly number[]
   readonly palette: boolean
@@ -42,7 +48,7 @@ export async function describeRaster(renderer: RasterRenderer): Promise<RasterDe
     compression: raster.compression,
     nodata: raster.nodata,
     nodataType: raster.alphaBand !== null ? 'Alpha' : raster.mask ? 'Mask' : raster.nodata !== null ? 'Nodata' : 'None',
-    bands: raster.bands.map(({ color, scale, offset }) => ({ color, scale, offset })),
+    bands: raster.bands.map(({ name, color, scale, offset }) => ({ name, color, scale, offset })),
     overviews: raster.overviews.map((overview) => Math.round(width / overview.width)),
     palette: raster.palette !== null,
     defaultBands,

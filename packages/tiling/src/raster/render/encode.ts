@@ -3,12 +3,18 @@ import { markDrawn } from './drawn.ts'
 import type { Picture } from './paint.ts'
 import type { PictureFormat } from './thread/messages.ts'
 
-/** A picture as a file. A PNG says what it shows; JPEG has no transparency: what is empty becomes white. */
+/**
+ * A picture as a file. A PNG says what it shows. JPEG has no transparency: what is empty becomes white.
+ *
+ * @param mask false for no transparency in the others: what is empty becomes black
+ */
 export async function encodePicture(
   { width, height, rgba, drawn }: Picture,
   format: PictureFormat,
+  mask = true,
 ): Promise<Uint8Array> {
-  const image = sharp(rgba, { raw: { width, height, channels: 4 } })
+  const whole = sharp(rgba, { raw: { width, height, channels: 4 } })
+  const image = mask ? whole : whole.removeAlpha()
   // Least effort: tiles are made while somebody waits, and kept.
   if (format === 'png') {
     const png = await image.png({ compressionLevel: 1 }).toBuffer()

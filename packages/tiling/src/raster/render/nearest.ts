@@ -2,7 +2,8 @@ import type { RasterInfo, RasterLevel } from '../raster-info.ts'
 import type { BlockStore } from './blocks.ts'
 import type { SourceGrid } from './grid.ts'
 import type { ChosenLevel } from './level.ts'
-import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel, storedNodata } from './pixels.ts'
+import { storedNodata } from '../nodata.ts'
+import { allocatePlane, bandsToRead, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, ReadPixels } from './pixels.ts'
 
 /** The pixels of a view by the block of a level that each lies in. */

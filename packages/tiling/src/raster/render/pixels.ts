@@ -27,13 +27,6 @@ export function allocatePlane({ sampleType }: RasterInfo, count: number): Plane 
 
 const WIDE: ReadonlySet<RasterInfo['sampleType']> = new Set(['uint32', 'int32', 'float64'])
 
-/** Nodata as a sample of the raster can hold it: GDAL, too, drops the fraction where samples are integers. NaN for none. */
-export function storedNodata(nodata: number | null, { sampleType }: RasterInfo): number {
-  if (nodata === null) return Number.NaN
-  if (sampleType === 'float64') return nodata
-  return sampleType === 'float32' ? Math.fround(nodata) : Math.trunc(nodata)
-}
-
 /** The bands that have to be read: those wanted, then alpha. Palettes have one, whatever is wanted. */
 export function bandsToRead(raster: RasterInfo, { bands }: BandChoice): number[] {
   const wanted = raster.palette === null ? bands : [0]

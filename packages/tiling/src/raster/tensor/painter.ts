@@ -1,6 +1,7 @@
 import { createBlockReader } from '../decode/block-reader.ts'
 import type { BlockReader } from '../decode/block-reader.ts'
 import { SAMPLE_BYTES } from '../decode/samples.ts'
+import { storedNodata } from '../nodata.ts'
 import type { PixelRect, TilePlan, TileWindow } from '../plan.ts'
 import type { RasterInfo, RasterLevel, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
@@ -41,7 +42,7 @@ export function createPainter(options: PainterOptions): Painter {
     raster.mask && createBlockReader({ source, level: raster.mask, name: 'mask', empty: 0, cacheBytes: MIN_CACHE })
   const channels = createChannels(options)
   const marked = markedBands(raster, bands)
-  const nodata = raster.nodata === null ? Number.NaN : nodataOf(raster.nodata, raster)
+  const nodata = storedNodata(raster.nodata, raster)
   const marks = new Uint16Array(plan.tileSize * plan.tileSize)
   const valid = new Uint8Array(marks.length)
   const marksPixels = marked.length > 0 || raster.alphaBand !== null || mask !== null
@@ -156,12 +157,6 @@ function markOutside(marks: Uint16Array, { x, y, size }: TileWindow, inside: Pix
 function markedBands(raster: RasterInfo, bands: readonly number[]): number[] {
   if (raster.nodata === null && !raster.sampleType.startsWith('float')) return []
   return raster.palette === null ? [...new Set(bands)] : [0]
-}
-
-/** Nodata as a sample of the raster can hold it: GDAL, too, drops the fraction where samples are integers. */
-function nodataOf(nodata: number, raster: RasterInfo): number {
-  if (raster.sampleType === 'float64') return nodata
-  return raster.sampleType === 'float32' ? Math.fround(nodata) : Math.trunc(nodata)
 }
 
 /** Memory that holds the blocks of one row of tiles, so that the next tile and the next row find them decoded. */

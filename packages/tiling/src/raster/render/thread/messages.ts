@@ -16,6 +16,8 @@ export type RenderRequest =
       readonly buffer: number
       readonly style: RenderStyle
       readonly format: PictureFormat
+      /** False for a picture without transparency; true when absent. */
+      readonly mask?: boolean
     }
   | {
       readonly type: 'box'
@@ -24,6 +26,8 @@ export type RenderRequest =
       readonly size: readonly [number, number]
       readonly style: RenderStyle
       readonly format: PictureFormat
+      /** False for a picture without transparency; true when absent. */
+      readonly mask?: boolean
     }
   | {
       readonly type: 'preview'
@@ -32,6 +36,8 @@ export type RenderRequest =
       readonly size: readonly [number, number] | null
       readonly style: RenderStyle
       readonly format: PictureFormat
+      /** False for a picture without transparency; true when absent. */
+      readonly mask?: boolean
     }
 
 export interface ToRenderThread {

@@ -61,7 +61,7 @@ async function work(renderer: RasterRenderer, request: RenderRequest): Promise<u
   if (request.type === 'describe') return describeRaster(renderer)
   const view = viewOf(renderer, request)
   const picture = await renderer.render(view, request.style)
-  return picture && (await encodePicture(picture, request.format))
+  return picture && (await encodePicture(picture, request.format, request.mask))
 }
 
 function viewOf(renderer: RasterRenderer, request: Exclude<RenderRequest, { type: 'describe' }>): View {
