@@ -116,6 +116,17 @@ describe(`terrane (${testLane()})`, () => {
     expect(listed.stdout + rotated.stderr).not.toContain(key)
   })
 
+  test('makes a publishable key of a project, with the tables and pages that it is for', async () => {
+    const args = ['key', 'create', '--project', 'harbour', '--role', 'anon', '--table', 'piers', 'survey.depths']
+    const made = await terrane([...args, '--origin', 'https://maps.example.org', '--json'])
+    expect(json(made.stdout)).toMatchObject({
+      role: 'anon',
+      scopes: ['table:public.piers', 'table:survey.depths', 'origin:https://maps.example.org'],
+    })
+    for (const more of [[], ['--origin', 'maps.example.org'], ['--origin', 'https://maps.example.org/']])
+      expect(await terrane([...args, ...more])).toMatchObject({ code: 2 })
+  })
+
   test('takes a project away only when that is said twice', async () => {
     expect(await terrane(['project', 'delete', 'harbour'])).toMatchObject({
       code: 1,

@@ -22,6 +22,7 @@ import {
 } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { authWords } from './auth-words.ts'
+import { identifyPage, publishableKeyIn } from './publishable-keys.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { exportRoutes, type ExportLimits } from './export/export-app.ts'
@@ -40,6 +41,8 @@ export interface AppDeps {
   /** Who stands before the app, and how much one may ask of it. */
   readonly edge: EdgeSettings
   readonly verify: Verify
+  /** Verifies publishable keys alone; no URL takes a key when absent. */
+  readonly verifyPublishable?: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
   readonly storage: Omit<StorageDeps, 'identify' | 'limits'>
   readonly exports: ExportLimits
@@ -95,7 +98,16 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const storage = { ...deps.storage, identify, limits: limits.storage }
     await storageRoutes(http, storage)
     await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
-    await vectorRoutes(http, { ...deps.rest, authenticate, tileMs: deps.tileMs })
+    const authenticateTile = async (request: FastifyRequest) => {
+      const key = publishableKeyIn(request)
+      if (key === null) return await authenticate(request)
+      const principal = await limits.rest.verify(request.ip, key, () =>
+        identifyPage(deps.verifyPublishable, key, request),
+      )
+      await limits.rest.count({ address: request.ip })
+      return principal
+    }
+    await vectorRoutes(http, { ...deps.rest, authenticate: authenticateTile, tileMs: deps.tileMs })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authWords(http)
   })

@@ -41,6 +41,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     registry: createRegistry('origin'),
     edge: readEdge(config),
     verify: door.verify,
+    ...(door.verifyPublishable && { verifyPublishable: door.verifyPublishable }),
     rest: {
       database,
       schemas: splitList(config.TERRANE_REST_SCHEMAS),

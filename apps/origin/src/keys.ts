@@ -8,6 +8,8 @@ import type { OriginConfig } from './config.ts'
 /** Who may come in: the keys of the project, and tokens that its secret has signed. */
 export interface Door extends AsyncDisposable {
   readonly verify: Verify
+  /** Verifies publishable keys alone; absent where the control plane, which issues them, cannot be asked. */
+  readonly verifyPublishable?: Verify
   /** Asked of the tokens of signed URLs; absent where the control plane cannot be asked. */
   readonly checkRevoked?: CheckRevoked
 }
@@ -63,6 +65,7 @@ export async function openDoor(config: OriginConfig, logger: Logger): Promise<Do
   return {
     checkRevoked: known.checkRevoked,
     verify: createVerifier({ ...known, trust }),
+    verifyPublishable: createVerifier({ ...known, onlyPublishable: true }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

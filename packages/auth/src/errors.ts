@@ -11,6 +11,8 @@ export type RefusalReason =
   | 'algorithm'
   | 'project'
   | 'audience'
+  | 'publishable'
+  | 'unpublishable'
 
 const REASONS: Record<RefusalReason, string> = {
   missing: 'No key was sent',
@@ -22,6 +24,8 @@ const REASONS: Record<RefusalReason, string> = {
   algorithm: 'The algorithm of the token is not accepted',
   project: 'The token belongs to another project',
   audience: 'The token is meant for another audience',
+  publishable: 'The key is a publishable one, which is good in URLs of tiles alone',
+  unpublishable: 'A URL takes a publishable key alone',
 }
 
 export const unauthorized = defineError(

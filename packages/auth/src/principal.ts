@@ -4,8 +4,10 @@
  */
 export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
 
-/** What a services key can be limited to: the job API, the routing engine. */
-export type KeyScope = 'jobs' | 'routes'
+/** What a services key can be limited to: the job API, the routing engine; and an anon key to tables and to pages. */
+export type KeyScope = 'jobs' | 'routes' | PublicScope
+/** One of what a publishable key is limited to: a table, `schema.name`, or the origin of pages, `*` for any. */
+export type PublicScope = `table:${string}` | `origin:${string}`
 
 /** Who is calling, after the credential was verified. */
 export interface Principal {
@@ -15,7 +17,7 @@ export interface Principal {
   readonly organizationId: string | null
   /** The id of that project in the control plane; null for tokens, which know its reference only. */
   readonly projectId: string | null
-  /** What a services key is good for; null is everything. */
+  /** What a services or publishable key is good for; null is everything. */
   readonly scopes: readonly KeyScope[] | null
   /** The user's id (`sub`) of a user token. */
   readonly subject: string | null

@@ -1,6 +1,7 @@
 import { unauthorized } from './errors.ts'
 import { findKey, hashKey, type StoredKey } from './opaque-keys.ts'
 import type { Principal } from './principal.ts'
+import { publicLimitsOf } from './publishable.ts'
 import { equivalentsOf, requireCanonical } from './spelling.ts'
 import type { CheckRevoked } from './token-names.ts'
 import { isSignedBySecret, looksLikeToken, verifyToken, type TokenTrust } from './tokens.ts'
@@ -17,6 +18,8 @@ export interface VerifierOptions {
   readonly checkRevoked?: CheckRevoked
   /** How tokens are verified; without it no token is accepted. */
   readonly trust?: TokenTrust
+  /** Accepts publishable keys, whose limits the caller has to keep, and nothing else; they are refused when absent. */
+  readonly onlyPublishable?: boolean
 }
 
 /** Most tokens of which is known that the secret signed them. */
@@ -30,6 +33,8 @@ export function createVerifier(options: VerifierOptions): Verify {
   const known = new Map<string, Principal>()
   return async (credential) => {
     const principal = await identify(credential)
+    if ((publicLimitsOf(principal) !== null) !== (options.onlyPublishable === true))
+      throw unauthorized({ reason: options.onlyPublishable ? 'unpublishable' : 'publishable' })
     if (looksLikeToken(credential)) await options.checkRevoked?.(credential)
     return principal
   }

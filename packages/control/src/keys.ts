@@ -1,4 +1,4 @@
-import { hashKey, makeOpaqueKey, type KeyScope } from '@terrane/auth'
+import { hashKey, makeOpaqueKey, publicScopes, type KeyScope, type PublicLimits } from '@terrane/auth'
 import { uuidv7 } from '@terrane/core'
 import type { Database, Queryable } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
@@ -14,6 +14,8 @@ export interface NewKey {
   readonly projectId?: string
   readonly role: KeyRole
   readonly scopes?: readonly KeyScope[]
+  /** Makes an anon key a publishable one, which stands in URLs. */
+  readonly limits?: PublicLimits
   readonly label?: string
   readonly expiresAt?: Date
 }
@@ -179,7 +181,7 @@ async function insert(session: Queryable, wanted: NewKey): Promise<IssuedKey> {
       wanted.organizationId,
       wanted.projectId ?? null,
       wanted.role,
-      wanted.scopes ?? null,
+      wanted.limits ? publicScopes(wanted.limits) : (wanted.scopes ?? null),
       wanted.label ?? '',
       wanted.expiresAt ?? null,
     ],

@@ -12,6 +12,8 @@ interface Options {
   readonly project?: string
   readonly role?: KeyRole
   readonly scope?: (typeof SCOPES)[number][]
+  readonly table?: string[]
+  readonly origin?: string[]
   readonly label?: string
   readonly expiresIn?: number
   readonly overlap: number
@@ -36,6 +38,8 @@ export function keyCommands(program: Command): void {
       ]),
     )
     .addOption(new Option('--scope <scope...>', 'what a services key is good for; everything without').choices(SCOPES))
+    .option('--table <table...>', 'of an anon key that stands in URLs of tiles: the tables that it shows')
+    .option('--origin <origin...>', 'and the origins of the pages that may use it; * for any')
     .option('--label <text>', 'what it is for')
     .option('--expires-in <duration>', 'e.g. 90d; never without', parseDuration)
     .addHelpText(
@@ -44,7 +48,8 @@ export function keyCommands(program: Command): void {
 Examples:
   $ terrane key create --org "Harbour survey" --label ci
   $ terrane key create --org "Harbour survey" --scope routes --label "web map"
-  $ terrane key create --project harbour --role service_role --expires-in 30d`,
+  $ terrane key create --project harbour --role service_role --expires-in 30d
+  $ terrane key create --project harbour --role anon --table public.piers --origin https://maps.example.org`,
     )
     .action(create)
   withJson(key.command('list').description('List keys, without those that have ended.'))
@@ -87,6 +92,7 @@ function create(options: Options, command: Command): Promise<void> {
   if (ofProject ? project === undefined : org === undefined)
     command.error(`error: --role ${role} needs ${ofProject ? '--project' : '--org'}`)
   if (scope && role !== 'services') command.error('error: --scope is for --role services')
+  const limits = publicLimits(options, role, command)
   return withControlPlane(async ({ organizations, projects, keys }) => {
     const organization = org === undefined ? undefined : await organizations.find(org)
     const owner = ofProject ? await projects.named(project!, organization?.id) : null
@@ -95,11 +101,25 @@ function create(options: Options, command: Command): Promise<void> {
       ...(owner && { projectId: owner.id }),
       role,
       ...(scope && { scopes: scope }),
+      ...(limits && { limits }),
       ...(label !== undefined && { label }),
       ...(expiresIn !== undefined && { expiresAt: new Date(Date.now() + expiresIn) }),
     })
     printIssued(issued, options.json)
   })
+}
+
+function isOrigin(text: string): boolean {
+  return text === '*' || URL.parse(text)?.origin === text
+}
+
+/** What a publishable key is limited to; undefined for another key. */
+function publicLimits({ table, origin }: Options, role: KeyRole, command: Command) {
+  if (!table && !origin) return undefined
+  if (role !== 'anon' || !table || !origin) command.error('error: --table and --origin go together, with --role anon')
+  const wrong = origin.find((text) => !isOrigin(text))
+  if (wrong !== undefined) command.error(`error: --origin ${wrong} is none: https://maps.example.org would be`)
+  return { tables: table.map((name) => (name.includes('.') ? name : `public.${name}`)), origins: origin }
 }
 
 function list({ org, project, all = false, json }: Options): Promise<void> {

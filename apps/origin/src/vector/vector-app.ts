@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Principal } from '@terrane/auth'
+import { forbidden, publicLimitsOf, type Principal } from '@terrane/auth'
 import { quoteIdentifier, type Session, Parameters, parseQuery } from '@terrane/database'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -12,7 +12,8 @@ import type { RestDeps } from '../rest/call.ts'
 import { answerBytesOf } from '../rest/limits.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { readColumnStats, type ColumnStats } from './column-stats.ts'
-import { badStats, badTile } from './errors.ts'
+import { mayAskFor } from '../publishable-keys.ts'
+import { badStats, badTile, noSuchLayer } from './errors.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
 import { encodeRows } from './encode-rows.ts'
 import { tileSql, type TileQuery } from './tile-sql.ts'
@@ -83,18 +84,21 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
       })
       compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {
-        request.restCaller = await deps.authenticate(request)
+        const principal = await deps.authenticate(request)
+        request.restCaller = principal
         if (request.raw.url?.includes('%00')) throw badTile('a zero byte is part of no name and no value')
+        requireShown(deps, request, principal)
       })
-      const config = { quiet: true }
+      const config = { quiet: true, isPublic: true }
       scope.get('/catalog', { config }, (request) =>
         asCaller(deps, request, deps.schemas[0] as string, async (session) => {
-          const layers = await listLayers(session, deps.schemas)
+          const all = await listLayers(session, deps.schemas)
+          const layers = all.filter(({ schema, name }) => mayAskFor(request.restCaller as Principal, schema, name))
           return { tiles: Object.fromEntries(layers.map(({ schema, name, ...about }) => [`${schema}.${name}`, about])) }
         }),
       )
       scope.get('/:source', { config }, (request) => tileJson(deps, request))
-      scope.get('/:source/stats', { config }, (request) => columnStats(deps, request))
+      scope.get('/:source/stats', { config: { quiet: true } }, (request) => columnStats(deps, request))
       scope.get(
         '/:source/:z/:x/:file',
         { config },
@@ -103,6 +107,22 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
     },
     { prefix: '/vector/v1' },
   )
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Publishable keys may ask for it. */
+    readonly isPublic?: boolean
+  }
+}
+
+/** Holds publishable keys to their tables, and to the routes that maps draw from. */
+function requireShown(deps: VectorDeps, request: FastifyRequest, principal: Principal): void {
+  if (publicLimitsOf(principal) === null) return
+  if (request.routeOptions.config.isPublic !== true) throw forbidden({ need: 'a key in the header apikey' })
+  if ((request.params as { source?: string }).source === undefined) return
+  const { schema, table } = sourceOf(deps.schemas, request)
+  if (!mayAskFor(principal, schema, table)) throw noSuchLayer(schema, table)
 }
 
 async function sendTile(

@@ -1,0 +1,37 @@
+import { forbidden, isFromOrigin, publicLimitsOf, unauthorized, type Principal, type Verify } from '@terrane/auth'
+import { readParameters } from '@terrane/service'
+import type { FastifyRequest } from 'fastify'
+
+/** The key in the URL of a request that has none in its headers; null for none. */
+export function publishableKeyIn(request: FastifyRequest): string | null {
+  const { apikey, authorization } = request.headers
+  if (apikey !== undefined || authorization !== undefined) return null
+  return readParameters(request, (name) => name !== 'apikey').get('apikey') || null
+}
+
+/**
+ * The caller by a publishable key, from a page that the key names. Its table is checked where it is known.
+ *
+ * @throws UNAUTHORIZED, FORBIDDEN
+ */
+export async function identifyPage(
+  verify: Verify | undefined,
+  key: string,
+  { headers }: FastifyRequest,
+): Promise<Principal> {
+  if (!verify) throw unauthorized({ reason: 'unpublishable' }, { hint: HINT })
+  const principal = await verify(key)
+  const limits = publicLimitsOf(principal)
+  if (!limits || !isFromOrigin(limits, headers))
+    throw forbidden({ need: 'a page of an origin that the key names' }, { hint: HINT })
+  return principal
+}
+
+/** Whether a caller may ask for a table: those of publishable keys for the tables that these name. */
+export function mayAskFor(principal: Principal, schema: string, table: string): boolean {
+  const limits = publicLimitsOf(principal)
+  return limits === null || limits.tables.includes(`${schema}.${table}`)
+}
+
+const HINT =
+  'Make one by `terrane key create --role anon --table … --origin …`; any other key goes into the header `apikey`.'
