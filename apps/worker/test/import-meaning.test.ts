@@ -3,6 +3,7 @@ import { Binary, Field, Float64, List, Table, TimestampMillisecond, tableToIPC, 
 import { parquetWriteBuffer, type ColumnSource } from 'hyparquet-writer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
+import { filesOf, removeFormats } from './make-formats.ts'
 import { workbook } from './workbook-writer.ts'
 import { zip } from './zip-writer.ts'
 
@@ -10,7 +11,10 @@ let db: TestDatabase
 beforeAll(async () => {
   db = await openTestDatabase()
 })
-afterAll(() => db[Symbol.asyncDispose]())
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+  await removeFormats()
+})
 
 const imported = (file: string | Buffer, options: object = {}) =>
   importFile(db.database, typeof file === 'string' ? Buffer.from(file) : file, options)
@@ -321,4 +325,26 @@ test.each([
 
 test('a system that nobody knows by its name is asked for', async () => {
   await expect(imported(gml('urn:adv:crs:DE_X', spot(1, '')))).rejects.toMatchObject({ code: 'SOURCE_SRS_NEEDED' })
+})
+
+test('a layer without a reference system does not keep others out, and sourceSrs is for it alone', async () => {
+  const collection = (x: number, y: number) =>
+    JSON.stringify({
+      type: 'FeatureCollection',
+      features: [{ type: 'Feature', properties: { a: 1 }, geometry: { type: 'Point', coordinates: [x, y] } }],
+    })
+  const bare = (await filesOf('ESRI Shapefile', collection(690_000, 5_330_000), ['-a_srs', 'EPSG:25832']))
+    .filter(({ name }) => !name.endsWith('.prj'))
+    .map(({ name, data }) => ({ name: `bare.${name.split('.').at(-1)}`, data }))
+  const both = zip([...bare, file('placed.geojson', collection(11, 48))])
+  const some = await imported(both)
+  expect(some.tables.map(({ layer }) => layer)).toEqual(['placed'])
+  expect(some.warnings).toMatchObject([{ code: 'LAYERS_WITHOUT_SYSTEM', examples: ['bare'] }])
+  const all = await imported(both, { sourceSrs: 'EPSG:25832' })
+  const places = await Promise.all(
+    all.tables.map(({ table }) => rowsOf(table, 'round(st_x(geom)::numeric, 4)::float8 as x')),
+  )
+  expect(places.flat()).toEqual([{ x: 11.5518 }, { x: 11 }])
+  expect(all.warnings).toEqual([])
+  await expect(imported(both, { layer: 'bare' })).rejects.toMatchObject({ code: 'SOURCE_SRS_NEEDED' })
 })

@@ -84,6 +84,7 @@ test('a database of SpatiaLite becomes its tables, whatever its geometries are',
     ['cut off', null],
   ])
   expect(warnings).toMatchObject([
+    { code: 'VIEWS_LEFT_OUT', examples: ['seen'] },
     { code: 'GEOMETRY_UNREADABLE', count: 1, examples: [7] },
     { code: 'DIMENSIONS_FILLED' },
   ])
@@ -118,4 +119,36 @@ test('a database without geometries says how to go on', async () => {
     code: 'FORMAT_UNKNOWN',
     message: expect.stringContaining('export its tables as a GeoPackage'),
   })
+})
+
+test('a view that is registered is a layer, one that is not is named, and so is a second geometry', async () => {
+  const bytes = await written((database) => {
+    database.exec(`create table geometry_columns (f_table_name text, f_geometry_column text, geometry_type integer, srid integer);
+      insert into geometry_columns values ('places', 'geom', 1, 4326), ('places', 'centre', 1, 4326);
+      create table views_geometry_columns (view_name text, view_geometry text, view_rowid text, f_table_name text, f_geometry_column text, read_only integer);
+      insert into views_geometry_columns values ('named', 'geom', 'rowid', 'Places', 'Geom', 1);
+      create table places (pk integer primary key, name text, geom POINT, centre POINT);
+      create view named as select rowid as rowid, name, geom from places where name = 'B';
+      create view lost as select * from places;
+      create view vector_layers as select 1 as a`)
+    const insert = database.prepare('insert into places (name, geom, centre) values (?, ?, ?)')
+    insert.run('A', blobOf(1, doubles(1, 2)), blobOf(1, doubles(3, 4)))
+    insert.run('B', blobOf(1, doubles(5, 6)), null)
+  })
+  const { tables, warnings } = await importFile(db.database, bytes)
+  expect(tables.map(({ layer, rows, srid }) => [layer, rows, srid])).toEqual([
+    ['places', 2, 4326],
+    ['named', 1, 4326],
+  ])
+  const { rows } = await db.database.query(
+    `select name, st_astext(geom) as geom, st_astext(centre::geometry) as centre from ${tables[0]!.table} order by id`,
+  )
+  expect(rows).toMatchObject([
+    { name: 'A', centre: 'POINT(3 4)' },
+    { name: 'B', centre: null },
+  ])
+  expect(warnings).toMatchObject([
+    { code: 'VIEWS_LEFT_OUT', examples: ['lost'] },
+    { code: 'GEOMETRIES_LEFT', examples: ['centre'] },
+  ])
 })

@@ -2050,7 +2050,7 @@ export interface operations {
                         bucket: string;
                         path: string;
                     };
-                    /** @description Reference system of the file, in the place of what it says itself; coordinates are taken as they are. */
+                    /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                     sourceSrs?: string;
                     /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
                     encoding?: string;
@@ -2402,7 +2402,7 @@ export interface operations {
                     schema?: string;
                     /** @description Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not. */
                     layer?: string;
-                    /** @description Reference system of the file, in the place of what it says itself; coordinates are taken as they are. */
+                    /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                     sourceSrs?: string;
                     /**
                      * @description Reference system of the table.
@@ -4188,7 +4188,7 @@ export interface operations {
                         schema?: string;
                         /** @description Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not. */
                         layer?: string;
-                        /** @description Reference system of the file, in the place of what it says itself; coordinates are taken as they are. */
+                        /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                         sourceSrs?: string;
                         /**
                          * @description Reference system of the table.

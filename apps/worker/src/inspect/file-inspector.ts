@@ -6,6 +6,7 @@ import { ShapeFacts } from '@terrane/exports'
 import type { GuardedFetch } from '@terrane/service'
 import type { Project } from '../jobs/task.ts'
 import { nameOfType } from '../jobs/ogr/final-type.ts'
+import { withSystems } from '../jobs/ogr/choose-layers.ts'
 import { checkTypes } from '../jobs/ogr/column-names.ts'
 import type { Engine } from '../jobs/ogr/engine.ts'
 import { fileMissing } from '../jobs/ogr/errors.ts'
@@ -89,6 +90,12 @@ export class FileInspector {
     checkTypes(input.types, layers)
     const warnings = new Warnings()
     warnOfSkipped(skipped, warnings)
+    withSystems(
+      layers,
+      [...layers.keys()].filter((i) => layers[i]!.rows > 0),
+      input,
+      warnings,
+    )
     const shapes = layers.map(() => new ShapeFacts())
     for await (const { layer, batch } of opened.reading.read(layers.map((_, i) => i))) {
       signal.throwIfAborted()

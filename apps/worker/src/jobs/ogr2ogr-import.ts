@@ -10,7 +10,7 @@ import {
   tableExists,
   type Queryable,
 } from '@terrane/database'
-import { chooseLayers, sourceSridOf, sridOf, tableNamesOf } from './ogr/choose-layers.ts'
+import { chooseLayers, sourceSridOf, sridOf, tableNamesOf, withSystems } from './ogr/choose-layers.ts'
 import { checkTypes } from './ogr/column-names.ts'
 import type { Engine } from './ogr/engine.ts'
 import { conversionFailed, fileMissing, schemaNotFound, targetMissing } from './ogr/errors.ts'
@@ -139,7 +139,8 @@ class Import {
     const { files, bytes } = await filesIn(join(workdir, 'data'))
     await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, startReader, spare })
     const { reading } = opened
-    const chosen = chooseLayers(reading.layers, this.#input.layer)
+    const wanted = chooseLayers(reading.layers, this.#input.layer)
+    const chosen = withSystems(reading.layers, wanted, this.#input, warnings)
     const layers = chosen.map((index) => reading.layers[index]!)
     checkTypes(this.#input.types, layers)
     const identity = identityOf(files, layers)
@@ -192,7 +193,7 @@ class Import {
       const options = {
         promoteToMulti,
         onlyCode: codeOfName(geometryType),
-        sourceSrid: sourceSridOf(layer, this.#input.sourceSrs),
+        sourceSrid: sourceSridOf(layer, this.#input.sourceSrs, layers),
         targetSrid: sridOf(this.#input.targetSrs ?? DEFAULT_SRS),
         fields: this.#input.fields ?? null,
         limit: this.#input.limit ?? Infinity,

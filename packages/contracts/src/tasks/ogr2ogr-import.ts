@@ -39,7 +39,9 @@ export const Ogr2ogrImport = Type.Object(
       }),
     ),
     sourceSrs: Type.Optional(
-      epsg('Reference system of the file, in the place of what it says itself; coordinates are taken as they are.'),
+      epsg(
+        'Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are.',
+      ),
     ),
     targetSrs: Type.Optional(epsg('Reference system of the table.', { default: 'EPSG:4326' })),
     geometryType: Type.Optional(

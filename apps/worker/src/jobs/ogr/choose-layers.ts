@@ -1,5 +1,6 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
 import { identifierOf } from '@terrane/core'
+import type { Warnings } from '../warnings.ts'
 import { conversionFailed, layerUnknown, sourceSrsNeeded } from './errors.ts'
 import type { LayerSchema } from './feature-stream.ts'
 
@@ -44,9 +45,48 @@ export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readon
   })
 }
 
-/** @throws SOURCE_SRS_NEEDED */
-export function sourceSridOf({ geometryTypes, srid }: LayerSchema, sourceSrs: string | undefined): number {
-  if (sourceSrs !== undefined) return sridOf(sourceSrs)
+/**
+ * Of several layers, those whose reference system is known, by their numbers. Layers without one are left out and said,
+ * unless one is asked for by its name or none has a system.
+ */
+export function withSystems(
+  layers: readonly LayerSchema[],
+  chosen: readonly number[],
+  { layer, sourceSrs }: Pick<Ogr2ogrImport, 'layer' | 'sourceSrs'>,
+  warnings: Warnings,
+): number[] {
+  const placed = chosen.map((index) => layers[index]!).filter(({ geometryTypes }) => geometryTypes.length > 0)
+  const bare = placed.filter(({ srid }) => srid === null).map(({ name }) => name)
+  if (sourceSrs === undefined) {
+    if (bare.length === 0 || bare.length === placed.length || (layer !== undefined && layer !== ALL_LAYERS)) {
+      return [...chosen]
+    }
+    const message =
+      'Layers that do not say their reference system were left out. Send sourceSrs: it is taken for them alone.'
+    warnings.add('LAYERS_WITHOUT_SYSTEM', message, bare.length, bare)
+    return chosen.filter((index) => !bare.includes(layers[index]!.name))
+  }
+  const own = new Set(placed.map(({ srid }) => srid))
+  const replaced = placed.filter(({ srid }) => srid !== sridOf(sourceSrs)).map(({ name }) => name)
+  if (bare.length > 0 || own.size < 2 || replaced.length === 0) return [...chosen]
+  const message =
+    'Layers name different reference systems, and sourceSrs took the place of all: import them one by one to correct one of them.'
+  warnings.add('SYSTEMS_REPLACED', message, replaced.length, replaced)
+  return [...chosen]
+}
+
+/**
+ * The reference system of a layer: `sourceSrs` where it is sent, but its own where others of the same import have none.
+ *
+ * @throws SOURCE_SRS_NEEDED
+ */
+export function sourceSridOf(
+  { geometryTypes, srid }: LayerSchema,
+  sourceSrs: string | undefined,
+  all: readonly LayerSchema[],
+): number {
+  const isForOthers = all.some((other) => other.srid === null && other.geometryTypes.length > 0)
+  if (sourceSrs !== undefined && !(isForOthers && srid !== null)) return sridOf(sourceSrs)
   if (srid !== null) return srid
   if (geometryTypes.length > 0) throw sourceSrsNeeded()
   return WGS84

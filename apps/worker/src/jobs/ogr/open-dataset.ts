@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core/errors'
@@ -12,6 +12,7 @@ import type { LayerSchema, LayerSource } from './feature-stream.ts'
 import { schemaTypes, surveySystem } from './gml-facts.ts'
 import { plainTables, typesOf, type PlainTable } from './geodatabase/plain-tables.ts'
 import { logicalFields } from './logical-fields.ts'
+import { Joined, type LayerPlace } from './joined-layers.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { readWithoutLog } from './obtain/write-ahead.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
@@ -104,22 +105,21 @@ export async function openDataset(
   const isGml = dataset.driver === 'GML'
   const system = isGml && input.sourceSrs === undefined ? await surveySystem(path) : null
   const conversion = conversionOf(dataset, input, folder, system)
-  let { layers, target } = await convert(engine, conversion, workdir, signal)
+  const { target, layers: converted } = await convert(engine, conversion, workdir, signal)
+  let layers = converted
   const declared = dataset.schema === undefined ? null : await schemaTypes(dataset.schema)
   const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
   const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
   checkRead(geodatabase, layers, input.layer, notes)
-  let reading = await open(target, 'GPKG', input, context, exchange)
+  let reading: LayerSource = await open(target, 'GPKG', input, context, exchange)
   if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
     // The database knows systems by their codes only: one without is for the engine to leave.
-    await reading[Symbol.asyncDispose]()
-    const options = [...conversion.options, '-t_srs', input.targetSrs ?? DEFAULT_SRS]
-    const again = { ...conversion, target: join(folder, 'transformed.gpkg'), options }
-    ;({ layers, target } = await convert(engine, again, workdir, signal))
-    reading = await open(target, 'GPKG', input, context, exchange)
-    const message =
-      'The reference system of the file has no EPSG code: positions may be off by up to some hundred metres where its datum is not that of the target. Send sourceSrs with a file that does not name its system to be exact.'
-    notes.add('SYSTEM_WITHOUT_CODE', message)
+    const moved = await transformed(engine, conversion, input, context)
+    if (moved) {
+      const other = await open(moved.target, 'GPKG', input, context, exchange)
+      reading = overlaid(reading, other, notes)
+      layers = moved.layers
+    }
   }
   const own = reading
   return {
@@ -137,6 +137,38 @@ export async function openDataset(
     },
     [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   }
+}
+
+/** The layers in the system of the table; null where the engine cannot bring them there. */
+async function transformed(
+  engine: Engine,
+  conversion: Conversion,
+  { targetSrs = DEFAULT_SRS }: Ogr2ogrImport,
+  { workdir, signal }: ReadingPlace,
+) {
+  const target = join(dirname(conversion.target), 'transformed.gpkg')
+  const options = [...conversion.options, '-t_srs', targetSrs]
+  try {
+    return await convert(engine, { ...conversion, target, options }, workdir, signal)
+  } catch (error) {
+    const code = error instanceof TerraneError ? error.code : null
+    if (code === 'CONVERSION_FAILED' || code === 'SOURCE_SRS_NEEDED') return null
+    throw error
+  }
+}
+
+/** Layers as they were, but for those that the engine could bring into another system. */
+function overlaid(before: LayerSource, after: LayerSource, notes: Warnings): LayerSource {
+  const places = before.layers.map(({ name, srid }, layer): LayerPlace => {
+    const moved = srid === null ? after.layers.findIndex((other) => other.name === name && other.rows > 0) : -1
+    return moved < 0 ? { set: 0, layer } : { set: 1, layer: moved }
+  })
+  const names = before.layers.filter((_, i) => places[i]!.set === 1).map(({ name }) => name)
+  const message =
+    'Reference systems of layers have no EPSG code: positions may be off by up to some hundred metres where their datum is not that of the target. Send sourceSrs with a file that does not name its system to be exact.'
+  if (names.length > 0) notes.add('SYSTEM_WITHOUT_CODE', message, names.length, names)
+  const layers = places.map(({ set, layer }) => (set === 0 ? before : after).layers[layer]!)
+  return new Joined([before, after], places, layers)
 }
 
 /** Names what was asked for and says nothing about a file of this format. */
@@ -222,7 +254,7 @@ async function warnOfSplines(path: string, warnings: Warnings): Promise<void> {
   }
 }
 
-/** One bad feature ends a conversion: then it is done again, and bad ones are passed over and counted. */
+/** One bad feature, or a layer without a system, ends a conversion: then it is done again, and those are passed over and counted. */
 async function convert(
   engine: Engine,
   conversion: Conversion,
@@ -233,7 +265,8 @@ async function convert(
   try {
     return { layers: await engine.convert(conversion, workdir, signal), target }
   } catch (error) {
-    if (!(error instanceof TerraneError) || error.code !== 'CONVERSION_FAILED') throw error
+    const code = error instanceof TerraneError ? error.code : null
+    if (code !== 'CONVERSION_FAILED' && code !== 'SOURCE_SRS_NEEDED') throw error
     const again = { ...conversion, target: `${target.slice(0, -5)}-2.gpkg`, options: [...options, '-skipfailures'] }
     return { layers: await engine.convert(again, workdir, signal), target: again.target }
   }

@@ -2,7 +2,8 @@ import type { Ogr2ogrImport } from '@terrane/contracts'
 import { ALL_LAYERS } from './choose-layers.ts'
 import type { Engine } from './engine.ts'
 import { layerUnknown } from './errors.ts'
-import type { LayerPlan, LayerSchema, LayerSource } from './feature-stream.ts'
+import type { LayerSchema } from './feature-stream.ts'
+import { Joined } from './joined-layers.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { openDataset, type OpenedDataset } from './open-dataset.ts'
 import type { ReadingPlace } from './read/reading.ts'
@@ -61,60 +62,4 @@ function named(sets: readonly (readonly LayerSchema[])[], stems: readonly string
       return { ...layer, name: counts.get(name) === 1 ? name : `${stems[i]}_${layer.name}_${i + 1}` }
     }),
   )
-}
-
-/** Layers of several sources, under numbers and names of their own. */
-class Joined implements LayerSource {
-  readonly layers: readonly LayerSchema[]
-  readonly #sources: readonly LayerSource[]
-  readonly #places: readonly { readonly set: number; readonly layer: number }[]
-
-  constructor(
-    sources: readonly LayerSource[],
-    places: readonly { readonly set: number; readonly layer: number }[],
-    layers: readonly LayerSchema[],
-  ) {
-    this.#sources = sources
-    this.#places = places
-    this.layers = layers
-  }
-
-  get warnings() {
-    return this.#sources.flatMap((source, set) =>
-      source.warnings.map((warning) => {
-        const layer = source.layers.findIndex(({ name }) => name === warning.layer)
-        const at = this.#places.findIndex((place) => place.set === set && (layer < 0 || place.layer === layer))
-        return at < 0 ? warning : { ...warning, layer: this.layers[at]!.name }
-      }),
-    )
-  }
-
-  async *read(chosen: readonly number[]) {
-    for (const { source, first, own } of this.#each(chosen)) {
-      for await (const { layer, batch } of source.read(own.map((index) => index - first))) {
-        yield { layer: first + layer, batch }
-      }
-    }
-  }
-
-  async *pack(plans: readonly LayerPlan[]) {
-    for (const { source, first, own } of this.#each(plans.map(({ layer }) => layer))) {
-      const ownPlans = plans.filter(({ layer }) => own.includes(layer))
-      for await (const rows of source.pack(ownPlans.map(({ layer, plan }) => ({ layer: layer - first, plan })))) {
-        yield { ...rows, layer: first + rows.layer }
-      }
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#sources.map((source) => source[Symbol.asyncDispose]()))
-  }
-
-  /** The sources that have some of the layers, with the number of the first layer of each. */
-  *#each(chosen: readonly number[]) {
-    for (const [set, source] of this.#sources.entries()) {
-      const own = chosen.filter((index) => this.#places[index]!.set === set)
-      if (own.length > 0) yield { source, own, first: this.#places.findIndex((place) => place.set === set) }
-    }
-  }
 }

@@ -1,14 +1,15 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
-import type { FeatureReader, FieldType } from '../feature-stream.ts'
+import type { FeatureBatch, FeatureReader, FieldType } from '../feature-stream.ts'
 import { TYPES, fieldsOf, quoted, readRows, type Table } from './gpkg.ts'
 import { openSqlite } from './open-sqlite.ts'
+import { warnOfOthers } from './untold-geometry.ts'
 import { wkbOfWkt } from './wkt.ts'
 
 /** Tables that programs keep for themselves. */
 const OF_PROGRAMS =
-  /^(sqlite_|idx_|gpkg_|geometry_columns|spatial_ref_sys|views_geometry|virts_geometry|spatialite_history|sql_statements_log|data_licenses|iso_metadata|raster_coverages|vector_coverages|wms_|se_|rl2map|stored_|topologies|networks|elementarygeometries|spatialindex|layer_statistics|views_layer|virts_layer|knn)/i
+  /^(sqlite_|idx_|gpkg_|geometry_columns|spatial_ref_sys|views_geometry|virts_geometry|spatialite_history|sql_statements_log|data_licenses|iso_metadata|raster_coverages|vector_coverages|wms_|se_|rl2map|stored_|topologies|networks|elementarygeometries|spatialindex|layer_statistics|views_layer|virts_layer|knn|geom_cols_|vector_layers)/i
 /** SQLite itself knows no types: names of other databases are used, and all its fractions have eight bytes. */
 const DECLARED: Readonly<Record<string, FieldType>> = {
   ...TYPES,
@@ -30,38 +31,111 @@ const COMPRESSED = 1_000_000
 export function openSpatialite(path: string): FeatureReader {
   const database = openSqlite(path)
   const warnings = new Warnings()
-  const tables = listTables(database)
+  const tables = listTables(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
-    read: (layer) => readRows(database, tables[layer]!, warnings, wkbOfValue),
+    read: (layer) => withWkb(readRows(database, tables[layer]!, warnings, wkbOfValue), tables[layer]!.others),
     takeWarnings: () => warnings.take(),
   }
 }
 
-function listTables(database: DatabaseSync): Table[] {
-  const names = database
+/** A geometry of a table or a view, as the lists of the format name it. */
+interface GeometryOf {
+  readonly name: string
+  readonly geometry: string
+  readonly srid: number | null
+}
+
+/** A table, and the numbers of fields that are further geometries. */
+interface SpatialTable extends Table {
+  readonly others: ReadonlySet<number>
+}
+
+function listTables(database: DatabaseSync, warnings: Warnings): SpatialTable[] {
+  const columns = [...geometriesOfTables(database), ...geometriesOfViews(database)]
+  const tables = database
     .prepare(
       `select name from sqlite_master where type = 'table' and sql not like 'create virtual table%' order by rowid`,
     )
     .all()
     .map(({ name }) => String(name))
-  const columns = database
+  const views = database
+    .prepare(`select name from sqlite_master where type = 'view' order by rowid`)
+    .all()
+    .map(({ name }) => String(name))
+  const isListed = (name: string) => columns.some((column) => column.name.toLowerCase() === name.toLowerCase())
+  warnOfViews(
+    views.filter((name) => !isListed(name) && !OF_PROGRAMS.test(name)),
+    warnings,
+  )
+  return [...tables, ...views.filter(isListed)].flatMap((name): SpatialTable[] => {
+    if (OF_PROGRAMS.test(name)) return []
+    const [of, ...others] = columns.filter((column) => column.name.toLowerCase() === name.toLowerCase())
+    warnOfOthers(
+      others.map((other) => other.geometry),
+      warnings,
+    )
+    const geometry = of ? columnCalled(database, name, of.geometry) : null
+    const second = new Set(others.map((other) => other.geometry.toLowerCase()))
+    const fields = fieldsOf(database, name, geometry, DECLARED).map((field) =>
+      second.has(field.name.toLowerCase()) ? { ...field, type: 'bytea' as const } : field,
+    )
+    const { rows } = database.prepare(`select count(*) as rows from ${quoted(name)}`).get() as { rows: number }
+    const geometryTypes = geometry === null ? [] : typesIn(database, name, geometry)
+    const srid = of?.srid ?? null
+    const places = [...fields.keys()].filter((i) => second.has(fields[i]!.name.toLowerCase()))
+    return [
+      {
+        name,
+        geometry,
+        others: new Set(places),
+        schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid },
+      },
+    ]
+  })
+}
+
+function geometriesOfTables(database: DatabaseSync): GeometryOf[] {
+  return database
     .prepare(
       `select g.f_table_name as name, g.f_geometry_column as geometry,
          case when upper(s.auth_name) = 'EPSG' then cast(s.auth_srid as integer) end as srid
        from geometry_columns g left join spatial_ref_sys s on s.srid = g.srid`,
     )
-    .all() as { name: string; geometry: string; srid: number | null }[]
-  return names.flatMap((name): Table[] => {
-    if (OF_PROGRAMS.test(name)) return []
-    const of = columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
-    const geometry = of ? columnCalled(database, name, of.geometry) : null
-    const fields = fieldsOf(database, name, geometry, DECLARED)
-    const { rows } = database.prepare(`select count(*) as rows from ${quoted(name)}`).get() as { rows: number }
-    const geometryTypes = geometry === null ? [] : typesIn(database, name, geometry)
-    const srid = of?.srid ?? null
-    return [{ name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }]
-  })
+    .all() as unknown as GeometryOf[]
+}
+
+/** A view has the geometry of a table, and its system. */
+function geometriesOfViews(database: DatabaseSync): GeometryOf[] {
+  if (!database.prepare(`select 1 from sqlite_master where name = 'views_geometry_columns'`).get()) return []
+  return database
+    .prepare(
+      `select v.view_name as name, v.view_geometry as geometry,
+         case when upper(s.auth_name) = 'EPSG' then cast(s.auth_srid as integer) end as srid
+       from views_geometry_columns v
+       left join geometry_columns g on lower(g.f_table_name) = lower(v.f_table_name)
+         and lower(g.f_geometry_column) = lower(v.f_geometry_column)
+       left join spatial_ref_sys s on s.srid = g.srid`,
+    )
+    .all() as unknown as GeometryOf[]
+}
+
+function warnOfViews(names: readonly string[], warnings: Warnings): void {
+  const message =
+    'Views that the lists of geometries do not name were left out: write them to a table, or register them.'
+  if (names.length > 0) warnings.add('VIEWS_LEFT_OUT', message, names.length, names)
+}
+
+/** The rows with further geometries as WKB. */
+function* withWkb(batches: Iterable<FeatureBatch>, others: ReadonlySet<number>): Generator<FeatureBatch> {
+  for (const batch of batches) {
+    const columns = batch.columns.map((values, i) =>
+      others.has(i)
+        ? values.map((value) => (value instanceof Uint8Array ? wkbOfValue(Uint8Array.from(value)) : null))
+        : values,
+    )
+    yield { ...batch, columns }
+  }
 }
 
 /** Names of the list may differ in case from those of the table. */
