@@ -46,7 +46,7 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
 }
 
 /** Whether its schema is of a later version than this one: then no app of this version starts on it. */
-export async function schemaFindings(connection: Database): Promise<Finding[]> {
+async function schemaFindings(connection: Database): Promise<Finding[]> {
   try {
     await refuseNewerSchema(connection, ['control', 'project'])
     return []
