@@ -1,12 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createClient, type TerraneClient } from '@terrane/client'
 import { TerraneError } from '@terrane/core/errors'
+import { findStack, local, notRunning, readJson } from './local-stack.ts'
 
 /** Where a project answers, and with which keys. */
 export interface Connection {
@@ -28,18 +29,6 @@ interface Profile {
   readonly anonKey?: string | undefined
   readonly servicesKey?: string | undefined
   readonly projectRef?: string | undefined
-}
-
-/** What the local stack writes into its folder. */
-interface LocalKeys {
-  readonly anonKey: string
-  readonly serviceRoleKey: string
-  readonly servicesKey: string
-}
-
-/** The folder of the local stack. */
-export function stackHome(env: NodeJS.ProcessEnv): string {
-  return resolve(env['TERRANE_HOME'] || '.terrane')
 }
 
 /** The file of profiles: name → url, key, servicesKey, projectRef. */
@@ -72,41 +61,49 @@ async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<P
       projectRef,
     }
   // The keys of the local stack open nothing elsewhere, and are nobody else's to see.
-  if (url && !isLoopback(url)) {
-    throw new TerraneError(
-      'NOT_CONNECTED',
-      'invalid',
-      `TERRANE_URL is ${url}, but TERRANE_SERVICE_ROLE_KEY is not set`,
-      { hint: 'Set both, or name a profile (--profile).' },
-    )
-  }
-  const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
-  if (keys === null) {
-    throw new TerraneError('NOT_CONNECTED', 'invalid', `There is no local stack in ${stackHome(env)}`, {
-      hint: 'Start one with `npm start` in a clone, or name a profile (--profile), or set TERRANE_URL and TERRANE_SERVICE_ROLE_KEY.',
-    })
-  }
-  const origin = url || `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`
-  return { url: origin, key: keys.serviceRoleKey, anonKey: keys.anonKey, servicesKey: keys.servicesKey }
+  if (url && !isLoopback(url)) throw keyMissing(url)
+  const { keys, ports } = await findStack(env)
+  if (ports.origin === undefined) throw notRunning('its origin is being started again')
+  if (url && portOf(url) !== ports.origin) throw keyMissing(url)
+  const { serviceRoleKey, anonKey, servicesKey } = keys
+  // Not TERRANE_URL as it is: another program may listen on that port of another address of this machine.
+  return { url: local(ports.origin), key: serviceRoleKey, anonKey, servicesKey }
+}
+
+function keyMissing(url: string): TerraneError {
+  return new TerraneError(
+    'NOT_CONNECTED',
+    'invalid',
+    `TERRANE_URL is ${url}, which is not the local stack, but TERRANE_SERVICE_ROLE_KEY is not set`,
+    { hint: 'Set both, or name a profile (--profile).' },
+  )
 }
 
 /**
- * What the apps' own programs read from the environment, for the local stack: nothing where there is none, and nothing
- * that would go to another host.
+ * What the apps' own programs read from the environment, for the local stack: nothing where none runs, and no key that would
+ * go elsewhere.
+ *
+ * @param args of the program, which may name another address
  */
-export async function localEnvironment(env: NodeJS.ProcessEnv = ownEnvironment()): Promise<Record<string, string>> {
-  const host = env['TERRANE_FUNCTIONS_URL']
-  if (host && !isLoopback(host)) return {}
-  const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
-  if (keys === null) return {}
-  return {
-    TERRANE_SERVICE_ROLE_KEY: keys.serviceRoleKey,
-    TERRANE_FUNCTIONS_URL: `http://127.0.0.1:${env['TERRANE_FUNCTIONS_PORT'] || '8001'}`,
-  }
+export async function localEnvironment(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = ownEnvironment(),
+): Promise<Record<string, string>> {
+  const { TERRANE_FUNCTIONS_URL: url, TERRANE_SERVICE_ROLE_KEY: ownKey } = env
+  if (args.some((argument) => /^--url(?:=|$)/.test(argument)) || (url && (ownKey || !isLoopback(url)))) return {}
+  const stack = await findStack(env).catch(() => null)
+  const port = stack?.ports.functions
+  if (!stack || port === undefined || (url && portOf(url) !== port)) return {}
+  return { TERRANE_FUNCTIONS_URL: local(port), TERRANE_SERVICE_ROLE_KEY: ownKey || stack.keys.serviceRoleKey }
 }
 
 function isLoopback(url: string): boolean {
   return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url)
+  return Number(port || (protocol === 'https:' ? 443 : 80))
 }
 
 /** All profiles by name. @throws FILE_UNREADABLE */
@@ -128,15 +125,6 @@ async function readProfile(name: string, env: NodeJS.ProcessEnv): Promise<Profil
     })
   }
   return profile
-}
-
-async function readJson<T>(path: string): Promise<T | null> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as T
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new TerraneError('FILE_UNREADABLE', 'invalid', `${path} cannot be used: ${(error as Error).message}`)
-  }
 }
 
 export function ownEnvironment(): NodeJS.ProcessEnv {

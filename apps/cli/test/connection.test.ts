@@ -2,38 +2,102 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { connect } from '../src/connection.ts'
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect, localEnvironment } from '../src/connection.ts'
 
+const SECRET = 'the secret of the stack'
 let home: string
+const servers: Server[] = []
+/** What every server of a test has heard. */
+const heard: IncomingMessage[] = []
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'terrane-connection-'))
-  await writeFile(join(home, 'keys.json'), JSON.stringify({ serviceRoleKey: 'local key' }))
+  const keys = { jwtSecret: SECRET, serviceRoleKey: 'local key', anonKey: 'anon', servicesKey: 'services' }
+  await writeFile(join(home, 'keys.json'), JSON.stringify(keys))
 })
 afterEach(async () => {
+  heard.length = 0
+  for (const server of servers.splice(0)) server.close()
   await rm(home, { recursive: true })
 })
+
+/** A program that answers as the stack does; with another secret it is another program. */
+async function stack(ports: object, secret = SECRET): Promise<number> {
+  const server = createServer((request, response) => {
+    heard.push(request)
+    const body = JSON.stringify({ ports })
+    const nonce = new URL(request.url!, 'http://stack').searchParams.get('nonce')
+    const proof = createHmac('sha256', `terrane-stack:${secret}`).update(`${nonce}\n${body}`).digest('hex')
+    response.setHeader('terrane-proof', proof).end(body)
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await writeFile(join(home, 'stack.json'), JSON.stringify({ port }))
+  return port
+}
+
+const found = (env: Record<string, string> = {}) => connect(undefined, { TERRANE_HOME: home, ...env })
 
 test.each([
   'https://terrane.example',
   'http://127.0.0.1.terrane.example',
   'http://localhost@terrane.example',
   'not an address',
+  'http://localhost:9001',
+  'http://127.0.0.1',
 ])('the keys of the local stack are not sent to %s', async (url) => {
-  await expect(connect(undefined, { TERRANE_HOME: home, TERRANE_URL: url })).rejects.toMatchObject({
+  await stack({ origin: 9000 })
+  await expect(found({ TERRANE_URL: url })).rejects.toMatchObject({
     code: 'NOT_CONNECTED',
-    message: expect.stringContaining('TERRANE_SERVICE_ROLE_KEY'),
+    message: expect.stringContaining('TERRANE_SERVICE_ROLE_KEY') as string,
   })
 })
 
-test.each(['http://localhost:9000', 'http://127.0.0.1:9000', 'http://[::1]:9000'])(
-  'the local stack is found at %s with its own keys',
+test.each(['http://localhost:9000', 'http://127.0.0.1:9000', 'http://[::1]:9000', ''])(
+  'the local stack is found at %s with its own keys, at the address where it listens',
   async (url) => {
-    const connection = await connect(undefined, { TERRANE_HOME: home, TERRANE_URL: `${url}/` })
-    expect(connection).toMatchObject({ url, key: 'local key' })
+    await stack({ origin: 9000 })
+    expect(await found({ TERRANE_URL: url })).toMatchObject({ url: 'http://127.0.0.1:9000', key: 'local key' })
   },
 )
 
-test('an empty TERRANE_URL is none', async () => {
-  const connection = await connect(undefined, { TERRANE_HOME: home, TERRANE_URL: '' })
-  expect(connection.url).toBe('http://127.0.0.1:8000')
+test('a stack on other ports is found without being told, and no setting says otherwise', async () => {
+  await stack({ origin: 4321, functions: 4322 })
+  const env = { TERRANE_ORIGIN_PORT: '1', TERRANE_FUNCTIONS_PORT: '2' }
+  expect((await found(env)).url).toBe('http://127.0.0.1:4321')
+  expect(await localEnvironment([], { TERRANE_HOME: home, ...env })).toEqual({
+    TERRANE_FUNCTIONS_URL: 'http://127.0.0.1:4322',
+    TERRANE_SERVICE_ROLE_KEY: 'local key',
+  })
+})
+
+test('a program that listens where the stack did gets no key and is not believed', async () => {
+  await stack({ origin: 9000, functions: 9001 }, 'another secret')
+  await expect(found()).rejects.toMatchObject({
+    code: 'NOT_CONNECTED',
+    message: expect.stringMatching(/is of another program/) as string,
+  })
+  expect(await localEnvironment([], { TERRANE_HOME: home })).toEqual({})
+  expect(JSON.stringify(heard.map(({ headers, url }) => ({ headers, url })))).not.toContain('local key')
+})
+
+test('a stack that has ended, and an origin that is being started again, are said', async () => {
+  await expect(found()).rejects.toThrow('The local stack does not run: there is no stack.json')
+  const port = await stack({})
+  await expect(found()).rejects.toThrow('its origin is being started again')
+  await new Promise((resolve) => servers.pop()?.close(resolve))
+  await expect(found()).rejects.toThrow(`nothing answers on port ${port}`)
+})
+
+test.each([
+  [['deploy', '--url', 'https://other.example'], {}],
+  [['deploy', '--url=http://127.0.0.1:9001'], {}],
+  [['deploy'], { TERRANE_FUNCTIONS_URL: 'https://other.example' }],
+  [['deploy'], { TERRANE_FUNCTIONS_URL: 'http://127.0.0.1:9002' }],
+])('the key of the stack is not handed to a program that is told another host: %j %j', async (args, env) => {
+  await stack({ functions: 9001 })
+  expect(await localEnvironment(args, { TERRANE_HOME: home, ...env })).toEqual({})
 })

@@ -9,6 +9,7 @@ import { profilesPath } from '../src/connection.ts'
 import { CHECKS } from '../src/doctor/checks.ts'
 import type { Finding } from '../src/doctor/finding.ts'
 import { databaseFindings } from '../src/doctor/database.ts'
+import { judgeSizes } from '../src/doctor/size.ts'
 import { diskFinding, memoryFinding, nodeFinding } from '../src/doctor/machine.ts'
 
 let folder: string
@@ -23,13 +24,17 @@ afterEach(async () => {
 
 /** All that is wrong with an environment, as `check: message → remedy`. */
 async function faults(env: Record<string, string>, profile?: string): Promise<string[]> {
+  return (await findings(env, profile)).filter(({ state }) => state === 'wrong').map(line)
+}
+
+async function findings(env: Record<string, string>, profile?: string): Promise<Finding[]> {
   const context = {
     env: { TERRANE_HOME: join(folder, 'home'), TERRANE_MODEL_DIR: join(folder, 'models'), ...env },
     profile,
   }
-  const findings: Finding[] = []
-  for (const check of CHECKS) findings.push(...(await check(context)))
-  return findings.filter(({ state }) => state === 'wrong').map(line)
+  const found: Finding[] = []
+  for (const check of CHECKS) found.push(...(await check(context)))
+  return found
 }
 
 function line({ check, message, remedy }: Finding): string {
@@ -64,7 +69,7 @@ describe('doctor names, with a remedy,', () => {
   test('a port that another program has, and a port that is none', async () => {
     const port = String(await listen(createServer((_, response) => response.end('{}'))))
     const found = await faults({ TERRANE_CONSOLE_PORT: port, TERRANE_ROUTER_PORT: '80000' })
-    expect(found).toContainEqual(expect.stringMatching(`port: ${port} \\(console\\) is taken .*TERRANE_CONSOLE_PORT`))
+    expect(found).toContainEqual(expect.stringMatching(`port: ${port} \\(console\\) is taken → .*TERRANE_CONSOLE_PORT`))
     expect(found).toContainEqual(expect.stringMatching(/TERRANE_ROUTER_PORT is no port: 80000 → /))
   })
 
@@ -108,11 +113,35 @@ describe('doctor names, with a remedy,', () => {
 
   test('a schema of a later version', async () => {
     await using later = await openTestDatabase()
+    expect((await findings({ DATABASE_URL: later.url })).map(line)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^size: [\d.]+ MB, log [\d.]+ MB, last checkpoint \d+ \w+ ago/)]),
+    )
     expect(await faults({ DATABASE_URL: later.url })).not.toContainEqual(expect.stringMatching(/^schema/))
     await later.database.query(`insert into terrane.migrations (id, sha256) values ('control/9999_of_the_future', '')`)
     expect(await faults({ DATABASE_URL: later.url })).toContainEqual(
       expect.stringMatching(/^schema: SCHEMA_TOO_NEW: .*control\/9999_of_the_future → Start the version/),
     )
+  })
+
+  test('a log that does not end, rows that are never frozen, and a table that is not vacuumed', () => {
+    const sizes = { bytes: 5e8, log: 2e8, secondsSinceCheckpoint: 30, age: 1e6, table: 'public.t' }
+    const rows = { live: 20_000, dead: 100_000, secondsSinceVacuum: 7300 }
+    const found = (change: object) =>
+      judgeSizes({ ...sizes, ...rows, ...change }).map((one) => `${one.state} ${line(one)}`)
+    expect(found({})).toEqual([
+      expect.stringMatching(
+        /^fine size: 500 MB, log 200 MB, last checkpoint 30 s ago, oldest row 1000000 transactions old/,
+      ),
+      expect.stringMatching(
+        /^fine vacuum: public\.t has the most dead rows, 100000 beside 20000 live, vacuumed 2 h ago/,
+      ),
+    ])
+    expect(found({ log: 3e9 })[0]).toMatch(/^wrong size: .*log 3000 MB.* → Vacuum it/)
+    expect(found({ age: 1.5e9 })[0]).toMatch(/^wrong size/)
+    expect(found({ dead: 200_000, secondsSinceVacuum: null })[1]).toMatch(
+      /^wrong vacuum: .*not vacuumed yet → .*vacuum \(analyze\) public\.t/,
+    )
+    expect(found({ table: null })).toHaveLength(1)
   })
 
   test('an old Node, too little memory, and a full disk', () => {

@@ -2,10 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { printLine } from './log.ts'
+import { cpuSeconds } from './progress.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
-/** Longest time for an app to start listening. Its first start may have to build a graph or a model. */
-const START_TIMEOUT_MS = 180_000
+/** An app that starts is given up when it neither says nor computes anything for so long. A first start may build a graph for an hour. */
+const STALL_MS = 180_000
+/** Processor time within {@link STALL_MS} that counts as progress, in seconds. */
+const LEAST_CPU_SECONDS = 2
+const LOOK_MS = 1000
 /** An app that does not stop by itself is killed after this time. */
 const STOP_TIMEOUT_MS = 15_000
 
@@ -15,23 +19,33 @@ export class App {
   readonly #child: ChildProcess
   readonly #exited: Promise<number | null>
   #stopping = false
+  #isUp = false
+  /** When it last said something or had computed for a while. */
+  #progressAt = performance.now()
+  #computed = 0
 
   private constructor(name: string, child: ChildProcess, onFailure: (message: string) => void) {
     this.name = name
     this.#child = child
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        if (!this.#stopping) onFailure(`${name} ended unexpectedly (${signal ?? `exit code ${code}`})`)
+        if (this.#isUp && !this.#stopping) onFailure(`${name} ended unexpectedly (${signal ?? `exit code ${code}`})`)
         resolve(code)
       })
     })
   }
 
-  /** Starts `apps/{name}/src/main.ts` and waits until it listens. */
+  /**
+   * Starts `apps/{name}/src/main.ts` and waits until it listens, for as long as it makes progress.
+   *
+   * @param onFailure called when it ends by itself after that
+   * @throws when it ends, stalls, or the signal aborts before it listens
+   */
   static async start(
     name: string,
     env: Readonly<Record<string, string>>,
     onFailure: (message: string) => void,
+    signal?: AbortSignal,
   ): Promise<App> {
     const child = fork(fileURLToPath(new URL(`apps/${name}/src/main.ts`, ROOT)), {
       cwd: fileURLToPath(ROOT),
@@ -40,12 +54,22 @@ export class App {
       // Ctrl-C reaches this process only; it stops the apps in order.
       detached: true,
     })
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream) createInterface({ input: stream }).on('line', (line) => printLine(name, line))
-    }
     const app = new App(name, child, onFailure)
-    await app.#listening()
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream) createInterface({ input: stream }).on('line', (line) => app.#print(line))
+    }
+    try {
+      await app.#listening(signal)
+    } catch (error) {
+      await app.stop()
+      throw error
+    }
     return app
+  }
+
+  /** Number of its process. */
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   /** The code that it ended with; null while it runs, and after it was killed. */
@@ -62,22 +86,40 @@ export class App {
     clearTimeout(timer)
   }
 
-  #listening(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error(`${this.name} did not start within ${START_TIMEOUT_MS / 1000} s`)),
-        START_TIMEOUT_MS,
-      )
-      this.#child.on('message', (message: { type?: string }) => {
-        if (message.type !== 'listening') return
-        clearTimeout(timer)
-        resolve()
-      })
-      void this.#exited.then((code) => {
-        clearTimeout(timer)
-        return reject(new Error(`${this.name} did not start (exit code ${code}); see its lines above`))
-      })
+  #print(line: string): void {
+    this.#progressAt = performance.now()
+    printLine(this.name, line)
+  }
+
+  #listening(signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const stop = () => reject(new Error(`${this.name} was stopped before it listened`))
+    const look = setInterval(() => void this.#look().catch(reject), LOOK_MS)
+    this.#child.on('message', (message: { type?: string }) => {
+      if (message.type !== 'listening') return
+      this.#isUp = true
+      resolve()
     })
+    void this.#exited.then((code) =>
+      reject(new Error(`${this.name} did not start (exit code ${code}); see its lines above`)),
+    )
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    return promise.finally(() => {
+      clearInterval(look)
+      signal?.removeEventListener('abort', stop)
+    })
+  }
+
+  /** @throws when there is no progress any more */
+  async #look(): Promise<void> {
+    const computed = await cpuSeconds(this.pid)
+    if (computed === null || computed - this.#computed >= LEAST_CPU_SECONDS) {
+      this.#computed = computed ?? 0
+      this.#progressAt = performance.now()
+    }
+    if (performance.now() - this.#progressAt > STALL_MS)
+      throw new Error(`${this.name} did not start: for ${STALL_MS / 1000} s it said and computed nothing`)
   }
 }
 

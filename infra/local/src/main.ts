@@ -22,18 +22,21 @@ for (const flag of flags) {
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  const stopped = stopAsked()
+  const stopping = new AbortController()
+  const stopped = stopAsked(stopping)
   try {
     const settings = readSettings(process.env)
     const keys = await loadKeys(settings.home, settings.projectRef)
-    await using stack = await startStack(settings, keys)
-    if (!flags.has('--no-demo')) await Promise.race([runDemo(stack, keys, settings.home), stack.failed, stopped])
-    if (flags.has('--once')) return 0
-    printHelp(stack, keys, settings.home, await workingCommands(stack, keys))
-    await Promise.race([stopped, stack.failed])
+    await using stack = await startStack(settings, keys, stopping.signal)
+    const worked =
+      flags.has('--no-demo') || (await Promise.race([runDemo(stack, keys, settings.home, stopping.signal), stopped]))
+    if (flags.has('--once')) return worked === false ? 1 : 0
+    if (!stopping.signal.aborted) printHelp(stack, keys, settings.home, await workingCommands(stack, keys))
+    await stopped
     process.stdout.write('Stopping ...\n')
     return 0
   } catch (error) {
+    if (stopping.signal.aborted) return 0
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)
     if (error instanceof TerraneError && error.hint) process.stderr.write(`${error.hint}\n`)
     return 1
@@ -41,12 +44,13 @@ async function main(): Promise<number> {
 }
 
 /** Resolves at the first Ctrl-C or SIGTERM; a second one ends the process at once. */
-function stopAsked(): Promise<void> {
+function stopAsked(stopping: AbortController): Promise<void> {
   return new Promise((resolve) => {
     let asked = false
     const stop = () => {
       if (asked) process.exit(130)
       asked = true
+      stopping.abort()
       resolve()
     }
     process.on('SIGINT', stop)

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedDatabase } from '@terrane/database'
-import { App } from './apps.ts'
+import { announce } from './announce.ts'
 import { appsOf, local } from './environments.ts'
 import { writeTown } from './demo/town.ts'
+import { KeptApp } from './kept-app.ts'
 import { printLine } from './log.ts'
 import type { Keys } from './keys.ts'
 import { refuseTakenPorts } from './ports.ts'
@@ -18,14 +19,15 @@ export interface Stack extends AsyncDisposable {
   readonly functionsUrl: string
   readonly projectRef: string
   readonly databaseUrl: string
-  /** Rejects when an app ends by itself. */
-  readonly failed: Promise<never>
 }
 
 /**
- * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order.
+ * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order. An app that
+ * ends by itself is started again.
+ *
+ * @param signal stops what starts
  */
-export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
+export async function startStack(settings: Settings, keys: Keys, signal?: AbortSignal): Promise<Stack> {
   await refuseTakenPorts(settings)
   await using opening = new AsyncDisposableStack()
   const { home, ports, projectRef } = settings
@@ -34,12 +36,10 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   const town = await writeTown(files)
   const dataRoots = [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(',')
   const databaseUrl = settings.databaseUrl ?? (await startDatabase(settings, opening))
-  const { promise: failed, reject } = Promise.withResolvers<never>()
-  failed.catch(() => {})
-  for (const [name, env] of appsOf(settings, keys, { town, dataRoots, databaseUrl })) {
-    const app = await App.start(name, env, (message) => reject(new Error(message)))
-    opening.defer(() => app.stop())
-  }
+  const apps: KeptApp[] = []
+  for (const [name, env] of appsOf(settings, keys, { town, dataRoots, databaseUrl }))
+    apps.push(opening.use(await KeptApp.start(name, env, signal ?? new AbortController().signal)))
+  opening.use(await announce(settings, keys, apps))
 
   const all = opening.move()
   return {
@@ -50,7 +50,6 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     functionsUrl: local(ports.functions),
     projectRef,
     databaseUrl,
-    failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

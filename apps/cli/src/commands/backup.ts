@@ -1,13 +1,11 @@
 import type { Command } from 'commander'
 import { environment } from '../environment.ts'
+import { databaseOf, findStack } from '../local-stack.ts'
 import { note } from '../output.ts'
-
-/** Where the embedded database of a local stack listens. */
-const LOCAL_PORT = '54329'
 
 const PLACES = `
 The places of an installation are those of its apps' variables: DATABASE_URL, TERRANE_STORAGE, TERRANE_FUNCTIONS_STORAGE and
-TERRANE_HOME, else those of a local stack in .terrane.`
+TERRANE_HOME, else those of the local stack that runs in .terrane.`
 
 /** `terrane backup`, `terrane restore`. */
 export function backupCommands(program: Command): void {
@@ -23,8 +21,7 @@ export function backupCommands(program: Command): void {
         import('../backup/places.ts'),
       ])
       const places = placesOf(env)
-      const databaseUrl =
-        places.databaseUrl ?? `postgres://postgres@127.0.0.1:${env['TERRANE_DATABASE_PORT'] || LOCAL_PORT}/postgres`
+      const databaseUrl = places.databaseUrl ?? databaseOf(await findStack(env))
       const { tables, objects, bytes, warnings } = await backUp({ ...places, databaseUrl }, placeOf(to, env))
       for (const warning of warnings) note(`warning: ${warning}`)
       note(`Saved ${tables} tables and ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB.`)

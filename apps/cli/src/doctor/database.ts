@@ -1,6 +1,8 @@
 import type { TerraneError } from '@terrane/core'
 import { openDatabase, refuseNewerSchema, type Database } from '@terrane/database'
+import { databaseOf, findStack } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
+import { sizeFindings } from './size.ts'
 
 /** Farther apart, and tokens that are valid here have ended there. */
 const MOST_CLOCK_DIFFERENCE_MS = 30_000
@@ -8,8 +10,9 @@ const EXTENSIONS = ['postgis', 'vector']
 
 export const databaseChecks: readonly Check[] = [database]
 
+/** The database of DATABASE_URL, else the embedded one of the stack that runs. */
 async function database({ env }: CheckContext): Promise<Finding[]> {
-  const url = env['DATABASE_URL']
+  const url = env['DATABASE_URL'] || (await findStack(env).then(databaseOf, () => null))
   if (!url) return []
   if (!/^postgres(?:ql)?:\/\//.test(url))
     return [
@@ -26,7 +29,11 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
               array(select name::text from pg_available_extensions where name = any($1)) as names`,
       [EXTENSIONS],
     )
-    return [...databaseFindings(rows[0]!, Date.now()), ...(await schemaFindings(connection))]
+    return [
+      ...databaseFindings(rows[0]!, Date.now()),
+      ...(await schemaFindings(connection)),
+      ...(await sizeFindings(connection)),
+    ]
   } catch (error) {
     return [
       wrong(
@@ -39,7 +46,7 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
 }
 
 /** Whether its schema is of a later version than this one: then no app of this version starts on it. */
-export async function schemaFindings(connection: Database): Promise<Finding[]> {
+async function schemaFindings(connection: Database): Promise<Finding[]> {
   try {
     await refuseNewerSchema(connection, ['control', 'project'])
     return []

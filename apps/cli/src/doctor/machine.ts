@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
 import { access, readFile, stat, statfs } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { availableMemory } from 'node:process'
 import { dirname, join } from 'node:path'
 import { parseSecretsKey } from '@terrane/service'
-import { stackHome } from '../connection.ts'
+import { findStack, stackHome } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 
 const GIB = 2 ** 30
@@ -103,25 +103,30 @@ async function secretsKey({ env }: CheckContext): Promise<Finding[]> {
   ]
 }
 
-/** Ports that something else has taken. Where the stack runs, its own apps have them: they answer for themselves. */
+/** Ports of the stack that runs in the folder, else those that another program has taken from the next one. */
 async function ports({ env }: CheckContext): Promise<Finding[]> {
+  const stack = await findStack(env).catch(() => null)
+  if (stack) {
+    const own = Object.entries(stack.ports).map(([name, port]) => `${name} ${port}`)
+    return [fine('ports', `the stack listens: ${own.join(', ')}`)]
+  }
   const findings: Finding[] = []
   for (const [name, fallback] of Object.entries(PORTS)) {
     const variable = `TERRANE_${name}_PORT`
     const port = Number(env[variable] || fallback)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       findings.push(wrong('port', `${variable} is no port: ${env[variable]}`, 'Set it to a number from 1 to 65535.'))
-    } else if (!(await isFree(port)) && !(await isOurs(port, name))) {
+    } else if (!(await isFree(port))) {
       findings.push(
         wrong(
           'port',
-          `${port} (${name.toLowerCase()}) is taken by another program`,
-          `End that program, or set ${variable} to another port.`,
+          `${port} (${name.toLowerCase()}) is taken`,
+          `End the program that listens there, or set ${variable} to another port.`,
         ),
       )
     }
   }
-  return findings.length > 0 ? findings : [fine('ports', 'free, or taken by Terrane')]
+  return findings.length > 0 ? findings : [fine('ports', 'free')]
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -129,30 +134,5 @@ function isFree(port: number): Promise<boolean> {
     const server = createServer()
     server.once('error', () => resolve(false))
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-}
-
-/** An app of ours says so at /health/live; the embedded database is ours where it answers as PostgreSQL does. */
-async function isOurs(port: number, name: string): Promise<boolean> {
-  if (name === 'DATABASE') return await speaksPostgres(port)
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/health/live`, { signal: AbortSignal.timeout(3000) })
-    return 'checks' in ((await response.json()) as object)
-  } catch {
-    return false
-  }
-}
-
-/** PostgreSQL answers the question for TLS by one letter. */
-function speaksPostgres(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])))
-    const end = (speaks: boolean) => {
-      socket.destroy()
-      resolve(speaks)
-    }
-    socket.setTimeout(3000, () => end(false))
-    socket.once('error', () => end(false))
-    socket.once('data', (answer) => end(answer.length === 1 && 'NS'.includes(answer.toString('latin1'))))
   })
 }

@@ -39,7 +39,7 @@ const HELP = `Usage: terrane functions <command> [options]
 
 Everywhere:
   --dir <folder>        the functions folder (functions)
-  --url <address>       the host (TERRANE_FUNCTIONS_URL, or http://127.0.0.1:8001)
+  --url <address>       the host (TERRANE_FUNCTIONS_URL, or that of the local stack)
   --project <ref>       the project (TERRANE_PROJECT_REF, or local)
   --help
 
@@ -144,7 +144,9 @@ async function run(args: string[], { env, print, openImports: open = openImports
 function target(given: { readonly url?: string; readonly project?: string }, env: NodeJS.ProcessEnv): Target {
   const key = env['TERRANE_SERVICE_ROLE_KEY']
   if (!key) throw cliFailed({ reason: 'TERRANE_SERVICE_ROLE_KEY is not set' })
-  const url = given.url ?? env['TERRANE_FUNCTIONS_URL'] ?? 'http://127.0.0.1:8001'
+  // No default: the key goes to no port that happens to be taken.
+  const url = given.url ?? env['TERRANE_FUNCTIONS_URL']
+  if (!url) throw cliFailed({ reason: 'the host is not known: no local stack runs here; set TERRANE_FUNCTIONS_URL' })
   return { url, project: given.project ?? env['TERRANE_PROJECT_REF'] ?? 'local', key }
 }
 

@@ -106,7 +106,6 @@ async function commandOf({ language, code }: Block, name: string): Promise<strin
 }
 
 async function bash(script: string, args: readonly string[] = []) {
-  const { origin, functions } = stack.urls
   const tool = `terrane() { node '${join(ROOT, 'apps/cli/src/main.ts')}' "$@"; }`
   const shell = spawn('bash', [...args, '-c', `${tool}\n${script}`], {
     cwd: folder,
@@ -118,8 +117,6 @@ async function bash(script: string, args: readonly string[] = []) {
       NODE_NO_WARNINGS: '1',
       DATABASE_URL: stack.urls.database,
       TERRANE_SECRETS_KEY: stack.keys['secretsKey'],
-      TERRANE_ORIGIN_PORT: new URL(origin).port,
-      TERRANE_FUNCTIONS_PORT: new URL(functions).port,
     },
   })
   const exited = new Promise<number | null>((resolve) => shell.once('close', resolve))

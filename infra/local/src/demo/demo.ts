@@ -41,15 +41,46 @@ interface Job {
 /**
  * Uses the stack as its users would, over HTTP and with supabase-js: embeds a scene and looks for tiles like one of them,
  * imports the demo town, archives two of its tables as tiles, routes across it, calls the example functions. What an earlier start has made
- * is found, not made again.
+ * is found, not made again. A step that fails is told and passed over; whether all of them worked.
  */
-export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<void> {
-  await searchScene(stack, keys, home)
-  await importTown(stack, keys)
-  await archiveTown(stack, keys)
+export async function runDemo(stack: Stack, keys: Keys, home: string, signal: AbortSignal): Promise<boolean> {
+  const steps: Readonly<Record<string, () => Promise<void>>> = {
+    'search in a scene': () => searchScene(stack, keys, home),
+    'import of the town': () => importTown(stack, keys),
+    'archive of its tables': () => archiveTown(stack, keys),
+    'route across it': () => crossDemoTown(stack, keys),
+    'calls of functions': () => callExamples(stack, keys),
+  }
+  return runSteps(steps, signal)
+}
+
+/** Runs steps in order, each whatever became of those before; false when one failed. The signal ends them without a word. */
+export async function runSteps(
+  steps: Readonly<Record<string, () => Promise<void>>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const failed: string[] = []
+  for (const [name, step] of Object.entries(steps)) {
+    try {
+      await step()
+    } catch (error) {
+      if (signal.aborted) return false
+      failed.push(name)
+      say(`The demo's ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  if (failed.length > 0)
+    say(`${failed.length} of ${Object.keys(steps).length} steps of the demo failed; the stack is up.`)
+  return failed.length === 0
+}
+
+async function crossDemoTown(stack: Stack, keys: Keys): Promise<void> {
   if (process.env['TERRANE_ROUTING_OSM'])
     say('The demo asks for no route: the graph is of TERRANE_ROUTING_OSM, not of the demo town.')
   else await crossTown(stack, keys)
+}
+
+async function callExamples(stack: Stack, keys: Keys): Promise<void> {
   if (process.env['TERRANE_FUNCTIONS_DIR'])
     say('The demo calls no function: those of TERRANE_FUNCTIONS_DIR are served.')
   else await callFunctions(stack, keys, TABLE)

@@ -328,7 +328,7 @@ declare
 begin
   for search in
     select p.oid from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname = 'geoembeddings' and p.proname in ('similarity_search', 'change_detection')
+    where n.nspname = 'geoembeddings' and p.proname in ('similarity_search', 'change_detection', 'list_sources')
   loop
     execute format('grant execute on function %s to anon, authenticated, service_role', search);
   end loop;
