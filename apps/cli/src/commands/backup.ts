@@ -18,7 +18,7 @@ export function backupCommands(program: Command): void {
     .addHelpText('after', `${PLACES}\n\nA backup holds secrets: keep it as you keep keys.`)
     .action(async ({ to }: { to: string }) => {
       const env = environment()
-      const [{ backUp }, { placeOf, placesOf }] = await Promise.all([
+      const [{ backUp, recordBackup }, { placeOf, placesOf }] = await Promise.all([
         import('../backup/backup.ts'),
         import('../backup/places.ts'),
       ])
@@ -27,6 +27,9 @@ export function backupCommands(program: Command): void {
         places.databaseUrl ?? `postgres://postgres@127.0.0.1:${env['TERRANE_DATABASE_PORT'] || LOCAL_PORT}/postgres`
       const { tables, objects, bytes, warnings } = await backUp({ ...places, databaseUrl }, placeOf(to, env))
       for (const warning of warnings) note(`warning: ${warning}`)
+      await recordBackup(databaseUrl, to.startsWith('s3:') ? 's3' : 'file', bytes).catch((error: unknown) =>
+        note(`warning: the database was not told of the backup: ${String(error)}`),
+      )
       note(`Saved ${tables} tables and ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB.`)
     })
   program
