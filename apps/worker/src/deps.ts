@@ -106,7 +106,14 @@ export async function openDeps(
   const hooks = new WebhookStore(database)
   const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger, onAttempt: countAttempts(registry) })
   await webhooks.open()
-  const store = new JobStore(database, webhooks, countJobs(registry))
+  const store = new JobStore(
+    database,
+    webhooks,
+    countJobs(
+      registry,
+      tasks.map(({ name }) => name),
+    ),
+  )
   const queueing = { boss, database, store, sealer, onEnqueued: (task: string) => runner.nudge(task) }
   const submitter = new Submitter(queueing)
   const schedules = new ScheduleStore(database)

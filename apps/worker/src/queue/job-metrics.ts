@@ -21,8 +21,14 @@ export interface JobObserver {
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 1800, 7200]
 const RUN_BUCKETS = [1, 5, 15, 60, 300, 1800, 7200, 43_200]
 
+/** Codes and reasons that alerts ask for: a counter that begins at 1 has not increased for Prometheus. */
+const FROM_ZERO = {
+  codes: ['success', 'INTERNAL', 'worker_lost', 'timed_out'],
+  reasons: ['retry', 'lost', 'handed_over'],
+}
+
 /** Counts what becomes of jobs on this worker. */
-export function countJobs(registry: Registry): JobObserver {
+export function countJobs(registry: Registry, tasks: readonly string[]): JobObserver {
   const registers = [registry]
   const ends = new Counter({
     name: 'terrane_job_ends_total',
@@ -50,6 +56,10 @@ export function countJobs(registry: Registry): JobObserver {
     buckets: RUN_BUCKETS,
     registers,
   })
+  for (const task of tasks) {
+    for (const code of FROM_ZERO.codes) ends.inc({ task, code }, 0)
+    for (const reason of FROM_ZERO.reasons) again.inc({ task, reason }, 0)
+  }
   return {
     ended({ task, code, waitSeconds, runSeconds }) {
       ends.inc({ task, code })
@@ -68,6 +78,7 @@ export function countAttempts(registry: Registry): (isDelivered: boolean) => voi
     labelNames: ['outcome'],
     registers: [registry],
   })
+  for (const outcome of ['delivered', 'failed']) attempts.inc({ outcome }, 0)
   return (isDelivered) => attempts.inc({ outcome: isDelivered ? 'delivered' : 'failed' })
 }
 
