@@ -12,6 +12,7 @@ import {
   RateLimits,
   type Logger,
   readEdge,
+  showDisks,
 } from '@terrane/service'
 import type { AppDeps } from './app.ts'
 import type { FunctionsConfig } from './config.ts'
@@ -64,6 +65,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const observer = createObserver(logBook, metrics)
 
   const stateDir = await openStateDir(config, logger)
+  showDisks(registry, { state: stateDir })
   const probed = await openRuntime(config, stateDir, env['PATH'] ?? '', logger)
   const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
   const sealer = createSealer(secretsKey(config))

@@ -1,7 +1,14 @@
 import { migrate, openDatabase } from '@terrane/database'
 import { splitList } from '@terrane/core'
-import { createGuardedFetch, createLogger, createRegistry, readEdge } from '@terrane/service'
-import { openStore, within } from '@terrane/storage'
+import {
+  createGuardedFetch,
+  createLogger,
+  createRegistry,
+  readEdge,
+  showPool,
+  showStorageCalls,
+} from '@terrane/service'
+import { observeStore, openStore, within } from '@terrane/storage'
 import { RenderPool } from '@terrane/tiling/raster'
 import type { AppDeps } from './app.ts'
 import type { OriginConfig } from './config.ts'
@@ -24,7 +31,10 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
   )
   await migrate(database, ['project'])
   const door = opening.use(await openDoor(config, logger))
-  const store = openStore(config.TERRANE_STORAGE, config)
+  const registry = createRegistry('origin')
+  const onStorageCall = showStorageCalls(registry)
+  const store = observeStore(openStore(config.TERRANE_STORAGE, config), onStorageCall)
+  showPool(registry, () => database.connections())
   const pool = opening.use(new RenderPool(config.TERRANE_TILE_THREADS))
   const all = opening.move()
   return {
@@ -38,7 +48,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       bytesPerSecond: config.TERRANE_EXPORT_BYTES_PER_SECOND,
       fileBytes: config.TERRANE_EXPORT_FILE_MAX_BYTES,
     },
-    registry: createRegistry('origin'),
+    registry,
     edge: readEdge(config),
     verify: door.verify,
     ...(door.verifyPublishable && { verifyPublishable: door.verifyPublishable }),
@@ -62,7 +72,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       jwtSecret: config.TERRANE_JWT_SECRET,
       ...(door.checkRevoked && { checkRevoked: door.checkRevoked }),
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
-      uploads: openStore(within(config.TERRANE_STORAGE, 'uploads'), config),
+      uploads: observeStore(openStore(within(config.TERRANE_STORAGE, 'uploads'), config), onStorageCall),
     },
     raster: {
       pool,

@@ -13,6 +13,9 @@ import {
   onScrape,
   parseSecretsKey,
   resolvePublicHost,
+  showDisks,
+  showPool,
+  showStorageCalls,
   tracedFetch,
   Gauge,
   type Logger,
@@ -20,7 +23,7 @@ import {
   type Sealer,
   readEdge,
 } from '@terrane/service'
-import { openStore } from '@terrane/storage'
+import { observeStore, openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
 import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
@@ -35,6 +38,7 @@ import type { ProjectDirectory } from './projects/project-directory.ts'
 import { sharedProjects, storeCache } from './projects/shared-projects.ts'
 import { startBoss } from './queue/boss.ts'
 import { EventHub } from './queue/event-hub.ts'
+import { countAttempts, countJobs, showQueues } from './queue/job-metrics.ts'
 import { JobStore } from './queue/job-store.ts'
 import { ensureQueue } from './queue/queues.ts'
 import { Runner } from './queue/runner.ts'
@@ -81,7 +85,8 @@ export async function openDeps(
     userAgent: 'Terrane (+https://github.com/terrane)',
   }
   const fetch = tracedFetch(createGuardedFetch(policy))
-  const storeOf = storeCache(openStore, config)
+  const onStorageCall = showStorageCalls(registry)
+  const storeOf = storeCache((setting, aws) => observeStore(openStore(setting, aws), onStorageCall), config)
   const projects = await openProjects(config, database, sealer, storeOf, fetch, onError, policy, logger)
   const door = opening.use(openDoor(config, database, logger))
   const geocoder = new Geocoder({
@@ -99,9 +104,16 @@ export async function openDeps(
   opening.defer(() => boss.stop({ graceful: false, close: false }))
   for (const task of tasks) await ensureQueue(boss, task)
   const hooks = new WebhookStore(database)
-  const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger })
+  const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger, onAttempt: countAttempts(registry) })
   await webhooks.open()
-  const store = new JobStore(database, webhooks)
+  const store = new JobStore(
+    database,
+    webhooks,
+    countJobs(
+      registry,
+      tasks.map(({ name }) => name),
+    ),
+  )
   const queueing = { boss, database, store, sealer, onEnqueued: (task: string) => runner.nudge(task) }
   const submitter = new Submitter(queueing)
   const schedules = new ScheduleStore(database)
@@ -135,7 +147,10 @@ export async function openDeps(
     // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
     onClose(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
   }
-  observe(registry, store, runner, tasks)
+  observe(registry, { database, store, runner }, tasks, {
+    work: resolve(config.TERRANE_WORK_DIR),
+    cache: resolve(config.TERRANE_CACHE_DIR),
+  })
 
   const all = opening.move()
   return {
@@ -223,23 +238,19 @@ function secretsKey(config: WorkerConfig): Buffer {
   throw secretsKeyMissing()
 }
 
-function observe(registry: Registry, store: JobStore, runner: Runner, tasks: readonly Task[]): void {
-  const registers = [registry]
-  const jobs = new Gauge({
-    name: 'terrane_jobs',
-    help: 'Jobs that have not ended, over all workers.',
-    labelNames: ['task', 'state'],
-    registers,
-  })
-  const here = new Gauge({ name: 'terrane_jobs_running_here', help: 'Jobs that this process runs now.', registers })
-  onScrape(jobs, async () => {
-    const load = await store.load()
-    for (const { name: task } of tasks) {
-      for (const state of ['pending', 'running'] as const) {
-        const found = load.find((entry) => entry.task === task && entry.status === state)
-        jobs.set({ task, state }, found?.jobs ?? 0)
-      }
-    }
+function observe(
+  registry: Registry,
+  { database, store, runner }: { readonly database: Database; readonly store: JobStore; readonly runner: Runner },
+  tasks: readonly Task[],
+  folders: Readonly<Record<string, string>>,
+): void {
+  showQueues(registry, database, store, tasks.map(({ name }) => name)) // prettier-ignore
+  showPool(registry, () => database.connections())
+  showDisks(registry, folders)
+  const here = new Gauge({
+    name: 'terrane_jobs_running_here',
+    help: 'Jobs that this process runs now.',
+    registers: [registry],
   })
   onScrape(here, () => here.set(runner.running))
 }

@@ -31,6 +31,8 @@ for (const pattern of ['apps/*/src/**/*.ts', 'packages/service/src/**/*.ts']) {
   }
 }
 const OF_NODE = new Set([
+  // Of Prometheus itself: whether a target answered.
+  'up',
   'nodejs_eventloop_lag_p99_seconds',
   'process_cpu_seconds_total',
   'process_max_fds',
@@ -79,6 +81,13 @@ test('what an alert tells is there to be told', () => {
     const offered = new Set([...COMMON, ...metrics.flatMap((name) => known.get(name) ?? [])])
     for (const [, label] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) expect(offered, alert).toContain(label)
   }
+})
+
+test('every alert has a row of what to do', () => {
+  const page = readFileSync(join(root, 'docs/operations.md'), 'utf8').split('\n## When an alert fires\n')[1]!
+  const [section] = page.split('\n## ') as [string]
+  const described = [...section.matchAll(/^\| `(Terrane\w+)` \|/gm)].map((match) => match[1]!)
+  expect(described.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
 })
 
 /** Metrics and labels that a PromQL expression uses, and its syntax errors. */

@@ -29,6 +29,8 @@ export interface Session extends Queryable {
 /** A pool of connections to one database and what its server can do. */
 export interface Database extends Queryable, AsyncDisposable {
   readonly capabilities: Capabilities
+  /** Connections of the pool now, and callers that wait for one. */
+  connections(): { readonly used: number; readonly idle: number; readonly waiting: number }
   /**
    * Runs `work` in a transaction: committed when it resolves, rolled back when it throws. Keep it short.
    *
@@ -146,6 +148,11 @@ class PooledDatabase implements Database {
     this.capabilities = capabilities
     this.#connections = connections
     this.#bounds = bounds
+  }
+
+  connections(): { used: number; idle: number; waiting: number } {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = this.#connections.pool
+    return { used: totalCount - idle, idle, waiting }
   }
 
   withSignal(signal: AbortSignal): Database {

@@ -86,16 +86,17 @@ async function look(checks: Checks, log?: FastifyBaseLogger): Promise<Record<str
   return Object.fromEntries(results)
 }
 
-/** The same for Prometheus: 1 while a check is ok. */
+/** The same for Prometheus. */
 function showReadiness(registry: Registry, checks: Checks): void {
   const ready = new Gauge({
     name: 'terrane_ready',
-    help: 'Whether what an app needs is there.',
+    help: 'Whether what an app needs is there: 1, 0.5 while it is made ready, 0 while it is down.',
     labelNames: ['check'],
     registers: [registry],
   })
+  const values = { ok: 1, starting: 0.5, down: 0 }
   onScrape(ready, async () => {
-    for (const [check, state] of Object.entries(await look(checks))) ready.set({ check }, state === 'ok' ? 1 : 0)
+    for (const [check, state] of Object.entries(await look(checks))) ready.set({ check }, values[state])
   })
 }
 

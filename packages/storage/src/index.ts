@@ -16,6 +16,7 @@ export type {
   PutOptions,
   Upload,
 } from './object-store.ts'
+export { observeStore } from './observed-store.ts'
 export { RemoteStore } from './remote-store.ts'
 export type { RemoteFetch, RemoteOptions } from './remote-store.ts'
 export { bucketNotFound, objectNotFound, objectTooLarge, storageUnavailable } from './errors.ts'

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import { DatabaseReader } from '@terrane/database'
+import { DatabaseReader, openDatabase } from '@terrane/database'
 import { objectNotFound, type ObjectStore } from '@terrane/storage'
 import { placeTaken } from './errors.ts'
 import { BUCKET, writeManifest, writePart, type SavedObject, type SavedStore } from './manifest.ts'
@@ -49,6 +49,12 @@ export async function backUp(from: Places & { readonly databaseUrl: string }, to
   const objects = [...storage.objects, ...functions.objects]
   const bytes = [...rows, ...objects.map(({ part }) => part)].reduce((sum, part) => sum + part.bytes, 0)
   return { tables: rows.length, objects: objects.length, bytes, warnings }
+}
+
+/** Writes down that a backup has ended: the metrics of workers tell how old the last one is. */
+export async function recordBackup(databaseUrl: string, place: 'file' | 's3', bytes: number): Promise<void> {
+  await using database = await openDatabase({ url: databaseUrl, max: 1, applicationName: 'terrane backup' })
+  await database.query('insert into terrane.backups (place, bytes) values ($1, $2)', [place, bytes])
 }
 
 async function saveStore(from: ObjectStore, to: ObjectStore, name: string, warnings: string[]): Promise<SavedStore> {

@@ -16,7 +16,7 @@ export function backupCommands(program: Command): void {
     .addHelpText('after', `${PLACES}\n\nA backup holds secrets: keep it as you keep keys.`)
     .action(async ({ to }: { to: string }) => {
       const env = environment()
-      const [{ backUp }, { placeOf, placesOf }] = await Promise.all([
+      const [{ backUp, recordBackup }, { placeOf, placesOf }] = await Promise.all([
         import('../backup/backup.ts'),
         import('../backup/places.ts'),
       ])
@@ -24,6 +24,9 @@ export function backupCommands(program: Command): void {
       const databaseUrl = places.databaseUrl ?? databaseOf(await findStack(env))
       const { tables, objects, bytes, warnings } = await backUp({ ...places, databaseUrl }, placeOf(to, env))
       for (const warning of warnings) note(`warning: ${warning}`)
+      await recordBackup(databaseUrl, to.startsWith('s3:') ? 's3' : 'file', bytes).catch((error: unknown) =>
+        note(`warning: the database was not told of the backup: ${String(error)}`),
+      )
       note(`Saved ${tables} tables and ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB.`)
     })
   program

@@ -143,7 +143,11 @@ export class InstanceFactory implements AsyncDisposable {
     await instance.exited
     this.#running.delete(instance)
     const left = (error: unknown) => this.#options.onLeft(runDir, error)
-    await door[Symbol.asyncDispose]().catch(left)
+    try {
+      await door[Symbol.asyncDispose]()
+    } catch (error) {
+      left(error)
+    }
     try {
       await rm(runDir, { recursive: true, force: true })
       // A user whose files are still there is given to no other instance.

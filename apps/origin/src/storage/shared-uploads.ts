@@ -4,8 +4,8 @@ import { DataStore, ERRORS, Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { ObjectStore } from '@terrane/storage'
 
-/** Bytes that arrived are kept in parts of this size; a part that a break cuts short is kept as it is. */
-const PART_BYTES = 8 << 20
+/** Bytes that arrived are kept in parts of this size, of which memory holds one for each request; a part that a break cuts short is kept as it is. */
+const PART_BYTES = 4 << 20
 const BUCKET = 'resumable'
 
 /** Facts of an upload, as JSON; what is not known is absent. */

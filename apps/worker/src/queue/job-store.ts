@@ -3,6 +3,7 @@ import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
 import { endLine, readLines, submittedLine, warningLine, writeLines, type NewLine } from './job-log.ts'
 import type { JobRow, JobScope, NewJob } from './job-row.ts'
+import type { JobObserver } from './job-metrics.ts'
 import { hasOpenShards, shardEnded, stopShards } from './shards.ts'
 
 export interface ListOptions {
@@ -21,16 +22,30 @@ export interface JobEnds {
 }
 
 const NOBODY: JobEnds = { jobEnded: () => Promise.resolve() }
+const UNOBSERVED: JobObserver = { ended: () => {}, again: () => {} }
+
+interface EndedRow {
+  readonly parent_id: string | null
+  readonly task: string
+  readonly code: string
+  readonly waited: number | null
+  readonly ran: number | null
+}
 
 /** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
 export class JobStore {
   readonly #database: Database
   readonly #ends: JobEnds
+  readonly #observer: JobObserver
 
-  /** @param ends hears of each end of a job, in the transaction that writes it */
-  constructor(database: Database, ends: JobEnds = NOBODY) {
+  /**
+   * @param ends hears of each end of a job, in the transaction that writes it
+   * @param observer counts them
+   */
+  constructor(database: Database, ends: JobEnds = NOBODY, observer: JobObserver = UNOBSERVED) {
     this.#database = database
     this.#ends = ends
+    this.#observer = observer
   }
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
@@ -171,12 +186,13 @@ export class JobStore {
 
   /** Puts a job back that will be run again. */
   async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
-    await session.query(
+    const { rows } = await session.query<{ task: string }>(
       `update terrane.jobs set status = 'pending', leftovers = true, updated_at = clock_timestamp(), revision = revision + 1,
          progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
-       where id = $1 and status = 'running'`,
+       where id = $1 and status = 'running' returning task`,
       [id, message],
     )
+    for (const { task } of rows) this.#observer.again(task, why)
     const level = why === 'handed_over' ? 'info' : 'warning'
     await writeLines(session, id, [{ event: why, level, message, ...(code !== undefined && { code }) }])
   }
@@ -265,11 +281,15 @@ export class JobStore {
 
   /** The end of a job is told to whoever asked for it; that of a shard to the job that it is a part of. */
   async #ended(session: Queryable, id: string): Promise<void> {
-    const { rows } = await session.query<{ parent_id: string | null }>(
-      'select parent_id from terrane.jobs where id = $1',
+    const { rows } = await session.query<EndedRow>(
+      `select parent_id, task, case status when 'success' then 'success' else coalesce(error->>'code', 'INTERNAL') end as code,
+         extract(epoch from started_at - created_at)::float8 as waited, extract(epoch from finished_at - started_at)::float8 as ran
+       from terrane.jobs where id = $1`,
       [id],
     )
-    const parent = rows[0]?.parent_id ?? null
+    const [row] = rows
+    const parent = row?.parent_id ?? null
+    if (row) this.#observer.ended({ task: row.task, code: row.code, waitSeconds: row.waited, runSeconds: row.ran })
     if (parent === null) await this.#ends.jobEnded(session, id)
     else await shardEnded(session, this.#database.capabilities, { parent, shard: id })
   }

@@ -42,6 +42,8 @@ export interface WebhooksOptions {
   readonly fetch: GuardedFetch
   readonly sealer: Sealer
   readonly logger: Logger
+  /** Told of each message that was sent. */
+  readonly onAttempt: (isDelivered: boolean) => void
 }
 
 /** Tells webhooks of the ends of jobs, at least once each, by the Standard Webhooks specification. */
@@ -99,6 +101,7 @@ export class Webhooks {
     const isDelivered = attempt.error === null
     const isGone = attempt.statusCode === GONE
     const isOver = isDelivered || isGone || isLast
+    this.#options.onAttempt(isDelivered)
     await store.addAttempt(delivery.id, attempt, isDelivered ? 'delivered' : isOver ? 'failed' : 'pending')
     if (isGone) await store.pause(delivery.webhook_id, true)
     if (isDelivered) return

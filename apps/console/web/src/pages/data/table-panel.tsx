@@ -23,6 +23,9 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ['authenticated', 'Users who are signed in'],
 ]
 
+/** Embedding tables have one switch for both roles. */
+const ROLES_OF_EMBEDDINGS: typeof ROLES = [['anon', 'Everybody, signed in or not']]
+
 /** One table: its rows, who may read it, how a client reads it, and its removal. */
 export function TablePanel(props: {
   project: Project
@@ -106,10 +109,10 @@ export function TablePanel(props: {
             {table.licence && `, ${table.licence}`}
           </p>
         )}
-        {table.kind === 'table' && (
+        {table.kind !== 'view' && (
           <fieldset class="share">
             <legend>Who may read it</legend>
-            {ROLES.map(([role, label]) => (
+            {(table.kind === 'table' ? ROLES : ROLES_OF_EMBEDDINGS).map(([role, label]) => (
               <label key={role} class="check">
                 <input
                   type="checkbox"
@@ -119,7 +122,11 @@ export function TablePanel(props: {
                 {label} <code class="faint">{role}</code>
               </label>
             ))}
-            <p class="small dim">Adds a row-level security policy that allows reading all rows and no writing.</p>
+            <p class="small dim">
+              {table.kind === 'table'
+                ? 'Adds a row-level security policy that allows reading all rows and no writing.'
+                : 'Vectors and footprints, for both roles alike. Otherwise its owner and the service role read it.'}
+            </p>
           </fieldset>
         )}
         <Code label="With supabase-js" text={callOf(table, 'supabase-js')} />

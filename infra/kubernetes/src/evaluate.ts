@@ -1,0 +1,146 @@
+import { parser } from '@prometheus-io/lezer-promql'
+
+type SyntaxNode = ReturnType<typeof parser.parse>['topNode']
+
+/** A series with its samples, the oldest first; times in seconds. */
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>
+  readonly samples: readonly (readonly [time: number, value: number])[]
+}
+
+/** Series by the name of their metric. */
+export type Scrapes = Readonly<Record<string, readonly Series[]>>
+
+interface Point {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** An instant vector, or a number. */
+type Value = readonly Point[] | number
+
+/** A selector without a range looks back so far, as Prometheus does. */
+const LOOKBACK_SECONDS = 300
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/**
+ * Evaluates the part of PromQL that the shipped alerts are written in: selectors, `rate`, `increase`, `min_over_time`,
+ * `max_over_time`, `sum`, `min` and `max` by labels, `*`, comparisons and `and`.
+ *
+ * @throws for anything else
+ */
+export function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] {
+  const text = (node: SyntaxNode) => expr.slice(node.from, node.to)
+  const known: Readonly<Record<string, (node: SyntaxNode) => Value>> = {
+    NumberDurationLiteral: (node) => Number(text(node)),
+    ParenExpr: (node) => value(node.firstChild!),
+    VectorSelector: (node) =>
+      select(node, LOOKBACK_SECONDS).map(({ labels, samples }) => ({ labels, value: samples.at(-1)![1] })),
+    FunctionCall: call,
+    AggregateExpr: aggregate,
+    BinaryExpr: combine,
+  }
+
+  function value(node: SyntaxNode): Value {
+    const read = known[node.name]
+    if (!read) throw new Error(`${node.name} is not evaluated: ${text(node)}`)
+    return read(node)
+  }
+
+  function select(node: SyntaxNode, seconds: number): Series[] {
+    const name = text(node.getChild('Identifier')!)
+    const matchers = node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []
+    const tests = matchers.map((matcher) => {
+      const label = text(matcher.getChild('LabelName')!)
+      const wanted = text(matcher.getChild('StringLiteral')!).slice(1, -1)
+      const operator = text(matcher.getChild('MatchOp')!)
+      const pattern = operator.endsWith('~') ? new RegExp(`^(?:${wanted})$`) : null
+      return ({ labels }: Series) =>
+        (pattern ? pattern.test(labels[label] ?? '') : labels[label] === wanted) !== operator.startsWith('!')
+    })
+    return (scrapes[name] ?? [])
+      .filter((series) => tests.every((test) => test(series)))
+      .map(({ labels, samples }) => ({
+        labels,
+        samples: samples.filter(([time]) => time > at - seconds && time <= at),
+      }))
+      .filter(({ samples }) => samples.length > 0)
+  }
+
+  function call(node: SyntaxNode): Value {
+    const name = text(node.firstChild!)
+    const range = node.getChild('FunctionCallBody')!.getChild('MatrixSelector')!
+    const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(text(range.getChild('DurationExpr')!)) ?? []
+    const seconds = Number(count) * UNIT_SECONDS[unit]!
+    return select(range.getChild('VectorSelector')!, seconds).flatMap(({ labels, samples }) => {
+      const found = overRange(name, samples, seconds)
+      return found === null ? [] : [{ labels, value: found }]
+    })
+  }
+
+  function aggregate(node: SyntaxNode): Value {
+    const labels =
+      node.getChild('AggregateModifier')?.getChild('GroupingLabels')?.getChildren('LabelName').map(text) ?? []
+    const body = node.getChild('FunctionCallBody')!
+    const inner = value(body.firstChild!) as readonly Point[]
+    const groups = Map.groupBy(inner, (point) => JSON.stringify(labels.map((label) => point.labels[label] ?? '')))
+    const reduce = { sum: (a: number, b: number) => a + b, min: Math.min, max: Math.max }[text(node.firstChild!)]!
+    return [...groups.values()].map((group) => ({
+      labels: Object.fromEntries(labels.map((label) => [label, group[0]!.labels[label] ?? ''])),
+      value: group.map((point) => point.value).reduce((a, b) => reduce(a, b)),
+    }))
+  }
+
+  function combine(node: SyntaxNode): Value {
+    const [left, operator, right] = [node.firstChild!, node.firstChild!.nextSibling!, node.lastChild!]
+    return operate(text(operator), value(left), value(right))
+  }
+
+  const found = value(parser.parse(expr).topNode.firstChild!)
+  return typeof found === 'number' ? [{ labels: {}, value: found }] : found
+}
+
+function overRange(name: string, samples: Series['samples'], seconds: number): number | null {
+  const values = samples.map(([, value]) => value)
+  if (name === 'min_over_time') return Math.min(...values)
+  if (name === 'max_over_time') return Math.max(...values)
+  if (samples.length < 2) return null
+  // What a counter lost by a restart of its process counts from zero; without Prometheus's extrapolation.
+  const grown = values.slice(1).reduce((sum, value, i) => sum + (value >= values[i]! ? value - values[i]! : value), 0)
+  if (name === 'increase') return grown
+  if (name === 'rate') return grown / seconds
+  throw new Error(`${name} is not evaluated`)
+}
+
+const ARITHMETIC: Readonly<Record<string, (a: number, b: number) => number>> = { '*': (a, b) => a * b }
+const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '>': (a, b) => a > b,
+  '<': (a, b) => a < b,
+  '==': (a, b) => a === b,
+}
+
+/** A vector keeps its labels; two match where all labels agree. */
+function operate(operator: string, left: Value, right: Value): Value {
+  const arithmetic = ARITHMETIC[operator]
+  const compare = COMPARISONS[operator]
+  if (typeof left === 'number') {
+    if (!arithmetic) throw new Error(`${operator} with a number on the left is not evaluated`)
+    if (typeof right === 'number') return arithmetic(left, right)
+    return right.map(({ labels, value }) => ({ labels, value: arithmetic(left, value) }))
+  }
+  const other = (point: Point): number | undefined =>
+    typeof right === 'number' ? right : right.find(({ labels }) => isSame(labels, point.labels))?.value
+  return left.flatMap((point) => {
+    const against = other(point)
+    if (against === undefined) return []
+    if (operator === 'and') return [point]
+    if (compare) return compare(point.value, against) ? [point] : []
+    if (arithmetic) return [{ ...point, value: arithmetic(point.value, against) }]
+    throw new Error(`${operator} is not evaluated`)
+  })
+}
+
+function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...names].every((name) => (a[name] ?? '') === (b[name] ?? ''))
+}
