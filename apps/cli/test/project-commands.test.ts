@@ -382,7 +382,7 @@ describe('terrane jobs', () => {
     answers[`DELETE /worker/jobs/ogr2ogrImport/${ID}`] = [202, { ...job, status: 'running' }]
     answers[`POST /worker/jobs/ogr2ogrImport/${ID}/retry`] = [202, { ...job, id: 'next' }]
     expect((await terrane('jobs', 'logs', ID)).stdout).toBe('T  info     Started\n')
-    expect((await terrane('jobs', 'cancel', ID)).stdout).toBe('it is being stopped\n')
+    expect((await terrane('jobs', 'cancel', ID)).stdout).toBe('stopping\n')
     expect((await terrane('jobs', 'retry', ID)).stdout).toBe('next\n')
     expect(await terrane('jobs', 'watch', ID)).toMatchObject({ code: 1, stdout: 'failed: The file names no system\n' })
   })

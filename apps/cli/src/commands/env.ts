@@ -6,7 +6,7 @@ import { onProject } from '../run-task.ts'
 /** `terrane env`: the address and the keys of a project, for a shell or a program. */
 export function envCommand(program: Command): void {
   onProject(program.command('env').description('Print the address and keys of the project as lines for a shell.'))
-    .addHelpText('after', '\nExample:\n  $ eval "$(terrane env)"\n\nThe keys are secrets: let them go into no log.')
+    .addHelpText('after', '\nExample:\n  $ eval "$(terrane env)"\n\nThe keys are secrets: keep them out of logs.')
     .action(env)
 }
 

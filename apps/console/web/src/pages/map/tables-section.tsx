@@ -76,7 +76,7 @@ export function TablesSection(props: {
           onInput={(event) => setSearch(event.currentTarget.value)}
         />
       )}
-      {isReady && all.length > 0 && groups.length === 0 && <p class="dim">No table has this in its name.</p>}
+      {isReady && all.length > 0 && groups.length === 0 && <p class="dim">No table matches.</p>}
       {groups.map((group) => (
         <Group key={group.key} group={group} open={all.length <= SHORT || search !== ''} shown={visible}>
           {(table) => (
