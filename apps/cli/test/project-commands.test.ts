@@ -490,6 +490,18 @@ test('env prints lines that a shell takes as they are', async () => {
   const { stdout } = await terrane('env')
   const said = execFileSync('sh', ['-c', `${stdout}printf %s "$TERRANE_SERVICE_ROLE_KEY"`], { encoding: 'utf8' })
   expect(said).toBe(`it's "$HOME"`)
+  expect(stdout).not.toContain('DATABASE_URL')
+})
+
+test('env names the database of the local stack, and of no other project', async () => {
+  vi.stubEnv('TERRANE_URL', '')
+  vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', '')
+  vi.stubEnv('DATABASE_URL', '')
+  vi.stubEnv('TERRANE_DATABASE_PORT', '5555')
+  vi.stubEnv('TERRANE_HOME', folder)
+  await writeFile(join(folder, 'keys.json'), JSON.stringify({ serviceRoleKey: 's', anonKey: 'a', servicesKey: 'k' }))
+  const { stdout } = await terrane('env')
+  expect(stdout).toContain("export DATABASE_URL='postgres://postgres@127.0.0.1:5555/postgres'\n")
 })
 
 test('a place that is none is refused with what is wanted, before anything is asked', async () => {

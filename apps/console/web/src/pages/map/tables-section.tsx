@@ -131,7 +131,9 @@ function TableRow(props: {
   const { name, geometry_type: kind, rows } = table
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {
-    if (isWanted) row.current?.scrollIntoView({ block: 'center' })
+    const list = row.current?.closest('.scroll')
+    // On a phone the whole page scrolls, and the map above the list stays in view.
+    if (isWanted && list && list.scrollHeight > list.clientHeight) row.current?.scrollIntoView({ block: 'center' })
   }, [isWanted])
   return (
     <li ref={row} class="layer-row">
