@@ -31,10 +31,10 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
 
 /** The database of the local stack: that of the environment, or the embedded one. Undefined for any other project. */
 function databaseOf(profile: string | undefined): string | undefined {
-  const env = ownEnvironment()
-  if (profile !== undefined || env['TERRANE_PROFILE'] || (env['TERRANE_URL'] && env['TERRANE_SERVICE_ROLE_KEY']))
-    return undefined
-  return env['DATABASE_URL'] || `postgres://postgres@127.0.0.1:${env['TERRANE_DATABASE_PORT'] || '54329'}/postgres`
+  const { TERRANE_PROFILE, TERRANE_URL, TERRANE_SERVICE_ROLE_KEY, DATABASE_URL, TERRANE_DATABASE_PORT } =
+    ownEnvironment()
+  if (profile !== undefined || TERRANE_PROFILE || (TERRANE_URL && TERRANE_SERVICE_ROLE_KEY)) return undefined
+  return DATABASE_URL || `postgres://postgres@127.0.0.1:${TERRANE_DATABASE_PORT || '54329'}/postgres`
 }
 
 /** A word that a shell takes as it is. */
