@@ -17,8 +17,8 @@ export interface AreaOptions {
 /** A command that runs a task of an area. */
 export function onArea(command: Command): Command {
   return onTask(command)
-    .option('--bbox <west,south,east,north>', 'the area as a box in degrees', box)
-    .option('--area <file>', 'the area as GeoJSON')
+    .option('--bbox <west,south,east,north>', 'bounding box in degrees', box)
+    .option('--area <file>', 'file with the area as GeoJSON')
 }
 
 /** The area that the options say, or the outline of the place of that name, where the worker has a geocoder. */
@@ -26,7 +26,7 @@ export async function areaOf({ bbox, area }: AreaOptions, connection: Connection
   if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
   if (!bbox) {
     if (name !== undefined) return await outlineOf(connection, name)
-    throw areaMissing('Where the area lies is not said')
+    throw areaMissing('No area is given')
   }
   const [west, south, east, north] = bbox
   const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
@@ -54,5 +54,5 @@ function areaMissing(why: string): TerraneError {
 function box(text: string): Box {
   const numbers = text.split(',').map(Number)
   if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers as unknown as Box
-  throw new InvalidArgumentError('Four numbers are wanted: west,south,east,north.')
+  throw new InvalidArgumentError('Give four numbers: west,south,east,north.')
 }

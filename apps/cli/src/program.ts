@@ -7,7 +7,7 @@ Commands work on the local stack of this folder. For another project:
   --profile, TERRANE_PROFILE                an entry of ~/.config/terrane/profiles.json
   TERRANE_URL, TERRANE_SERVICE_ROLE_KEY     its address and key
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong call.`
+Exit codes: 0 success, 1 refused or failed, 2 usage error.`
 
 /** Commands by what they are for, as the help lists them. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
@@ -26,10 +26,10 @@ export type AddCommands = (program: Command) => void
 /** The command line with these commands. */
 export function makeProgram(commands: readonly AddCommands[]): Command {
   const program = new Command('terrane')
-    .description('Terrane on the command line: bring data, run jobs, ask for routes, and find out what is wrong.')
+    .description('Import data, run jobs, publish tables and functions, and check an installation.')
     .version(manifest.version, '-v, --version', 'print the version')
     .enablePositionalOptions()
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .exitOverride()
     .addHelpText('after', ENVIRONMENT)
   for (const add of commands) add(program)

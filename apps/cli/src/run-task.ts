@@ -20,10 +20,10 @@ export function onProject(command: Command): Command {
 /** A command that runs a task. */
 export function onTask(command: Command): Command {
   return onProject(command)
-    .option('--watch', 'show how far it is, and wait for its end (so it is unless --no-watch)', true)
-    .option('--no-watch', 'print the id of the job and leave it')
-    .option('--schedule <cron>', 'run it at these times instead of now, e.g. @daily or "30 2 * * *"')
-    .option('--time-zone <name>', 'whose clocks --schedule means, e.g. Europe/Zurich (default: UTC)')
+    .option('--watch', 'show progress and wait for the end (default)', true)
+    .option('--no-watch', 'print the id of the job and return')
+    .option('--schedule <cron>', 'run at these times instead of now, e.g. @daily or "30 2 * * *"')
+    .option('--time-zone <name>', 'time zone of --schedule, e.g. Europe/Zurich (default: UTC)')
 }
 
 /**
@@ -59,7 +59,7 @@ export async function runTask<Name extends TaskName>(
   } catch (error) {
     line.end()
     if (stopped.signal.aborted) await jobs.cancel(task, id)
-    if (error instanceof JobFailed) note(`terrane jobs why ${id} says more; terrane jobs retry ${id} tries again.`)
+    if (error instanceof JobFailed) note(`See terrane jobs why ${id}; try again with terrane jobs retry ${id}.`)
     throw error
   } finally {
     process.off('SIGINT', stop)

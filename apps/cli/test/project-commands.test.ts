@@ -382,7 +382,7 @@ describe('terrane jobs', () => {
     answers[`DELETE /worker/jobs/ogr2ogrImport/${ID}`] = [202, { ...job, status: 'running' }]
     answers[`POST /worker/jobs/ogr2ogrImport/${ID}/retry`] = [202, { ...job, id: 'next' }]
     expect((await terrane('jobs', 'logs', ID)).stdout).toBe('T  info     Started\n')
-    expect((await terrane('jobs', 'cancel', ID)).stdout).toBe('it is being stopped\n')
+    expect((await terrane('jobs', 'cancel', ID)).stdout).toBe('stopping\n')
     expect((await terrane('jobs', 'retry', ID)).stdout).toBe('next\n')
     expect(await terrane('jobs', 'watch', ID)).toMatchObject({ code: 1, stdout: 'failed: The file names no system\n' })
   })
@@ -490,6 +490,18 @@ test('env prints lines that a shell takes as they are', async () => {
   const { stdout } = await terrane('env')
   const said = execFileSync('sh', ['-c', `${stdout}printf %s "$TERRANE_SERVICE_ROLE_KEY"`], { encoding: 'utf8' })
   expect(said).toBe(`it's "$HOME"`)
+  expect(stdout).not.toContain('DATABASE_URL')
+})
+
+test('env names the database of the local stack, and of no other project', async () => {
+  vi.stubEnv('TERRANE_URL', '')
+  vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', '')
+  vi.stubEnv('DATABASE_URL', '')
+  vi.stubEnv('TERRANE_DATABASE_PORT', '5555')
+  vi.stubEnv('TERRANE_HOME', folder)
+  await writeFile(join(folder, 'keys.json'), JSON.stringify({ serviceRoleKey: 's', anonKey: 'a', servicesKey: 'k' }))
+  const { stdout } = await terrane('env')
+  expect(stdout).toContain("export DATABASE_URL='postgres://postgres@127.0.0.1:5555/postgres'\n")
 })
 
 test('a place that is none is refused with what is wanted, before anything is asked', async () => {

@@ -46,7 +46,7 @@ export const Env = Type.Object({
   ),
   TERRANE_CONSOLE_PASSWORD: Type.Optional(Secret('Password of the first user.', 10)),
   TERRANE_CONSOLE_SECURE_COOKIES: Type.Optional(
-    Type.Boolean({ description: 'Cookies for https only; true in shared mode when absent.' }),
+    Type.Boolean({ description: 'Send cookies over https only; default: true in shared mode.' }),
   ),
   TERRANE_CONSOLE_IDLE_MINUTES: Type.Integer({
     default: 720,
@@ -55,7 +55,7 @@ export const Env = Type.Object({
   }),
   TERRANE_CONSOLE_SESSION_HOURS: Type.Integer({ default: 168, minimum: 1, description: 'A session ends after this.' }),
   TERRANE_CONSOLE_PAGE_DIR: Type.Optional(
-    Type.String({ description: 'A built page; when absent dist of the console, built when missing or stale.' }),
+    Type.String({ description: 'Folder of a built page; default: dist of the console, built when missing or stale.' }),
   ),
   TERRANE_CONSOLE_BASEMAP: Type.Optional(
     Type.String({

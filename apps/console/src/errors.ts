@@ -3,14 +3,14 @@ import { defineError } from '@terrane/core'
 export const notSignedIn = defineError(
   'NOT_SIGNED_IN',
   'unauthenticated',
-  () => 'There is no session, or it has ended',
+  () => 'No session, or it has expired',
   () => ({ hint: 'Sign in with POST /api/session.' }),
 )
 
 export const wrongPassword = defineError(
   'WRONG_PASSWORD',
   'unauthenticated',
-  () => 'The e-mail address and the password do not belong together',
+  () => 'E-mail address or password is wrong',
 )
 
 export const tooManyAttempts = defineError(
@@ -22,7 +22,7 @@ export const tooManyAttempts = defineError(
 export const tooBusy = defineError(
   'TOO_BUSY',
   'unavailable',
-  () => 'Too many people are signing in at this moment',
+  () => 'Too many sign-ins at the moment',
   () => ({ hint: 'Try again in a few seconds.' }),
 )
 
@@ -57,7 +57,7 @@ export const serviceDown = defineError(
   'SERVICE_DOWN',
   'unavailable',
   (f: { service: string }) => `The ${f.service} does not answer`,
-  () => ({ hint: 'Try again in a moment. If it stays so, look at the log of that service.' }),
+  () => ({ hint: 'Try again in a moment. If it persists, check the log of that service.' }),
 )
 
 export const serviceSlow = defineError(
@@ -70,14 +70,14 @@ export const projectKeyEnded = defineError(
   'PROJECT_KEY_ENDED',
   'unauthenticated',
   (f: { service: string }) => `The ${f.service} no longer takes the key that the console sends for this project`,
-  () => ({ hint: 'It has ended or was revoked. An operator has to give the project another one.' }),
+  () => ({ hint: 'It has expired or was revoked. An operator has to set a new one.' }),
 )
 
 export const serviceRefused = defineError(
   'SERVICE_REFUSED',
   'upstream',
   (f: { service: string }) => `The key that the console sends may not do this at the ${f.service}`,
-  () => ({ hint: 'An operator has to compare the keys of the console with those of that service.' }),
+  () => ({ hint: 'An operator has to check that the console and that service use the same keys.' }),
 )
 
 export const pageMissing = defineError(

@@ -122,7 +122,7 @@ describe(`wrong passwords (${testLane()})`, () => {
         if (response.status === 429) {
           expect(code).toBe('TOO_MANY_ATTEMPTS')
           expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-        } else expect(message).toBe('The e-mail address and the password do not belong together')
+        } else expect(message).toBe('E-mail address or password is wrong')
       }
       seen[email] = statuses
     }

@@ -8,7 +8,7 @@ export interface ClientOptions {
   readonly key: string
   /** The project, where the worker serves several. */
   readonly projectRef?: string
-  /** What requests are made with; the global `fetch` when absent. */
+  /** Function that sends requests; default: the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 

@@ -266,7 +266,7 @@ export interface paths {
         put?: never;
         /**
          * Export a table or query as a file
-         * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile; an object that is there is replaced. Rows are of one moment. What the format cannot hold is counted in warnings.
+         * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. Values that the format cannot hold are counted in warnings.
          */
         post: operations["exportTable"];
         delete?: never;
@@ -842,11 +842,11 @@ export interface components {
              */
             cron: string;
             /**
-             * @description Name of the IANA database whose clocks count.
+             * @description Time zone of the IANA database.
              * @example Europe/Zurich
              */
             timeZone: string;
-            /** @description Runs at no time until it is false again. */
+            /** @description Does not run while true. */
             paused: boolean;
             project_ref: string;
             /** @description The request without its secrets. */
@@ -856,7 +856,7 @@ export interface components {
             next_run_at: string | null;
             last_run_at: string | null;
             last_job_id: string | null;
-            /** @description Times that were left out because the job of an earlier one had not ended. */
+            /** @description Times that were skipped because the job of an earlier one had not ended. */
             skipped: number;
             last_skipped_at: string | null;
             /** Format: date-time */
@@ -901,9 +901,9 @@ export interface components {
             /** @description For people. */
             description: string;
             tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
-            /** @description Ends that it hears of; a cancelled job is failed. */
+            /** @description Ends that it is called for; a cancelled job is failed. */
             statuses: ("success" | "failed")[];
-            /** @description Hears of nothing until it is false again. */
+            /** @description Is not called while true. */
             paused: boolean;
             project_ref: string;
             /** Format: date-time */
@@ -945,9 +945,9 @@ export interface components {
             /** @description For people. */
             description: string;
             tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
-            /** @description Ends that it hears of; a cancelled job is failed. */
+            /** @description Ends that it is called for; a cancelled job is failed. */
             statuses: ("success" | "failed")[];
-            /** @description Hears of nothing until it is false again. */
+            /** @description Is not called while true. */
             paused: boolean;
             project_ref: string;
             /** Format: date-time */
@@ -2157,11 +2157,11 @@ export interface operations {
                     } & {
                         [key: string]: unknown;
                     };
-                    /** @description What to import; all topics but "all" when absent. */
+                    /** @description Topics to import. Default: all except "all". */
                     topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "all")[];
-                    /** @description Tables are called {tablePrefix}_{topic} and must not exist; made from areaName when absent. */
+                    /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
                     tablePrefix?: string;
-                    /** @description Where the data come from; the default of the worker when absent. */
+                    /** @description Where the data come from. Default: the source that the worker is configured with. */
                     source?: {
                         /** @enum {string} */
                         kind: "file";
@@ -2187,7 +2187,7 @@ export interface operations {
                      * @default false
                      */
                     clip?: boolean;
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -2303,11 +2303,11 @@ export interface operations {
                     topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
                     /** @description Types of Overture. */
                     types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-                    /** @description Tables are called {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist; made from areaName when absent. */
+                    /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
                     tablePrefix?: string;
-                    /** @description An Overture release that is still published; the latest when absent. */
+                    /** @description An Overture release that is still published. Default: the latest. */
                     release?: string;
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -2400,7 +2400,7 @@ export interface operations {
                      * @default public
                      */
                     schema?: string;
-                    /** @description Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not. */
+                    /** @description Layer to import, or "*" for every layer that has rows, each as {tableName}_{layer}. Default: the only layer with rows, or "*" if there are several. */
                     layer?: string;
                     /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                     sourceSrs?: string;
@@ -2438,11 +2438,11 @@ export interface operations {
                     types?: {
                         [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                     };
-                    /** @description Fields to import; all when absent. */
+                    /** @description Fields to import. Default: all. */
                     fields?: string[];
                     /** @description Most features to import. */
                     limit?: number;
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -2536,9 +2536,9 @@ export interface operations {
                             bucket: string;
                             path: string;
                         };
-                        /** @description What the source is known by; its address when absent. */
+                        /** @description Name of the source. Default: its address. */
                         name?: string;
-                        /** @description When this imagery was taken; as for the request when absent. */
+                        /** @description When this imagery was taken. Default: datetime of the request. */
                         datetime?: string;
                         /** @description As for the request, which it takes the place of. */
                         profile?: string;
@@ -2559,7 +2559,7 @@ export interface operations {
                         };
                         /** @description Where the Item or the ItemCollection lies. */
                         url?: string;
-                        /** @description Name or role of the asset of each item; its only GeoTIFF when absent. */
+                        /** @description Name or role of the asset of each item. Default: its only GeoTIFF. */
                         asset?: string;
                     };
                     /**
@@ -2585,13 +2585,13 @@ export interface operations {
                      * @default dinov3-vitl16-pretrain-sat493m
                      */
                     modelName?: string;
-                    /** @description 0-based band indices in the order the model expects; chosen by name when absent. */
+                    /** @description 0-based band indices in the order the model expects. Default: chosen by name. */
                     bands?: number[];
-                    /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; found by the name of the product when absent; "none" for no profile. */
+                    /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; "none" for no profile. Default: found by the name of the product. */
                     profile?: string;
                     /** @description Reference system of the raster, in the place of what the file says. */
                     sourceSrs?: string;
-                    /** @description When the imagery was taken, RFC 3339; by the name of the product when absent. Models that take a time need it. */
+                    /** @description When the imagery was taken, RFC 3339. Default: read from the name of the product. Models that take a time need it. */
                     datetime?: string;
                     /** @description Take bands, profile and stretch of that table, so that both compare. */
                     scaleFrom?: {
@@ -2603,7 +2603,7 @@ export interface operations {
                      * @default false
                      */
                     uploadArtifactsToStorage?: boolean;
-                    /** @description Pixels from tile to tile; tileSize when absent. */
+                    /** @description Pixels from tile to tile. Default: tileSize. */
                     stride?: number;
                     /**
                      * @description Tiles over the edge: mirrored pixels, left out, or moved inward.
@@ -2629,11 +2629,11 @@ export interface operations {
                      * @enum {unknown}
                      */
                     level?: "tile" | "patch";
-                    /** @description User to whom the table belongs; the service role when absent. */
+                    /** @description User who owns the table. Default: the service role. */
                     ownerUuid?: string | null;
-                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
                     isPublic?: boolean;
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -2754,7 +2754,7 @@ export interface operations {
                     };
                     /** @description A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking; hex2vec without tags. */
                     osmPreset?: string;
-                    /** @description count, contextual-count or hex2vec, or one of them with options; count when absent. */
+                    /** @description count, contextual-count or hex2vec, or one of them with options. Default: count. */
                     embedder?: string | {
                         kind: string;
                         /** @description Count each value of a key by itself; contextual-count: false, else true. */
@@ -2781,7 +2781,7 @@ export interface operations {
                         /** @description hex2vec: the same seed gives the same vectors; 0. */
                         seed?: number;
                     };
-                    /** @description Where the data come from; the default of the worker when absent. */
+                    /** @description Where the data come from. Default: the source that the worker is configured with. */
                     source?: {
                         /** @enum {string} */
                         kind: "file";
@@ -2842,13 +2842,13 @@ export interface operations {
                      * @default false
                      */
                     uploadArtifactsToStorage?: boolean;
-                    /** @description User to whom the table belongs; the service role when absent. */
+                    /** @description User who owns the table. Default: the service role. */
                     ownerUuid?: string | null;
-                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
                     isPublic?: boolean;
                     /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
                     pretrainedModelRunId?: string | null;
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -2928,7 +2928,7 @@ export interface operations {
                     /** @description Table or view with a geometry column: the first layer. */
                     table: string;
                     /**
-                     * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.
+                     * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": chosen by the density of the data.
                      * @default auto
                      */
                     zooms?: "auto" | number[] | {
@@ -2940,9 +2940,9 @@ export interface operations {
                      * @default public
                      */
                     schema?: string;
-                    /** @description Name of the layer; the table name when absent. */
+                    /** @description Name of the layer. Default: the table name. */
                     layerName?: string;
-                    /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
+                    /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
                     properties?: string[];
                     /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
                     filter?: string;
@@ -2951,7 +2951,7 @@ export interface operations {
                      * @default 1
                      */
                     dropRate?: number;
-                    /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                    /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
                     rankBy?: {
                         /** @description A property of numbers. */
                         property: string;
@@ -2969,7 +2969,7 @@ export interface operations {
                          * @default 50
                          */
                         distance?: number;
-                        /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                        /** @description The last zoom with clusters. Default: one below the highest of the layer. */
                         maxZoom?: number;
                         /** @default 2 */
                         minPoints?: number;
@@ -2985,7 +2985,7 @@ export interface operations {
                     layers?: {
                         /** @description Table or view with a geometry column. */
                         table: string;
-                        /** @description Zooms of the layer, as those of the archive, which they are when absent. */
+                        /** @description Zooms of the layer. Default: those of the archive. */
                         zooms?: "auto" | number[] | {
                             min: number;
                             max: number;
@@ -2995,9 +2995,9 @@ export interface operations {
                          * @default public
                          */
                         schema?: string;
-                        /** @description Name of the layer; the table name when absent. */
+                        /** @description Name of the layer. Default: the table name. */
                         layerName?: string;
-                        /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
+                        /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
                         properties?: string[];
                         /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
                         filter?: string;
@@ -3006,7 +3006,7 @@ export interface operations {
                          * @default 1
                          */
                         dropRate?: number;
-                        /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                        /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
                         rankBy?: {
                             /** @description A property of numbers. */
                             property: string;
@@ -3024,7 +3024,7 @@ export interface operations {
                              * @default 50
                              */
                             distance?: number;
-                            /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                            /** @description The last zoom with clusters. Default: one below the highest of the layer. */
                             maxZoom?: number;
                             /** @default 2 */
                             minPoints?: number;
@@ -3037,14 +3037,14 @@ export interface operations {
                             }[];
                         };
                     }[];
-                    /** @description Name of the object in the bucket, without .pmtiles; the table name when absent. */
+                    /** @description Name of the object in the bucket, without .pmtiles. Default: the table name. */
                     archiveName?: string;
                     /**
                      * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
                      * @default 500000
                      */
                     maxTileBytes?: number;
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -3146,9 +3146,9 @@ export interface operations {
                         bucket: string;
                         path: string;
                     };
-                    /** @description Columns to export besides the geometry; all when absent. */
+                    /** @description Columns to export besides the geometry. Default: all. */
                     columns?: string[];
-                    /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                    /** @description Fails the job on anything that would be a warning. Default: false. */
                     strict?: boolean;
                     /** @description Required on the shared pool. */
                     projectTarget?: {
@@ -3214,7 +3214,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Jobs that this schedule has submitted. */
                 schedule?: string;
-                /** @description Parts of this job; jobs that are no parts when absent. */
+                /** @description Parts of this job. Default: jobs that are not parts. */
                 parent?: string;
                 order?: "created_at.desc" | "created_at.asc";
             };
@@ -3553,13 +3553,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -3577,11 +3577,11 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What to import; all topics but "all" when absent. */
+                        /** @description Topics to import. Default: all except "all". */
                         topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "all")[];
-                        /** @description Tables are called {tablePrefix}_{topic} and must not exist; made from areaName when absent. */
+                        /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
                         tablePrefix?: string;
-                        /** @description Where the data come from; the default of the worker when absent. */
+                        /** @description Where the data come from. Default: the source that the worker is configured with. */
                         source?: {
                             /** @enum {string} */
                             kind: "file";
@@ -3607,7 +3607,7 @@ export interface operations {
                          * @default false
                          */
                         clip?: boolean;
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -3672,13 +3672,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -3703,9 +3703,9 @@ export interface operations {
                                 bucket: string;
                                 path: string;
                             };
-                            /** @description What the source is known by; its address when absent. */
+                            /** @description Name of the source. Default: its address. */
                             name?: string;
-                            /** @description When this imagery was taken; as for the request when absent. */
+                            /** @description When this imagery was taken. Default: datetime of the request. */
                             datetime?: string;
                             /** @description As for the request, which it takes the place of. */
                             profile?: string;
@@ -3726,7 +3726,7 @@ export interface operations {
                             };
                             /** @description Where the Item or the ItemCollection lies. */
                             url?: string;
-                            /** @description Name or role of the asset of each item; its only GeoTIFF when absent. */
+                            /** @description Name or role of the asset of each item. Default: its only GeoTIFF. */
                             asset?: string;
                         };
                         /**
@@ -3752,13 +3752,13 @@ export interface operations {
                          * @default dinov3-vitl16-pretrain-sat493m
                          */
                         modelName?: string;
-                        /** @description 0-based band indices in the order the model expects; chosen by name when absent. */
+                        /** @description 0-based band indices in the order the model expects. Default: chosen by name. */
                         bands?: number[];
-                        /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; found by the name of the product when absent; "none" for no profile. */
+                        /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; "none" for no profile. Default: found by the name of the product. */
                         profile?: string;
                         /** @description Reference system of the raster, in the place of what the file says. */
                         sourceSrs?: string;
-                        /** @description When the imagery was taken, RFC 3339; by the name of the product when absent. Models that take a time need it. */
+                        /** @description When the imagery was taken, RFC 3339. Default: read from the name of the product. Models that take a time need it. */
                         datetime?: string;
                         /** @description Take bands, profile and stretch of that table, so that both compare. */
                         scaleFrom?: {
@@ -3770,7 +3770,7 @@ export interface operations {
                          * @default false
                          */
                         uploadArtifactsToStorage?: boolean;
-                        /** @description Pixels from tile to tile; tileSize when absent. */
+                        /** @description Pixels from tile to tile. Default: tileSize. */
                         stride?: number;
                         /**
                          * @description Tiles over the edge: mirrored pixels, left out, or moved inward.
@@ -3796,11 +3796,11 @@ export interface operations {
                          * @enum {unknown}
                          */
                         level?: "tile" | "patch";
-                        /** @description User to whom the table belongs; the service role when absent. */
+                        /** @description User who owns the table. Default: the service role. */
                         ownerUuid?: string | null;
-                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
                         isPublic?: boolean;
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -3865,13 +3865,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -3899,7 +3899,7 @@ export interface operations {
                         };
                         /** @description A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking; hex2vec without tags. */
                         osmPreset?: string;
-                        /** @description count, contextual-count or hex2vec, or one of them with options; count when absent. */
+                        /** @description count, contextual-count or hex2vec, or one of them with options. Default: count. */
                         embedder?: string | {
                             kind: string;
                             /** @description Count each value of a key by itself; contextual-count: false, else true. */
@@ -3926,7 +3926,7 @@ export interface operations {
                             /** @description hex2vec: the same seed gives the same vectors; 0. */
                             seed?: number;
                         };
-                        /** @description Where the data come from; the default of the worker when absent. */
+                        /** @description Where the data come from. Default: the source that the worker is configured with. */
                         source?: {
                             /** @enum {string} */
                             kind: "file";
@@ -3987,13 +3987,13 @@ export interface operations {
                          * @default false
                          */
                         uploadArtifactsToStorage?: boolean;
-                        /** @description User to whom the table belongs; the service role when absent. */
+                        /** @description User who owns the table. Default: the service role. */
                         ownerUuid?: string | null;
-                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. true without ownerUuid and false with it when absent. */
+                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
                         isPublic?: boolean;
                         /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
                         pretrainedModelRunId?: string | null;
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -4058,13 +4058,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -4086,11 +4086,11 @@ export interface operations {
                         topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
                         /** @description Types of Overture. */
                         types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-                        /** @description Tables are called {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist; made from areaName when absent. */
+                        /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
                         tablePrefix?: string;
-                        /** @description An Overture release that is still published; the latest when absent. */
+                        /** @description An Overture release that is still published. Default: the latest. */
                         release?: string;
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -4155,13 +4155,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -4186,7 +4186,7 @@ export interface operations {
                          * @default public
                          */
                         schema?: string;
-                        /** @description Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not. */
+                        /** @description Layer to import, or "*" for every layer that has rows, each as {tableName}_{layer}. Default: the only layer with rows, or "*" if there are several. */
                         layer?: string;
                         /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                         sourceSrs?: string;
@@ -4224,11 +4224,11 @@ export interface operations {
                         types?: {
                             [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                         };
-                        /** @description Fields to import; all when absent. */
+                        /** @description Fields to import. Default: all. */
                         fields?: string[];
                         /** @description Most features to import. */
                         limit?: number;
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -4293,13 +4293,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -4332,9 +4332,9 @@ export interface operations {
                             bucket: string;
                             path: string;
                         };
-                        /** @description Columns to export besides the geometry; all when absent. */
+                        /** @description Columns to export besides the geometry. Default: all. */
                         columns?: string[];
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -4399,13 +4399,13 @@ export interface operations {
                      */
                     cron: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @default UTC
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
                     /**
-                     * @description Runs at no time until it is false again.
+                     * @description Does not run while true.
                      * @default false
                      */
                     paused?: boolean;
@@ -4417,7 +4417,7 @@ export interface operations {
                         /** @description Table or view with a geometry column: the first layer. */
                         table: string;
                         /**
-                         * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.
+                         * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": chosen by the density of the data.
                          * @default auto
                          */
                         zooms?: "auto" | number[] | {
@@ -4429,9 +4429,9 @@ export interface operations {
                          * @default public
                          */
                         schema?: string;
-                        /** @description Name of the layer; the table name when absent. */
+                        /** @description Name of the layer. Default: the table name. */
                         layerName?: string;
-                        /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
+                        /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
                         properties?: string[];
                         /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
                         filter?: string;
@@ -4440,7 +4440,7 @@ export interface operations {
                          * @default 1
                          */
                         dropRate?: number;
-                        /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                        /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
                         rankBy?: {
                             /** @description A property of numbers. */
                             property: string;
@@ -4458,7 +4458,7 @@ export interface operations {
                              * @default 50
                              */
                             distance?: number;
-                            /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                            /** @description The last zoom with clusters. Default: one below the highest of the layer. */
                             maxZoom?: number;
                             /** @default 2 */
                             minPoints?: number;
@@ -4474,7 +4474,7 @@ export interface operations {
                         layers?: {
                             /** @description Table or view with a geometry column. */
                             table: string;
-                            /** @description Zooms of the layer, as those of the archive, which they are when absent. */
+                            /** @description Zooms of the layer. Default: those of the archive. */
                             zooms?: "auto" | number[] | {
                                 min: number;
                                 max: number;
@@ -4484,9 +4484,9 @@ export interface operations {
                              * @default public
                              */
                             schema?: string;
-                            /** @description Name of the layer; the table name when absent. */
+                            /** @description Name of the layer. Default: the table name. */
                             layerName?: string;
-                            /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
+                            /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
                             properties?: string[];
                             /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
                             filter?: string;
@@ -4495,7 +4495,7 @@ export interface operations {
                              * @default 1
                              */
                             dropRate?: number;
-                            /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                            /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
                             rankBy?: {
                                 /** @description A property of numbers. */
                                 property: string;
@@ -4513,7 +4513,7 @@ export interface operations {
                                  * @default 50
                                  */
                                 distance?: number;
-                                /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                                /** @description The last zoom with clusters. Default: one below the highest of the layer. */
                                 maxZoom?: number;
                                 /** @default 2 */
                                 minPoints?: number;
@@ -4526,14 +4526,14 @@ export interface operations {
                                 }[];
                             };
                         }[];
-                        /** @description Name of the object in the bucket, without .pmtiles; the table name when absent. */
+                        /** @description Name of the object in the bucket, without .pmtiles. Default: the table name. */
                         archiveName?: string;
                         /**
                          * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
                          * @default 500000
                          */
                         maxTileBytes?: number;
-                        /** @description Whatever would be a warning in the result fails the job instead; false when absent. */
+                        /** @description Fails the job on anything that would be a warning. Default: false. */
                         strict?: boolean;
                         /** @description Required on the shared pool. */
                         projectTarget?: {
@@ -4734,11 +4734,11 @@ export interface operations {
                      */
                     cron?: string;
                     /**
-                     * @description Name of the IANA database whose clocks count.
+                     * @description Time zone of the IANA database.
                      * @example Europe/Zurich
                      */
                     timeZone?: string;
-                    /** @description Runs at no time until it is false again. */
+                    /** @description Does not run while true. */
                     paused?: boolean;
                 };
             };
@@ -4833,11 +4833,11 @@ export interface operations {
                     description?: string;
                     /** @description Every task when null or absent. */
                     tasks?: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
-                    /** @description Ends that it hears of; a cancelled job is failed. */
+                    /** @description Ends that it is called for; a cancelled job is failed. */
                     statuses?: ("success" | "failed")[];
-                    /** @description Hears of nothing until it is false again. */
+                    /** @description Is not called while true. */
                     paused?: boolean;
-                    /** @description whsec_ and 24 to 64 bytes as base64; made when absent. Sealed at once. */
+                    /** @description whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted. */
                     secret?: string;
                 };
             };
@@ -4974,7 +4974,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Hears of nothing until it is false again. */
+                    /** @description Is not called while true. */
                     paused: boolean;
                 };
             };

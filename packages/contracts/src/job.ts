@@ -96,7 +96,7 @@ export const JobListQuery = Type.Object(
     cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before.' })),
     schedule: Type.Optional(Type.String({ format: 'uuid', description: 'Jobs that this schedule has submitted.' })),
     parent: Type.Optional(
-      Type.String({ format: 'uuid', description: 'Parts of this job; jobs that are no parts when absent.' }),
+      Type.String({ format: 'uuid', description: 'Parts of this job. Default: jobs that are not parts.' }),
     ),
     order: Type.Optional(Type.Enum(['created_at.desc', 'created_at.asc'], { default: 'created_at.desc' })),
   },

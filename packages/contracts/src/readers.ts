@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 export const readers = () => ({
   ownerUuid: Type.Optional(
     Type.Union([Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }), Type.Null()], {
-      description: 'User to whom the table belongs; the service role when absent.',
+      description: 'User who owns the table. Default: the service role.',
     }),
   ),
   isPublic: Type.Optional(
     Type.Boolean({
       description:
         'true: anon and authenticated read the table; false: only its owner and the service role. ' +
-        'true without ownerUuid and false with it when absent.',
+        'Default: true without ownerUuid, false with it.',
     }),
   ),
 })

@@ -13,10 +13,10 @@ const times = {
   timeZone: Type.String({
     minLength: 1,
     maxLength: 100,
-    description: 'Name of the IANA database whose clocks count.',
+    description: 'Time zone of the IANA database.',
     examples: ['Europe/Zurich'],
   }),
-  paused: Type.Boolean({ description: 'Runs at no time until it is false again.' }),
+  paused: Type.Boolean({ description: 'Does not run while true.' }),
 }
 
 /** Body that makes a schedule; `input` is the body of the task. */
@@ -60,7 +60,7 @@ export const Schedule = named(
       last_job_id: nullable(Type.String({ format: 'uuid' })),
       skipped: Type.Integer({
         minimum: 0,
-        description: 'Times that were left out because the job of an earlier one had not ended.',
+        description: 'Times that were skipped because the job of an earlier one had not ended.',
       }),
       last_skipped_at: nullable(Type.String({ format: 'date-time' })),
       created_at: Type.String({ format: 'date-time' }),

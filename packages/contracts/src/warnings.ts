@@ -19,6 +19,6 @@ export type JobWarning = Static<typeof JobWarning>
 export const strict = () =>
   Type.Optional(
     Type.Boolean({
-      description: 'Whatever would be a warning in the result fails the job instead; false when absent.',
+      description: 'Fails the job on anything that would be a warning. Default: false.',
     }),
   )

@@ -9,15 +9,15 @@ const fields = {
     Type.Array(Type.Enum([...TASK_NAMES]), {
       minItems: 1,
       maxItems: TASK_NAMES.length,
-      description: 'Tasks whose jobs it hears of.',
+      description: 'Tasks whose jobs it is called for.',
     }),
   ),
   statuses: Type.Array(Type.Enum(['success', 'failed']), {
     minItems: 1,
     maxItems: 2,
-    description: 'Ends that it hears of; a cancelled job is failed.',
+    description: 'Ends that it is called for; a cancelled job is failed.',
   }),
-  paused: Type.Boolean({ description: 'Hears of nothing until it is false again.' }),
+  paused: Type.Boolean({ description: 'Is not called while true.' }),
 }
 
 export const NewWebhook = Type.Object(
@@ -31,7 +31,7 @@ export const NewWebhook = Type.Object(
       Type.String({
         maxLength: 96,
         pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-        description: 'whsec_ and 24 to 64 bytes as base64; made when absent. Sealed at once.',
+        description: 'whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted.',
       }),
     ),
   },

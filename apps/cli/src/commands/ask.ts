@@ -33,16 +33,18 @@ export function askCommands(program: Command): void {
   onProject(
     program
       .command('route')
-      .description('The way from one place to another, each `latitude,longitude`.')
-      .argument('<from>', 'where it begins', place)
-      .argument('<to>', 'where it ends', place),
+      .description('Route between two places, each `latitude,longitude`.')
+      .argument('<from>', 'start', place)
+      .argument('<to>', 'destination', place),
   )
-    .addOption(new Option('--by <mode>', 'how to travel').choices(MODES).default('auto'))
+    .addOption(new Option('--by <mode>', 'travel mode').choices(MODES).default('auto'))
     .addHelpText('after', '\nExample:\n  $ terrane route 48.0975,11.5922 48.1085,11.5879 --by bicycle')
     .action(route)
-  onProject(program.command('search <table>').description('The tiles or cells that are most like the one at a place.'))
-    .requiredOption('--at <latitude,longitude>', 'the place', place)
-    .option('--limit <number>', 'how many', whole, 10)
+  onProject(
+    program.command('search <table>').description('Find the tiles or cells most similar to the one at a place.'),
+  )
+    .requiredOption('--at <latitude,longitude>', 'place to compare with', place)
+    .option('--limit <number>', 'number of results', whole, 10)
     .addHelpText('after', '\nExample:\n  $ terrane search scene --at 48.1,11.6 --limit 5')
     .action(search)
 }

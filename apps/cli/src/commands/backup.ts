@@ -11,7 +11,7 @@ TERRANE_HOME, else those of the local stack that runs in .terrane.`
 export function backupCommands(program: Command): void {
   program
     .command('backup')
-    .description('Save database, objects, deployed functions and keys while the apps go on.')
+    .description('Save database, objects, deployed functions and keys while the apps run.')
     .requiredOption('--to <place>', 'an empty folder, or s3://{bucket}/{prefix}')
     .addHelpText('after', `${PLACES}\n\nA backup holds secrets: keep it as you keep keys.`)
     .action(async ({ to }: { to: string }) => {
@@ -31,7 +31,7 @@ export function backupCommands(program: Command): void {
     })
   program
     .command('restore')
-    .description('Restore a backup into an empty installation; the backup is checked before anything is written.')
+    .description('Restore a backup into an empty installation; checks the backup first.')
     .requiredOption('--from <place>', 'where the backup is: a folder, or s3://{bucket}/{prefix}')
     .addHelpText('after', `${PLACES}\nWithout DATABASE_URL an embedded database is made in TERRANE_HOME.`)
     .action(async ({ from }: { from: string }) => {

@@ -9,11 +9,11 @@ import { note } from '../output.ts'
 export function databaseCommands(program: Command): void {
   program
     .command('database')
-    .description('The database of an installation.')
+    .description('Move the database of an installation.')
     .command('move')
-    .description('Copy the database of DATABASE_URL into an empty one, as it is at one moment, and compare the two.')
-    .option('--to <url>', 'where to, without a password')
-    .option('--to-file <file>', 'a file with the URL; - is standard input')
+    .description('Copy a snapshot of the database of DATABASE_URL into an empty one, and compare the two.')
+    .option('--to <url>', 'target, without a password')
+    .option('--to-file <file>', 'file with the target URL; - is standard input')
     .addHelpText(
       'after',
       `

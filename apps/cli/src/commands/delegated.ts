@@ -6,10 +6,10 @@ import { localEnvironment, ownEnvironment } from '../connection.ts'
 
 /** Groups of commands that belong to an app and are its own program. */
 const GROUPS = [
-  ['functions', 'functions', 'Make, deploy and watch the functions of a project.'],
-  ['models', 'worker', 'Embedding models: list, check, add, pin, fetch.'],
-  ['user', 'console', 'People who sign in to the console.'],
-  ['member', 'console', 'Who belongs to which organization.'],
+  ['functions', 'functions', 'Create, serve, deploy and watch functions.'],
+  ['models', 'worker', 'List, check, add, pin and fetch embedding models.'],
+  ['user', 'console', 'Create and change console users.'],
+  ['member', 'console', 'Manage members of organizations.'],
 ] as const
 
 /** `terrane functions|models|user|member …`, handed on to the app's program as they are. */

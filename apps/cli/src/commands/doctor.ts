@@ -13,7 +13,7 @@ interface Options {
 export function doctorCommand(checks: () => Promise<readonly Check[]>): AddCommands {
   return (program) =>
     void onProject(
-      program.command('doctor').description('Look for what keeps Terrane from working, and say what to do.'),
+      program.command('doctor').description('Check the machine, the project and its services, and suggest fixes.'),
     )
       .addHelpText('after', '\nExit code 1 when something is wrong.')
       .action((options: Options) => doctor(checks, options))

@@ -1,12 +1,16 @@
 import type { Command } from 'commander'
-import { connect } from '../connection.ts'
+import { connect, ownEnvironment } from '../connection.ts'
 import { print } from '../output.ts'
 import { onProject } from '../run-task.ts'
 
 /** `terrane env`: the address and the keys of a project, for a shell or a program. */
 export function envCommand(program: Command): void {
-  onProject(program.command('env').description('Print the address and keys of the project as lines for a shell.'))
-    .addHelpText('after', '\nExample:\n  $ eval "$(terrane env)"\n\nThe keys are secrets: let them go into no log.')
+  onProject(
+    program
+      .command('env')
+      .description('Print the address, keys and local database of the project as lines for a shell.'),
+  )
+    .addHelpText('after', '\nExample:\n  $ eval "$(terrane env)"\n\nThe keys are secrets: keep them out of logs.')
     .action(env)
 }
 
@@ -18,10 +22,19 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
     TERRANE_SERVICE_ROLE_KEY: key,
     TERRANE_SERVICES_KEY: servicesKey,
     TERRANE_PROJECT_REF: projectRef,
+    DATABASE_URL: databaseOf(profile),
   }
   const known = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
   if (json) return print(JSON.stringify(Object.fromEntries(known), null, 2))
   for (const [name, value] of known) print(`export ${name}=${quoted(value)}`)
+}
+
+/** The database of the local stack: that of the environment, or the embedded one. Undefined for any other project. */
+function databaseOf(profile: string | undefined): string | undefined {
+  const { TERRANE_PROFILE, TERRANE_URL, TERRANE_SERVICE_ROLE_KEY, DATABASE_URL, TERRANE_DATABASE_PORT } =
+    ownEnvironment()
+  if (profile !== undefined || TERRANE_PROFILE || (TERRANE_URL && TERRANE_SERVICE_ROLE_KEY)) return undefined
+  return DATABASE_URL || `postgres://postgres@127.0.0.1:${TERRANE_DATABASE_PORT || '54329'}/postgres`
 }
 
 /** A word that a shell takes as it is. */

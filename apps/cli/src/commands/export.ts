@@ -35,15 +35,17 @@ export function exportCommand(program: Command): void {
   onProject(
     program
       .command('export <table> [file]')
-      .description('Write a table to a file, whose ending is the format; without a file, to standard output.'),
+      .description('Write a table to a file; the extension chooses the format. Without a file, to standard output.'),
   )
     .option('--schema <name>', 'its schema', 'public')
     .addOption(
-      new Option('--format <name>', 'whatever the ending; GeoJSON without a file').choices(Object.values(FORMATS)),
+      new Option('--format <name>', 'format, in place of the extension (default without a file: GeoJSON)').choices(
+        Object.values(FORMATS),
+      ),
     )
-    .option('--columns <names>', 'of all columns these, separated by commas')
-    .option('--filter <query>', 'rows to write, as /rest/v1 filters them, e.g. population=gt.1000')
-    .option('--stream', 'send the rows as they are read: no job, and nothing in the storage')
+    .option('--columns <names>', 'only these columns, separated by commas')
+    .option('--filter <query>', 'only these rows, with the filters of /rest/v1, e.g. population=gt.1000')
+    .option('--stream', 'stream the rows: no job and no file in storage')
     .addHelpText(
       'after',
       `\n${formats.join(', ')}\n\n--columns, --filter and standard output stream. A Shapefile cannot.`,
@@ -77,8 +79,8 @@ function formatOf(file: string | undefined, { format }: Options): Format {
   if (format !== undefined || file === undefined) return format ?? 'GeoJSON'
   const found = FORMATS[extname(file).toLowerCase()]
   if (found !== undefined) return found
-  throw new TerraneError('FORMAT_UNKNOWN', 'invalid', `The ending of ${file} names no format`, {
-    hint: `Endings: ${Object.keys(FORMATS).join(', ')}; or name one by --format.`,
+  throw new TerraneError('FORMAT_UNKNOWN', 'invalid', `The extension of ${file} is not a known format`, {
+    hint: `Extensions: ${Object.keys(FORMATS).join(', ')}; or use --format.`,
   })
 }
 

@@ -32,7 +32,7 @@ export function fileCommands(program: Command): void {
     .option('--minutes <number>', 'how long it works', whole, 60)
     .action(link)
   onProject(files.command('delete <paths...>').description('Delete stored files.'))
-    .option('--yes', 'do it; there is no way back')
+    .option('--yes', 'delete without asking; cannot be undone')
     .action(remove)
 }
 

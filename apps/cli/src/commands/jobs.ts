@@ -18,22 +18,24 @@ interface Options {
 
 /** `terrane jobs list|watch|logs|cancel|retry|why`. */
 export function jobCommands(program: Command): void {
-  const jobs = program.command('jobs').description('Jobs of a project: what runs, what failed and why.')
+  const jobs = program.command('jobs').description('List, watch, explain, retry and cancel jobs.')
   onProject(jobs.command('list').description('The latest jobs, of all tasks.'))
     .addOption(new Option('--task <task>', 'of this task').choices(TASK_NAMES))
     .addOption(new Option('--status <status>', 'in this state').choices(['pending', 'running', 'success', 'failed']))
     .option('--limit <number>', 'most jobs of a task', whole, 10)
     .addHelpText('after', '\nExamples:\n  $ terrane jobs list --status failed\n  $ terrane jobs list --json')
     .action(list)
-  onProject(jobs.command('watch <id>').description('Show how far a job is until it ends; Ctrl-C leaves it.')).action(
-    watch,
-  )
-  onProject(jobs.command('logs <id>').description('What happened to a job, line by line.')).action(logs)
-  onProject(jobs.command('cancel <id>').description('Cancel a job.')).action(cancel)
   onProject(
-    jobs.command('retry <id>').description('Queue a failed job once more, and print the id of the new one.'),
-  ).action(retry)
-  onProject(jobs.command('why <id>').description('Why a job failed or waits, and what to do.')).action(why)
+    jobs
+      .command('watch <id>')
+      .description('Show the progress of a job until it ends; Ctrl-C stops watching, not the job.'),
+  ).action(watch)
+  onProject(jobs.command('logs <id>').description('Print the log of a job.')).action(logs)
+  onProject(jobs.command('cancel <id>').description('Cancel a job.')).action(cancel)
+  onProject(jobs.command('retry <id>').description('Queue a failed job again; prints the id of the new one.')).action(
+    retry,
+  )
+  onProject(jobs.command('why <id>').description('Explain why a job failed or waits, and what to do.')).action(why)
 }
 
 async function list({ profile, json, status, task, limit }: Options): Promise<void> {
@@ -73,7 +75,7 @@ async function cancel(id: string, { profile, json }: Options): Promise<void> {
   const { client } = await connect(profile)
   const { taskName, id: full } = await find(client, id)
   const job = await client.jobs.cancel(taskName, full)
-  printOne(shown(job), job.status === 'running' ? 'it is being stopped' : job.status, json)
+  printOne(shown(job), job.status === 'running' ? 'stopping' : job.status, json)
 }
 
 async function retry(id: string, { profile, json }: Options): Promise<void> {
@@ -81,7 +83,7 @@ async function retry(id: string, { profile, json }: Options): Promise<void> {
   const { taskName, id: full } = await find(client, id)
   const job = await client.jobs.retry(taskName, full)
   printOne(shown(job), job.id, json)
-  note(`terrane jobs watch ${job.id} shows how far it is.`)
+  note(`terrane jobs watch ${job.id} shows its progress.`)
 }
 
 async function why(id: string, { profile, json }: Options): Promise<void> {

@@ -25,10 +25,10 @@ interface Options {
 
 /** `terrane key create|list|rotate|revoke`. */
 export function keyCommands(program: Command): void {
-  const key = program.command('key').description('Keys: shown once, kept as a hash.')
-  withJson(key.command('create').description('Make a key and print it; it is never shown again.'))
-    .option('--org <organization>', 'a key of this organization, by id or name')
-    .option('--project <project>', 'a key of this project, by id or reference')
+  const key = program.command('key').description('Create, list, rotate and revoke keys.')
+  withJson(key.command('create').description('Create a key and print it; it is not shown again.'))
+    .option('--org <organization>', 'organization of the key, by id or name')
+    .option('--project <project>', 'project of the key, by id or reference')
     .addOption(
       new Option('--role <role>', 'services and operator are of an organization, the others of a project').choices([
         'services',
@@ -38,10 +38,10 @@ export function keyCommands(program: Command): void {
       ]),
     )
     .addOption(new Option('--scope <scope...>', 'what a services key is good for; everything without').choices(SCOPES))
-    .option('--table <table...>', 'of an anon key that stands in URLs of tiles: the tables that it shows')
-    .option('--origin <origin...>', 'and the origins of the pages that may use it; * for any')
-    .option('--label <text>', 'what it is for')
-    .option('--expires-in <duration>', 'e.g. 90d; never without', parseDuration)
+    .option('--table <table...>', 'tables that an anon key in URLs of tiles shows')
+    .option('--origin <origin...>', 'origins of pages that may use such a key; * for any')
+    .option('--label <text>', 'label for people')
+    .option('--expires-in <duration>', 'lifetime, e.g. 90d (default: unlimited)', parseDuration)
     .addHelpText(
       'after',
       `
@@ -52,26 +52,26 @@ Examples:
   $ terrane key create --project harbour --role anon --table public.piers --origin https://maps.example.org`,
     )
     .action(create)
-  withJson(key.command('list').description('List keys, without those that have ended.'))
+  withJson(key.command('list').description('List active keys.'))
     .option('--org <organization>', 'of this organization')
     .option('--project <project>', 'of this project')
-    .option('--all', 'those that have ended, too')
+    .option('--all', 'include expired and revoked keys')
     .action(list)
-  withJson(key.command('rotate <key>').description('Make a successor and print it; the key ends after an overlap.'))
-    .option('--overlap <duration>', 'how long both are accepted', parseDuration, parseDuration('1h'))
+  withJson(
+    key.command('rotate <key>').description('Create a successor and print it; the old key expires after an overlap.'),
+  )
+    .option('--overlap <duration>', 'how long both keys work', parseDuration, parseDuration('1h'))
     .addHelpText(
       'after',
       '\nA key is named by its id, or by a beginning that no other key has.\n\nExample:\n  $ terrane key rotate 0198… --overlap 7d',
     )
     .action(rotate)
   withJson(
-    key
-      .command('revoke [key]')
-      .description('End a key, or a token that was signed, now; every app refuses it within a minute.'),
+    key.command('revoke [key]').description('Revoke a key or signed tokens; every app refuses them within a minute.'),
   )
-    .option('--token-id <jti>', 'tokens of this id, instead of a key; needs --project')
-    .option('--signing-key <kid>', 'all tokens that the key of this id has signed; needs --project')
-    .option('--project <project>', 'whose tokens')
+    .option('--token-id <jti>', 'revoke tokens with this id instead of a key; needs --project')
+    .option('--signing-key <kid>', 'revoke all tokens signed by the key with this id; needs --project')
+    .option('--project <project>', 'project of the tokens')
     .option('--org <organization>', 'the organization of the project')
     .addHelpText(
       'after',

@@ -5,8 +5,8 @@ import { printList, printOne, withJson, type Shown } from '../output.ts'
 
 /** `terrane org create|list`. */
 export function orgCommands(program: Command): void {
-  const org = program.command('org').description('Organizations: they own projects and keys.')
-  withJson(org.command('create <name>').description('Make an organization; prints its id.'))
+  const org = program.command('org').description('Create and list organizations.')
+  withJson(org.command('create <name>').description('Create an organization; prints its id.'))
     .addHelpText('after', '\nExample:\n  $ terrane org create "Harbour survey"')
     .action((name: string, { json }: { json?: boolean }) =>
       withControlPlane(async ({ organizations }) => {
@@ -14,7 +14,7 @@ export function orgCommands(program: Command): void {
         printOne(shown(made), made.id, json)
       }),
     )
-  withJson(org.command('list').description('List the organizations.')).action(({ json }: { json?: boolean }) =>
+  withJson(org.command('list').description('List organizations.')).action(({ json }: { json?: boolean }) =>
     withControlPlane(async ({ organizations }) => {
       printList((await organizations.list()).map(shown), ['id', 'name', 'created_at'], json)
     }),

@@ -6,7 +6,7 @@ import { runProgram } from './delegated.ts'
 export function startCommand(program: Command): void {
   program
     .command('start')
-    .description('Start the whole stack on this machine, with a demo; Ctrl-C ends it.')
+    .description('Start the local stack with a demo; Ctrl-C stops it.')
     .option('--once', 'end after the demo')
     .addHelpText('after', '\nIts state lies in .terrane (TERRANE_HOME). With DATABASE_URL it uses your server.')
     .action(({ once }: { once?: boolean }) =>

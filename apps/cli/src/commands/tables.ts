@@ -14,20 +14,20 @@ interface Options {
 
 /** `terrane tables list|share|unshare|drop`. */
 export function tableCommands(program: Command): void {
-  const tables = program.command('tables').description('Tables of a project: what is there, and who may read it.')
-  onProject(tables.command('list').description('All tables and views, with rows and size.')).action(list)
-  onTable(tables.command('share <table>').description('Let others read all rows of a table.'))
+  const tables = program.command('tables').description('List, share and drop tables.')
+  onProject(tables.command('list').description('List tables and views, with rows, size and readers.')).action(list)
+  onTable(tables.command('share <table>').description('Let a role read all rows of a table.'))
     .addOption(role())
     .addHelpText(
       'after',
       '\nExamples:\n  $ terrane tables share roads --with anon\n  $ terrane tables share scene --schema geoembeddings --with anon',
     )
     .action(change('share_table'))
-  onTable(tables.command('unshare <table>').description('Take back what `share` gave.'))
+  onTable(tables.command('unshare <table>').description('Undo share.'))
     .addOption(role())
     .action(change('unshare_table'))
   onTable(tables.command('drop <tables...>').description('Delete tables and their rows; * stands for any characters.'))
-    .option('--yes', 'do it; there is no way back')
+    .option('--yes', 'delete without asking; cannot be undone')
     .addHelpText(
       'after',
       "\nExamples:\n  $ terrane tables drop roads parcels --yes\n  $ terrane tables drop 'porto_*' --yes",
@@ -40,7 +40,7 @@ function onTable(command: Command): Command {
 }
 
 function role(): Option {
-  return new Option('--with <role>', 'anon: everybody with the public key; authenticated: users who are signed in')
+  return new Option('--with <role>', 'anon: everyone with the public key; authenticated: signed-in users')
     .choices(['anon', 'authenticated'])
     .makeOptionMandatory()
 }

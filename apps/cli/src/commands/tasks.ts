@@ -44,17 +44,14 @@ export function taskCommands(program: Command): void {
       .command('embed <file...>')
       .description('Embed GeoTIFFs: a vector for each tile, in one table. Many files are spread over all workers.'),
   )
-    .option('--table <name>', 'the table; the name of the first file when absent')
-    .option('--append', 'add to a table that exists; files that it has and that have changed are replaced')
-    .option('--model <id>', `a model of \`terrane models list\`; ${BUILT_IN_MODEL} for a new table when absent`)
+    .option('--table <name>', 'table to make (default: the name of the first file)')
+    .option('--append', 'add to an existing table; files that have changed are replaced')
+    .option('--model <id>', `a model of \`terrane models list\` (default for a new table: ${BUILT_IN_MODEL})`)
     .option('--tile-size <pixels>', 'edge of a tile', whole)
-    .option(
-      '--sensor <profile>',
-      'what the bands are: sentinel-2-l2a, landsat-8-9-c2-l2, …; by the name of the product',
-    )
-    .option('--datetime <time>', 'when it was taken, e.g. 2024-06-01T10:00:00Z; by the name of the product')
+    .option('--sensor <profile>', 'sensor: sentinel-2-l2a, landsat-8-9-c2-l2, … (default: by the name of the product)')
+    .option('--datetime <time>', 'when it was taken, e.g. 2024-06-01T10:00:00Z (default: by the name of the product)')
     .addOption(new Option('--level <level>', 'a vector for each tile or each patch').choices(['tile', 'patch']))
-    .option('--raw', 'leave vectors as the model gives them, instead of scaling them to length 1')
+    .option('--raw', 'do not scale vectors to length 1')
     .addHelpText(
       'after',
       examples(
@@ -68,15 +65,15 @@ export function taskCommands(program: Command): void {
   onTask(
     program.command('import <file>').description('Import a vector file: GeoPackage, Shapefile, GeoJSON, CSV, GPX, …'),
   )
-    .option('--table <name>', 'the table to make; the name of the file when absent')
-    .option('--srs <code>', 'reference system of the file, whatever it says itself, e.g. EPSG:25832')
+    .option('--table <name>', 'table to make (default: the name of the file)')
+    .option('--srs <code>', 'reference system, in place of what the file says, e.g. EPSG:25832')
     .option('--xy <x,y>', 'columns of a CSV or workbook that hold the coordinates, e.g. lon,lat', columnPair)
-    .option('--replace', 'put it in the place of a table that exists')
+    .option('--replace', 'replace an existing table')
     .addHelpText('after', examples('import roads.gpkg', 'import parcels.zip --srs EPSG:25832 --table parcels'))
     .action(importFile)
   onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
-    .option('--file <path>', 'an extract of your own (PBF or XML); otherwise what the worker fetches')
-    .option('--topic <topic...>', 'buildings, streets, pois, …; all when absent')
+    .option('--file <path>', 'your own extract, PBF or XML (default: fetched by the worker)')
+    .option('--topic <topic...>', 'buildings, streets, pois, … (default: all)')
     .addHelpText(
       'after',
       examples(
@@ -94,12 +91,12 @@ export function taskCommands(program: Command): void {
     )
     .action(overture)
   withReaders(
-    program.command('regions <table>').description('A vector for each H3 cell, from what is mapped in it.'),
+    program.command('regions <table>').description('Embed the H3 cells of an area by what is mapped in them.'),
     onArea,
   )
-    .option('--place <name>', 'an area by its name, where the worker has a geocoder')
+    .option('--place <name>', 'name of a place; needs a geocoder on the worker')
     .option('--resolution <number>', 'H3 resolution, 0 to 15', whole, 9)
-    .option('--prefix <prefix>', 'tables of an import, e.g. porto; otherwise what the worker fetches')
+    .option('--prefix <prefix>', 'tables of an earlier import, e.g. porto (default: fetched by the worker)')
     .addHelpText('after', examples('regions porto_cells --bbox -8.69,41.13,-8.55,41.19 --prefix porto'))
     .action(regions)
   onTask(
@@ -108,12 +105,16 @@ export function taskCommands(program: Command): void {
       .description('Make a PMTiles archive of vector tiles of a table, or of several, each a layer of it.'),
   )
     .option('--schema <name>', 'their schema', 'public')
-    .option('--zooms <range>', 'lowest and highest zoom, e.g. 0-14; what the data deserve when absent', zoomRange)
-    .option('--name <name>', 'name of the archive; the first table when absent')
-    .option('--filter <query>', 'rows to show, as /rest/v1 filters them, e.g. population=gt.1000')
-    .option('--drop-rate <number>', 'of so many points one is kept per zoom below the highest', number)
-    .option('--rank-by <property>', 'features with the largest numbers stay where not all can')
-    .option('--cluster <pixels>', 'one point for those within this distance, with point_count', number)
+    .option(
+      '--zooms <range>',
+      'lowest and highest zoom, e.g. 0-14 (default: chosen by the density of the data)',
+      zoomRange,
+    )
+    .option('--name <name>', 'name of the archive (default: the first table)')
+    .option('--filter <query>', 'only these rows, with the filters of /rest/v1, e.g. population=gt.1000')
+    .option('--drop-rate <number>', 'keep one of this many points per zoom below the highest', number)
+    .option('--rank-by <property>', 'keep the features with the largest values where not all fit')
+    .option('--cluster <pixels>', 'merge points within this distance into one, with point_count', number)
     .addHelpText(
       'after',
       examples(
@@ -131,9 +132,9 @@ function withReaders(command: Command, on: (command: Command) => Command = onTas
   return on(command)
     .option(
       '--private',
-      'for the service role alone, or with --owner for that user; otherwise the anon key reads the table',
+      'readable by the service role only, or with --owner by that user (default: also by the anon key)',
     )
-    .option('--owner <uuid>', 'user to whom the table belongs, and who alone reads it beside the service role')
+    .option('--owner <uuid>', 'user who owns the table; only they and the service role read it')
 }
 
 function readersOf({ owner, private: isPrivate }: Options) {

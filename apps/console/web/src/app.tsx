@@ -129,7 +129,7 @@ function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {
       {!project.value && !project.problem && <Loading />}
       {project.value && found?.params && found.page.show(project.value, found.params)}
       {project.value && !found?.params && (
-        <Empty icon="search" title="There is no such page">
+        <Empty icon="search" title="Page not found">
           <Link href={`/p/${projectRef}/data`}>Go to the data</Link>
         </Empty>
       )}

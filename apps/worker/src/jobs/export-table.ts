@@ -42,8 +42,8 @@ export function exportTable(options: ExportOptions): Task {
     summary: 'Export a table or query as a file',
     description:
       'Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a ' +
-      'sequence of it, CSV with WKT, or a zipped Shapefile; an object that is there is replaced. Rows are of one moment. ' +
-      'What the format cannot hold is counted in warnings.',
+      'sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. ' +
+      'Values that the format cannot hold are counted in warnings.',
     body: ExportTable,
     expireSeconds: 6 * 3600,
     version: 1,

@@ -239,7 +239,7 @@ describe.skipIf(missing.length > 0)(
       await link('Data').click()
       await page.getByRole('button', { name: 'parcels', exact: true }).click()
       const panel = page.getByRole('region', { name: 'public.parcels' })
-      await panel.getByLabel('Everybody with the anon key').check()
+      await panel.getByLabel('Everyone with the anon key').check()
       await page
         .getByRole('row', { name: /^parcels / })
         .getByText('anon', { exact: true })

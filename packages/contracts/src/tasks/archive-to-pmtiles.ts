@@ -24,13 +24,13 @@ const zooms = (description: string, options: { readonly default?: string } = {})
 const layer = () => ({
   schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
   layerName: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Name of the layer; the table name when absent.' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'Name of the layer. Default: the table name.' }),
   ),
   properties: Type.Optional(
     Type.Array(existingName('A column.'), {
       maxItems: 200,
       uniqueItems: true,
-      description: 'Columns that become attributes; when absent, all that tiles can hold but the primary key.',
+      description: 'Columns that become attributes. Default: all that tiles can hold, except the primary key.',
     }),
   ),
   filter: Type.Optional(
@@ -61,7 +61,7 @@ const layer = () => ({
       {
         additionalProperties: false,
         description:
-          'Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent.',
+          'Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size.',
       },
     ),
   ),
@@ -80,7 +80,7 @@ const layer = () => ({
           Type.Integer({
             minimum: 0,
             maximum: 17,
-            description: 'The last zoom with clusters; the one below the highest of the layer when absent.',
+            description: 'The last zoom with clusters. Default: one below the highest of the layer.',
           }),
         ),
         minPoints: Type.Optional(Type.Integer({ minimum: 2, maximum: 1000, default: 2 })),
@@ -110,7 +110,7 @@ const layer = () => ({
 const ArchiveLayer = Type.Object(
   {
     table: existingName('Table or view with a geometry column.'),
-    zooms: zooms('Zooms of the layer, as those of the archive, which they are when absent.'),
+    zooms: zooms('Zooms of the layer. Default: those of the archive.'),
     ...layer(),
   },
   { additionalProperties: false },
@@ -121,9 +121,12 @@ export type ArchiveLayer = Static<typeof ArchiveLayer>
 export const ArchiveToPmtiles = Type.Object(
   {
     table: existingName('Table or view with a geometry column: the first layer.'),
-    zooms: zooms('Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.', {
-      default: 'auto',
-    }),
+    zooms: zooms(
+      'Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": chosen by the density of the data.',
+      {
+        default: 'auto',
+      },
+    ),
     ...layer(),
     layers: Type.Optional(
       Type.Array(ArchiveLayer, {
@@ -132,7 +135,7 @@ export const ArchiveToPmtiles = Type.Object(
       }),
     ),
     archiveName: Type.Optional(
-      existingName('Name of the object in the bucket, without .pmtiles; the table name when absent.'),
+      existingName('Name of the object in the bucket, without .pmtiles. Default: the table name.'),
     ),
     maxTileBytes: Type.Optional(
       Type.Integer({

@@ -39,10 +39,10 @@ const GeoSource = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: 'What the source is known by; its address when absent.',
+        description: 'Name of the source. Default: its address.',
       }),
     ),
-    datetime: datetime('When this imagery was taken; as for the request when absent.'),
+    datetime: datetime('When this imagery was taken. Default: datetime of the request.'),
     profile: profile('As for the request, which it takes the place of.'),
     sourceSrs: sourceSrs('As for the request, which it takes the place of.'),
   },
@@ -94,7 +94,7 @@ export const CreateGeoEmbeddings = Type.Object(
             Type.String({
               minLength: 1,
               maxLength: 200,
-              description: 'Name or role of the asset of each item; its only GeoTIFF when absent.',
+              description: 'Name or role of the asset of each item. Default: its only GeoTIFF.',
             }),
           ),
         },
@@ -121,16 +121,16 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.Array(Type.Integer({ minimum: 0, maximum: 65534 }), {
         minItems: 1,
         maxItems: 64,
-        description: '0-based band indices in the order the model expects; chosen by name when absent.',
+        description: '0-based band indices in the order the model expects. Default: chosen by name.',
       }),
     ),
     profile: profile(
-      'Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; found by the ' +
-        'name of the product when absent; "none" for no profile.',
+      'Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; "none" for no profile. ' +
+        'Default: found by the name of the product.',
     ),
     sourceSrs: sourceSrs('Reference system of the raster, in the place of what the file says.'),
     datetime: datetime(
-      'When the imagery was taken, RFC 3339; by the name of the product when absent. Models that take a time need it.',
+      'When the imagery was taken, RFC 3339. Default: read from the name of the product. Models that take a time need it.',
     ),
     scaleFrom: Type.Optional(
       Type.Object(
@@ -145,7 +145,7 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.Boolean({ default: false, description: 'Also write GeoParquet and a STAC item to bucket geoembeddings.' }),
     ),
     stride: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels from tile to tile; tileSize when absent.' }),
+      Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels from tile to tile. Default: tileSize.' }),
     ),
     edge: Type.Optional(
       Type.Enum(['pad', 'drop', 'shift'], {

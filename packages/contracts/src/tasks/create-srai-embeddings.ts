@@ -98,7 +98,7 @@ export const CreateSraiEmbeddings = Type.Object(
     ),
     embedder: Type.Optional(
       Type.Union([embedderName(), Embedder], {
-        description: 'count, contextual-count or hex2vec, or one of them with options; count when absent.',
+        description: 'count, contextual-count or hex2vec, or one of them with options. Default: count.',
       }),
     ),
     source: Type.Optional(FeatureSource),

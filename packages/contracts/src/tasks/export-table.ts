@@ -49,7 +49,7 @@ export const ExportTable = Type.Object(
         minItems: 1,
         maxItems: 1500,
         uniqueItems: true,
-        description: 'Columns to export besides the geometry; all when absent.',
+        description: 'Columns to export besides the geometry. Default: all.',
       }),
     ),
     strict: strict(),

@@ -35,7 +35,7 @@ export const Ogr2ogrImport = Type.Object(
         maxLength: 200,
         pattern: '^[^\\u0000-\\u001f-][^\\u0000-\\u001f]*$',
         description:
-          'Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not.',
+          'Layer to import, or "*" for every layer that has rows, each as {tableName}_{layer}. Default: the only layer with rows, or "*" if there are several.',
       }),
     ),
     sourceSrs: Type.Optional(
@@ -104,7 +104,7 @@ export const Ogr2ogrImport = Type.Object(
         minItems: 1,
         maxItems: 500,
         uniqueItems: true,
-        description: 'Fields to import; all when absent.',
+        description: 'Fields to import. Default: all.',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: 'Most features to import.' })),

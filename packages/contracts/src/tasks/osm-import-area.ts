@@ -54,7 +54,7 @@ const OSM_SOURCES = [
   ),
 ] as const
 
-const SOURCE = { description: 'Where the data come from; the default of the worker when absent.' }
+const SOURCE = { description: 'Where the data come from. Default: the source that the worker is configured with.' }
 
 const OsmSource = Type.Union([...OSM_SOURCES], SOURCE)
 export type OsmSource = Static<typeof OsmSource>
@@ -81,11 +81,11 @@ export const OsmImportArea = Type.Object(
         minItems: 1,
         maxItems: OSM_TOPICS.length,
         uniqueItems: true,
-        description: 'What to import; all topics but "all" when absent.',
+        description: 'Topics to import. Default: all except "all".',
       }),
     ),
     tablePrefix: Type.Optional(
-      identifier('Tables are called {tablePrefix}_{topic} and must not exist; made from areaName when absent.'),
+      identifier('Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName.'),
     ),
     source: Type.Optional(OsmSource),
     clip: Type.Optional(

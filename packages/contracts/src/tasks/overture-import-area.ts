@@ -47,15 +47,15 @@ export const OvertureImportArea = Type.Object(
     ),
     tablePrefix: Type.Optional(
       identifier(
-        'Tables are called {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must ' +
-          'not exist; made from areaName when absent.',
+        'Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must ' +
+          'not exist. Default: made from areaName.',
       ),
     ),
     release: Type.Optional(
       Type.String({
         maxLength: 40,
         pattern: '^\\d{4}-\\d{2}-\\d{2}(\\.\\d+)?$',
-        description: 'An Overture release that is still published; the latest when absent.',
+        description: 'An Overture release that is still published. Default: the latest.',
       }),
     ),
     strict: strict(),

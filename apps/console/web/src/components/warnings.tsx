@@ -5,6 +5,13 @@ import { Icon } from './icon.tsx'
 
 const MOST_EXAMPLES = 3
 
+/** Numbers are rows, texts are names. */
+function exampleText(examples: readonly (number | string)[]): string {
+  const shown = examples.slice(0, MOST_EXAMPLES).join(', ')
+  if (typeof examples[0] === 'string') return `For example ${shown}`
+  return `${examples.length === 1 ? 'Row' : 'Rows'} ${shown}${examples.length > MOST_EXAMPLES ? ', …' : ''}`
+}
+
 /** What a job lost, left out or did not find, or what an import would: each with its count and examples. */
 export function Warnings({ warnings }: { warnings: readonly JobWarning[] }): JSX.Element | null {
   if (warnings.length === 0) return null
@@ -15,9 +22,11 @@ export function Warnings({ warnings }: { warnings: readonly JobWarning[] }): JSX
         {warnings.map(({ code, message, layer, count, examples = [] }) => (
           <li key={`${code} ${layer ?? ''} ${message}`}>
             <strong>{message}</strong> <code class="faint">{code}</code>
-            {count !== undefined && <span class="small dim nums"> {formatNumber(count)} times</span>}
+            {count !== undefined && (
+              <span class="small dim nums"> {count === 1 ? 'once' : `${formatNumber(count)} times`}</span>
+            )}
             {layer !== undefined && <span class="small dim"> in layer {layer}</span>}
-            {examples.length > 0 && <p class="hint small">For example {examples.slice(0, MOST_EXAMPLES).join('; ')}</p>}
+            {examples.length > 0 && <p class="hint small">{exampleText(examples)}</p>}
           </li>
         ))}
       </ul>

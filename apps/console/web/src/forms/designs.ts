@@ -67,7 +67,7 @@ const DESIGNS: Readonly<Record<string, FormDesign>> = {
     sources: [
       { name: 'storagePath', label: 'A GeoTIFF in storage' },
       { name: 'geotiffPath', label: 'A GeoTIFF at an address or path' },
-      { name: 'storagePrefix', label: 'All in a folder of the storage' },
+      { name: 'storagePrefix', label: 'A folder in storage' },
       { name: 'sources', label: 'A list' },
       { name: 'stac', label: 'STAC items' },
     ],

@@ -58,7 +58,9 @@ export function StoredFile({ id, projectRef, draft, invalid, onChange }: StoredF
 }
 
 function noteOf(failed: boolean, loading: boolean, filled: readonly { readonly more?: boolean | undefined }[]): string {
-  if (failed) return 'The list of files could not be read. Bucket and path can be typed.'
-  if (!loading && filled.length === 0) return 'No file is in storage yet: drop one on the Data page.'
-  return filled.some(({ more }) => more) ? 'The first 50 files of each bucket. Others by bucket and path.' : ''
+  if (failed) return 'The list of files could not be read. Type bucket and path.'
+  if (!loading && filled.length === 0) return 'No files in storage yet. Upload one on the Data page.'
+  return filled.some(({ more }) => more)
+    ? 'Shows the first 50 files of each bucket. Type bucket and path for others.'
+    : ''
 }

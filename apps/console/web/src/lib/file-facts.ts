@@ -56,7 +56,7 @@ export async function lookAtFeatures(ref: string, how: InspectFile, signal?: Abo
     return lookOfFeatures(await request<FileFacts>('POST', projectPath(ref, '/inspect'), how, signal))
   } catch (error) {
     if (!NOT_NOW.has(toProblem(error).status)) throw error
-    return { lines: ['It is too large to look into before it is imported.'], warnings: [], extent: null }
+    return { lines: ['Too large for a preview.'], warnings: [], extent: null }
   }
 }
 

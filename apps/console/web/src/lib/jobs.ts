@@ -51,7 +51,7 @@ export function jobWarnings({ status, result }: Job): readonly JobWarning[] {
 
 const NOTHING_MADE: JobWarning = {
   code: 'NOTHING_MADE',
-  message: 'It made no row: nothing of the source lies in the area, or fits what was asked for.',
+  message: 'No rows were made: the source has nothing in this area, or nothing that matches the request.',
 }
 
 function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boolean {

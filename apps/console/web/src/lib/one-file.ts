@@ -12,7 +12,7 @@ export async function oneFile(files: readonly File[]): Promise<File> {
     if (files.length === 1) return files[0]!
     throw refusal(
       `${names.length} files at once`,
-      'Bring one file after the other. Only the files of a Shapefile or of a MapInfo data set come together; more can be in one zip.',
+      'Upload one file at a time, or a zip. Only the parts of a Shapefile or MapInfo data set can be chosen together.',
     )
   }
   const { stem, missing } = datasetFiles(main, names)!

@@ -14,19 +14,18 @@ const KEYS: readonly {
   {
     name: 'anon',
     title: 'anon',
-    about: 'For browsers and apps. It may go anywhere: it reads what is shared with anon and calls open functions.',
+    about: 'For browsers and apps. Safe to publish: it reads tables shared with anon and calls public functions.',
   },
   {
     name: 'service_role',
     title: 'service role',
-    about:
-      'For your own servers only. Row-level security does not hold it back, and it submits jobs to a local worker.',
+    about: 'For your own servers only. It bypasses row-level security and submits jobs to a local worker.',
   },
   {
     name: 'services',
     title: 'Services API key',
     about:
-      'For your own servers only. It asks the routing engine and submits jobs to a shared pool, for the whole organization.',
+      'For your own servers only. It calls the routing engine and submits jobs to a shared pool, for the whole organization.',
   },
 ]
 
@@ -69,7 +68,7 @@ export function KeysPage({ project }: { project: Project }): JSX.Element {
           <div class="body stack">
             <p class="dim">{about}</p>
             <code class="secret" aria-label={`Value of the key ${title}`}>
-              {keys ? (keys[name] ?? 'The console was not given this key.') : '•'.repeat(32)}
+              {keys ? (keys[name] ?? 'This key is not configured in the console.') : '•'.repeat(32)}
             </code>
           </div>
         </section>

@@ -37,7 +37,7 @@ export function SignInPage({ ended = false }: { ended?: boolean }): JSX.Element 
             void submit(event.currentTarget)
           }}
         >
-          {ended && !problem && <Notice>Your session has ended. Sign in to go on where you were.</Notice>}
+          {ended && !problem && <Notice>Your session has expired. Sign in to continue.</Notice>}
           {problem && <ProblemNotice problem={problem} />}
           <div class="field">
             <label for="email">E-mail</label>

@@ -163,7 +163,7 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
         )}
       </td>
       <td data-label="Read by" class="dim">
-        {table.shared_with.length === 0 ? 'nobody outside' : table.shared_with.join(', ')}
+        {table.shared_with.length === 0 ? 'service role only' : table.shared_with.join(', ')}
       </td>
     </tr>
   )

@@ -19,8 +19,8 @@ import { useResource } from '../../lib/use-resource.ts'
 
 const PAGE = 50
 const ROLES: readonly (readonly [Role, string])[] = [
-  ['anon', 'Everybody with the anon key'],
-  ['authenticated', 'Users who are signed in'],
+  ['anon', 'Everyone with the anon key'],
+  ['authenticated', 'Signed-in users'],
 ]
 
 /** Embedding tables have one switch for both roles. */

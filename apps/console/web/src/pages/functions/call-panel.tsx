@@ -103,7 +103,7 @@ export function CallPanel(props: { project: Project; name: string; policy: Polic
               onInput={(event) => setBody(event.currentTarget.value)}
             />
             <p id="call-body-help" class={wrong ? 'problem' : 'help'}>
-              {wrong ?? (role === 'service' ? 'The service role is not held back by row security.' : '')}
+              {wrong ?? (role === 'service' ? 'The service role bypasses row-level security.' : '')}
             </p>
           </div>
         )}
@@ -124,12 +124,12 @@ function AnswerView({ answer }: { answer: Answer }): JSX.Element {
         <span class="dim">{formatBytes(bytes)}</span>
         <span class="dim">{headers['content-type'] ?? ''}</span>
       </div>
-      {truncated && <Notice kind="warn">Only the beginning of the body is shown.</Notice>}
+      {truncated && <Notice kind="warn">The body is truncated.</Notice>}
       {body !== '' && <Code label="Body of the answer" text={pretty(body, headers['content-type'] ?? '')} />}
       <details>
         <summary>Headers</summary>
         <Code
-          label="Headers of the answer"
+          label="Response headers"
           text={Object.entries(headers)
             .map(([name, value]) => `${name}: ${value}`)
             .join('\n')}

@@ -97,15 +97,15 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
 function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; served: boolean }): JSX.Element {
   const { problem, served } = props
   return (
-    <section class="stack" aria-label="Why the newest code is not served">
+    <section class="stack" aria-label="Problem with the newest code">
       <div class="notice error" role="alert">
         <Icon name="alert" />
         <div>
           <strong>{problem.message}</strong> <code class="faint">{problem.code}</code>
           <p class="hint">
             {served
-              ? 'The version before it goes on answering. Mend the files and save them.'
-              : 'Nothing answers under this name yet. Mend the files and save them.'}
+              ? 'The previous version still answers. Fix the files and save them.'
+              : 'No version answers yet. Fix the files and save them.'}
           </p>
         </div>
       </div>

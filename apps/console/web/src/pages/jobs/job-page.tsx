@@ -153,11 +153,11 @@ function JobFailure({ job }: { job: Job }): JSX.Element {
     <div class={`notice ${cancelled ? 'warn' : 'error'}`} role={cancelled ? 'status' : 'alert'}>
       <Icon name="alert" />
       <div>
-        <strong>{cancelled ? 'It was cancelled.' : error?.message}</strong>{' '}
+        <strong>{cancelled ? 'Cancelled' : error?.message}</strong>{' '}
         {!cancelled && <code class="faint">{error?.code}</code>}
         {error?.hint && <p class="hint">{error.hint}</p>}
         {error?.details && <p class="hint small">{error.details}</p>}
-        {error?.retryable && !cancelled && <p class="hint">The same request may succeed later without a change.</p>}
+        {error?.retryable && !cancelled && <p class="hint">This may be temporary: try again.</p>}
       </div>
     </div>
   )

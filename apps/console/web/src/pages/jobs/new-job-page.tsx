@@ -142,7 +142,7 @@ function JobForm(props: {
         {answer && <ProblemNotice problem={answer} />}
         {checked && problems.size > 0 && (
           <p class="problem" role="alert">
-            The marked fields need attention.
+            Check the marked fields.
           </p>
         )}
         <button type="submit" class="button primary" disabled={busy}>

@@ -44,7 +44,7 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
       {secret && (
         <section class="card" aria-label="Secret of the new webhook">
           <header>
-            <h2>Its secret, shown this once</h2>
+            <h2>Secret, shown only once</h2>
             <button type="button" class="button small" onClick={() => setSecret(null)}>
               I have kept it
             </button>
@@ -60,7 +60,7 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
       {webhooks.value?.length === 0 && (
         <div class="card">
           <Empty icon="jobs" title="No webhook yet">
-            Nobody is told when a job ends.
+            Get a request at your own address when a job ends.
           </Empty>
         </div>
       )}

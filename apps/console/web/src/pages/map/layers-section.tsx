@@ -41,7 +41,7 @@ export function LayersSection(props: {
       {!list && !layers.problem && <Loading what="Loading layers" />}
       {list && !list.exists && (
         <>
-          <p class="dim">Archives go into the bucket pmtiles of the project's storage, which is not there yet.</p>
+          <p class="dim">Archives are stored in the bucket pmtiles, which does not exist yet.</p>
           <button
             type="button"
             class="button"
@@ -53,7 +53,7 @@ export function LayersSection(props: {
               )
             }
           >
-            Make the bucket
+            Create the bucket
           </button>
         </>
       )}

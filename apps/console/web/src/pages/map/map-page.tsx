@@ -91,7 +91,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       <MapCanvas label="Map of the project" projectRef={project.ref} onMap={takeMap}>
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
         {table !== null && from === null && before === null && (
-          <div class="hint-bar">Click a tile to see which others are like it</div>
+          <div class="hint-bar">Click a tile to find similar ones</div>
         )}
       </MapCanvas>
     </div>

@@ -27,7 +27,7 @@ export function SimilarityLegend(props: {
       <input
         class="range"
         type="range"
-        aria-label="Least that is shaded"
+        aria-label="Lowest score shown"
         min={low}
         max={high}
         step={(high - low) / 200 || 0.001}

@@ -36,7 +36,7 @@ export function QueryForm(props: {
           id="query-id"
           class="input nums"
           pattern="\s*-?\d+\s*(,\s*-?\d+\s*)*"
-          title="Ids of tiles, apart by commas; with a minus those that show what is not meant"
+          title="Ids of tiles, separated by commas; a minus excludes what looks like that tile"
           placeholder={
             from && 'lng' in from ? `${from.lat.toFixed(5)}, ${from.lng.toFixed(5)}` : 'click one, or its id'
           }

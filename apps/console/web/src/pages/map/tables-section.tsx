@@ -76,7 +76,7 @@ export function TablesSection(props: {
           onInput={(event) => setSearch(event.currentTarget.value)}
         />
       )}
-      {isReady && all.length > 0 && groups.length === 0 && <p class="dim">No table has this in its name.</p>}
+      {isReady && all.length > 0 && groups.length === 0 && <p class="dim">No table matches.</p>}
       {groups.map((group) => (
         <Group key={group.key} group={group} open={all.length <= SHORT || search !== ''} shown={visible}>
           {(table) => (
@@ -131,7 +131,9 @@ function TableRow(props: {
   const { name, geometry_type: kind, rows } = table
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {
-    if (isWanted) row.current?.scrollIntoView({ block: 'center' })
+    const list = row.current?.closest('.scroll')
+    // On a phone the whole page scrolls, and the map above the list stays in view.
+    if (isWanted && list && list.scrollHeight > list.clientHeight) row.current?.scrollIntoView({ block: 'center' })
   }, [isWanted])
   return (
     <li ref={row} class="layer-row">

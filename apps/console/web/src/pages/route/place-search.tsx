@@ -58,7 +58,7 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
 }
 
 function summaryOf(places: number, tables: number): string {
-  if (tables === 0) return 'No table of the project has names to look for: import map data first.'
+  if (tables === 0) return 'No table has names to search. Import map data first.'
   const where = tables === 1 ? 'one table' : `${tables} tables`
   return places === 0
     ? `Nothing in ${where} of the project has this name.`

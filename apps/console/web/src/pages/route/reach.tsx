@@ -33,7 +33,7 @@ export function ReachControl(props: {
   return (
     <section aria-label="What can be reached" class="reach">
       <div class="field">
-        <label for="reach">What can be reached from A</label>
+        <label for="reach">Reachable from A</label>
         <select
           id="reach"
           class="select"
