@@ -309,8 +309,8 @@ test('errors name what the file says beside what an import map makes of it', asy
   await fn(`{"imports":{"pack":"npm:pack@^1.2.0","#lib/":"./lib/"}}`, 'fn/deno.json')
   await fn(`import 'pack'\nimport '#lib/none.ts'`)
   using builder = new Builder({ program, parallel: 1, cache: null })
-  const problems = builder.bundleFolder('p', join(root, 'functions', 'fn')).catch(({ details }) => details as string)
-  expect((await problems).split('\n')).toEqual([
+  const failed = builder.bundleFolder('p', join(root, 'functions', 'fn')).catch((error: Error) => error)
+  expect(((await failed) as { details?: string }).details?.split('\n')).toEqual([
     expect.stringMatching(/^index.ts:1: 'npm:pack@\^1.2.0', imported as 'pack', is not installed: /),
     `index.ts:2: Could not resolve "#lib/none.ts", which the imports of deno.json or package.json lead to "lib/none.ts"`,
   ])

@@ -5,10 +5,8 @@ const NO_SESSION =
 
 /** Globals of other platforms: Workers' `caches`, in memory, and `Supabase.ai`, which says that it is not there. */
 export function offerOthers(scope: object): void {
-  class Session {
-    constructor() {
-      throw new Error(NO_SESSION)
-    }
+  function Session(): never {
+    throw new Error(NO_SESSION)
   }
   const globals = { caches: new MemoryCaches(), Supabase: Object.freeze({ ai: Object.freeze({ Session }) }) }
   for (const [name, value] of Object.entries(globals))
