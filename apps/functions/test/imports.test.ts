@@ -336,6 +336,16 @@ test('the imports of several functions are fetched at the same time', async () =
   ])
 })
 
+test('what only types need, or import() names, keeps no function from running when it cannot be fetched', async () => {
+  const from = await mirror()
+  from.module(
+    '/lib.js',
+    `/// <reference types="./none.d.ts" />\nexport const load = () => import('./none.js').catch(() => 'not there'); export const a = 1`,
+  )
+  await fn(`import { a, load } from '${from.origin}/lib.js'; export default [a, await load()]`)
+  expect(await built(from)).toEqual([1, 'not there'])
+})
+
 test('a package that does not exist is named together with who imports it', async () => {
   const from = await mirror()
   await fn(`import nothing from 'npm:nothing-of-the-kind@1'; export default nothing`)
