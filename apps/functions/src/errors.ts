@@ -64,6 +64,13 @@ export const bootFailed = defineError(
   (f) => ({ ...(f.detail !== '' && { details: f.detail }), hint: 'The version that was live before still is.' }),
 )
 
+export const keyNotPrivileged = defineError(
+  'FUNCTION_NOT_PRIVILEGED',
+  'forbidden',
+  (f: { name: string }) => `The function '${f.name}' may not use the service role`,
+  () => ({ hint: 'Set "privileged" to true or "key" in function.json.' }),
+)
+
 export const deployConflict = defineError(
   'FUNCTION_DEPLOY_CONFLICT',
   'conflict',

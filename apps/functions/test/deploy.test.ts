@@ -4,6 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { ANON_KEY, startApp, type TestApp } from './support/app.ts'
 
+/** Variables with the token of an instance. */
+const SERVICE_NAMES = ['SERVICE_ROLE_KEY', 'SUPABASE_SERVICE_ROLE_KEY', 'SUPABASE_SECRET_KEY', 'SUPABASE_SECRET_KEYS']
 const says = (text: string) => `export default () => new Response(${JSON.stringify(text)})`
 
 describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
@@ -177,6 +179,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
       SUPABASE_ANON_KEY: ANON_KEY,
       SUPABASE_PUBLISHABLE_KEY: ANON_KEY,
       SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: ANON_KEY }),
+      ...Object.fromEntries(SERVICE_NAMES.map((each) => [each, expect.any(String) as string])),
     }
     expect(await env()).toEqual({ ...host, SHARED: 'p', TOPIC: 'of the function' })
     await app.control('PUT', '/secrets', { SHARED: 'changed' })

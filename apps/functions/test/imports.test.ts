@@ -309,8 +309,8 @@ test('errors name what the file says beside what an import map makes of it', asy
   await fn(`{"imports":{"pack":"npm:pack@^1.2.0","#lib/":"./lib/"}}`, 'fn/deno.json')
   await fn(`import 'pack'\nimport '#lib/none.ts'`)
   using builder = new Builder({ program, parallel: 1, cache: null })
-  const problems = builder.bundleFolder('p', join(root, 'functions', 'fn')).catch(({ details }) => details as string)
-  expect((await problems).split('\n')).toEqual([
+  const failed = builder.bundleFolder('p', join(root, 'functions', 'fn')).catch((error: Error) => error)
+  expect(((await failed) as { details?: string }).details?.split('\n')).toEqual([
     expect.stringMatching(/^index.ts:1: 'npm:pack@\^1.2.0', imported as 'pack', is not installed: /),
     `index.ts:2: Could not resolve "#lib/none.ts", which the imports of deno.json or package.json lead to "lib/none.ts"`,
   ])
@@ -334,6 +334,16 @@ test('the imports of several functions are fetched at the same time', async () =
     [`http://${host}/first.ts`],
     [`http://${host}/second.ts`],
   ])
+})
+
+test('what only types need, or import() names, keeps no function from running when it cannot be fetched', async () => {
+  const from = await mirror()
+  from.module(
+    '/lib.js',
+    `/// <reference types="./none.d.ts" />\nexport const load = () => import('./none.js').catch(() => 'not there'); export const a = 1`,
+  )
+  await fn(`import { a, load } from '${from.origin}/lib.js'; export default [a, await load()]`)
+  expect(await built(from)).toEqual([1, 'not there'])
 })
 
 test('a package that does not exist is named together with who imports it', async () => {

@@ -31,7 +31,9 @@ const FILES = {
       const client = createClient(Deno.env.get('SUPABASE_URL')!, Deno.env.get('SUPABASE_ANON_KEY')!)
       const { data } = await client.from('t').select()
       const denied = await fetch('https://maps.example/elsewhere').then(String, (error) => error.message)
-      return Response.json({ url: client.storage.from('avatars').getPublicUrl('me.png').data.publicUrl, data, denied, key: Deno.env.get('SUPABASE_SERVICE_ROLE_KEY') ?? null })
+      const admin = createClient(Deno.env.get('SUPABASE_URL')!, Deno.env.get('SUPABASE_SERVICE_ROLE_KEY')!)
+      const { error } = await admin.from('t').select()
+      return Response.json({ url: client.storage.from('avatars').getPublicUrl('me.png').data.publicUrl, data, denied, error })
     })`,
   ...Object.fromEntries(
     ['none', 'publishable', 'secret', 'user'].flatMap((mode) => [
@@ -103,13 +105,16 @@ test('the service key of a privileged function compares equal to what callers of
   expect(calls).toMatchObject([{ path: '/rest/v1/t?a=1', headers: { apikey: SERVICE_KEY, authorization: bearer } }])
 })
 
-test('SUPABASE_URL is the public address, and calls to it stay inside', async () => {
+test('SUPABASE_URL is the public address, calls to it stay inside, and the key of a function without the right says so', async () => {
   const { body } = await call('links', {})
   expect(body).toEqual({
     url: `${PUBLIC}/storage/v1/object/public/avatars/me.png`,
     data: [{ id: 1 }],
     denied: expect.stringContaining('not allowed') as string,
-    key: null,
+    error: expect.objectContaining({
+      code: 'FUNCTION_NOT_PRIVILEGED',
+      hint: 'Set "privileged" to true or "key" in function.json.',
+    }) as object,
   })
   expect(calls.map(({ path }) => path)).toEqual(['/rest/v1/t?select=*'])
 })

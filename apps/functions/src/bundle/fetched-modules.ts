@@ -14,6 +14,9 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
       build.onResolve({ filter: /.*/ }, async ({ path, importer, namespace, kind }) => {
         if (kind === 'entry-point' || (namespace !== 'file' && namespace !== NAMESPACE)) return null
         const leads = followImport(graph, importer, path)
+        // What could not be fetched fails where it is asked for.
+        const isAbsent = namespace === NAMESPACE && kind === 'dynamic-import' && !isKnown(graph, leads)
+        if (isAbsent) return { path, external: true }
         if (leads === null) return null
         const builtin = leads.startsWith('node:') || isBuiltin(leads)
         if (builtin) return { path: leads, external: true, sideEffects: false }
@@ -27,6 +30,11 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
       })
     },
   }
+}
+
+function isKnown({ packages, modules }: ModuleGraph, leads: string | null): boolean {
+  if (leads === null) return false
+  return packages[leads] !== undefined || modules[leads] !== undefined || leads.startsWith('node:') || isBuiltin(leads)
 }
 
 /** Deno ends a file of its cache with a line about the answer that it came in, which JSON and WebAssembly cannot have. */

@@ -14,7 +14,7 @@ export interface Outgoing {
   readonly target: URL
   /** The call it belongs to; null when it names none that is in this instance. */
   readonly call: Call | null
-  /** Stands for the service key in this instance; null where it has none. */
+  /** Stands for the service key in this instance; null while it is being made. */
   readonly serviceToken: string | null
 }
 

@@ -5,7 +5,7 @@ import type { DatabaseDoor } from '../database/door.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { createDoor, type Outgoing } from './door.ts'
 import { carryOutside } from './outside.ts'
-import { ProjectApi, type ProjectAddress } from './project-api.ts'
+import { ProjectApi, type OnRefused, type ProjectAddress } from './project-api.ts'
 
 export interface EgressOptions {
   readonly addressOf: (project: string) => ProjectAddress | null
@@ -13,17 +13,16 @@ export interface EgressOptions {
   /** Guards fetches and connections to hosts outside. */
   readonly fetchPolicy: FetchPolicy
   readonly database: DatabaseDoor | null
-  /** Called with the reason why a fetch or a connection to an outside host was refused, and the request of the call. */
-  readonly onRefused: (version: FunctionVersion, text: string, requestId: string | null) => void
+  readonly onRefused: OnRefused
 }
 
 /** The way out of the box: to the project's API, and to the hosts that a function's policy names. There is no other. */
 export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
   const refusals = new Refusals()
-  const onRefused: EgressOptions['onRefused'] = (version, text, requestId) => {
+  const onRefused: OnRefused = (version, text, requestId) => {
     if (refusals.take(version)) options.onRefused(version, text, requestId)
   }
-  const projectApi = new ProjectApi(options.addressOf, options.depths)
+  const projectApi = new ProjectApi(options.addressOf, options.depths, onRefused)
   const carry = (outgoing: Outgoing) => {
     const path = projectApi.pathOf(outgoing)
     if (path !== null) projectApi.carry(outgoing, path)

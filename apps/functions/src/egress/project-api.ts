@@ -5,6 +5,8 @@ import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
 import type { Verify } from '@terrane/auth'
 import type { PublicKey } from '../projects/key-set.ts'
 import { answerAuth, isAuthRequest } from './current-user.ts'
+import { keyNotPrivileged } from '../errors.ts'
+import type { FunctionVersion } from '../function-version.ts'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
 
@@ -15,6 +17,9 @@ export const PROJECT_HOST = 'project.internal'
  * because it is valid only on the function's own socket.
  */
 export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
+
+/** Called with the reason why a request of a function was refused, and the request of the call. */
+export type OnRefused = (version: FunctionVersion, text: string, requestId: string | null) => void
 
 /** Address of a project's API, and the keys that privileged functions may use. */
 export interface ProjectAddress {
@@ -36,11 +41,14 @@ export interface ProjectAddress {
 export class ProjectApi implements Disposable {
   readonly #addressOf: (project: string) => ProjectAddress | null
   readonly #depths: Depths
+  readonly #onRefused: OnRefused
   readonly #agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) }
 
-  constructor(addressOf: (project: string) => ProjectAddress | null, depths: Depths) {
+  /** @param onRefused called with the reason why a request was refused */
+  constructor(addressOf: (project: string) => ProjectAddress | null, depths: Depths, onRefused: OnRefused) {
     this.#addressOf = addressOf
     this.#depths = depths
+    this.#onRefused = onRefused
   }
 
   /** The path and query that a request asks of the project's API; null for one that is for another host. */
@@ -59,6 +67,7 @@ export class ProjectApi implements Disposable {
     if (!address) return deny(response, 'the project API has no address here')
     const headers = passable(request.headers)
     const { privileged } = version.policy
+    if (privileged === false && sends(headers, serviceToken)) return this.#refuse(outgoing)
     const keys = privileged === false ? null : { ...address, serviceToken, isDefault: privileged === true }
     addCredentials(headers, call?.caller ?? null, keys)
     headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
@@ -77,10 +86,22 @@ export class ProjectApi implements Disposable {
     forward(request, response, upstream, () => deny(response, 'the project API cannot be reached'))
   }
 
+  #refuse({ response, version, call }: Outgoing): void {
+    const { code, message, hint } = keyNotPrivileged({ name: version.name })
+    this.#onRefused(version, `${message}: ${hint}`, call?.requestId ?? null)
+    response.writeHead(403, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ code, message, hint, details: null }))
+  }
+
   [Symbol.dispose](): void {
     this.#agents.http.destroy()
     this.#agents.https.destroy()
   }
+}
+
+/** True for a request whose key is this one. */
+function sends(headers: OutgoingHttpHeaders, key: string | null): boolean {
+  return key !== null && (headers['apikey'] === key || headers['authorization'] === `Bearer ${key}`)
 }
 
 interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {

@@ -98,15 +98,15 @@ export interface Exchanged {
 
 /**
  * In requests of the service role the key that decided is replaced by the instance's own token, which code compares
- * with its environment; null for other callers, and for instances without a token.
+ * with its environment; null for other callers.
  *
  * @param token of the instance
  */
 export function exchangeServiceKey(
   { rank, apikey, authorization }: Pick<Caller, 'rank' | 'apikey' | 'authorization'>,
-  token: string | null,
+  token: string,
 ): Exchanged | null {
-  if (token === null || rank !== 'service') return null
+  if (rank !== 'service') return null
   const bearer = authorization === null ? null : /^bearer +(\S+)\s*$/i.exec(authorization)?.[1]
   const isSent = apikey !== null && (bearer === null || bearer === apikey)
   return { authorization: bearer == null ? null : `Bearer ${token}`, apikey: isSent ? token : null }

@@ -86,10 +86,10 @@ export class Imports implements Disposable {
     const before = this.#fetching.get(folder) ?? Promise.resolve()
     const done = before.then(() => this.#line.run(folder, () => this.#fetch(folder)))
     const over = done
-      .catch(() => {})
-      .then(() => {
+      .finally(() => {
         if (this.#fetching.get(folder) === over) this.#fetching.delete(folder)
       })
+      .catch(() => {})
     this.#fetching.set(folder, over)
     return done
   }
@@ -264,17 +264,18 @@ function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 
   }
 }
 
+/** A place in the entry that Deno reads, which is the host's; its only import is the function. */
+const OUR_ENTRY = /^at file:\S*\/entry\.ts:\d+:\d+$/
+
 /** Deno's error message, replaced by this host's own wording where there is one. */
 function reasonOf(error: ExecFileException, stderr: string): string {
   if (error.killed) return `fetching what it imports took longer than ${FETCH_MS / 1000} seconds`
   const host = /Requires import access to "([^"]+)"/.exec(stderr)?.[1]
   if (host !== undefined) return `code from ${host} is not imported: TERRANE_FUNCTIONS_IMPORT_HOSTS does not list it`
-  // The entry that Deno reads is the host's; its only import is the function.
-  const isOurs = (line: string) => /^at file:\S*\/entry\.ts:\d+:\d+$/.test(line)
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => !isOurs(line))
+    .filter((line) => !OUR_ENTRY.test(line))
   const at = lines.findIndex((line) => line.startsWith('error: '))
   const said = at < 0 ? lines.slice(0, 3) : lines.slice(at, at + 3)
   const text = said.filter((line) => line !== '').join(' ')

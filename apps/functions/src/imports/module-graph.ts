@@ -13,6 +13,8 @@ export interface ModuleGraph {
 
 /** The part of `deno info --json` (version 1) that is read. */
 export interface DenoInfo {
+  /** Addresses of the modules that the graph begins with. */
+  readonly roots: readonly string[]
   readonly modules: readonly {
     readonly specifier: string
     readonly kind?: string
@@ -22,7 +24,10 @@ export interface DenoInfo {
     readonly error?: string
     readonly dependencies?: readonly {
       readonly specifier: string
+      /** Absent for what only its types need. */
       readonly code?: { readonly specifier?: string; readonly error?: string }
+      /** True for `import()`. */
+      readonly isDynamic?: boolean
     }[]
   }[]
   readonly redirects?: Readonly<Record<string, string>>
@@ -76,12 +81,26 @@ export function followImport(graph: ModuleGraph, importer: string, text: string)
   return leads === undefined || leads.startsWith('file:') ? null : leads
 }
 
-/** Deno's errors for the modules of a graph, as `address: text`. */
+/**
+ * Deno's errors for the modules of a graph, as `address: text`. What only types need, and what `import()` names, which
+ * may never be asked for, keeps no module from running.
+ */
 export function problemsOf(info: DenoInfo): string[] {
-  return info.modules.flatMap(({ specifier, error, dependencies }) => [
-    ...(error === undefined ? [] : [`${specifier}: ${error}`]),
-    ...(dependencies ?? []).flatMap(({ code }) => (code?.error === undefined ? [] : [`${specifier}: ${code.error}`])),
-  ])
+  const modules = new Map(info.modules.map((module) => [module.specifier, module]))
+  const redirects = info.redirects ?? {}
+  const problems: string[] = []
+  // Modules that are added while it runs are visited, too.
+  const needed = new Set(info.roots.map((root) => redirected(redirects, root)))
+  for (const specifier of needed) {
+    const { error, dependencies = [] } = modules.get(specifier) ?? {}
+    if (error !== undefined) problems.push(`${specifier}: ${error}`)
+    for (const { code, isDynamic } of dependencies) {
+      if (isDynamic === true || !code) continue
+      if (code.error !== undefined) problems.push(`${specifier}: ${code.error}`)
+      if (code.specifier !== undefined) needed.add(redirected(redirects, code.specifier))
+    }
+  }
+  return problems
 }
 
 function isRemote(address: string): boolean {

@@ -6,8 +6,8 @@ import type { Project } from '../projects/project.ts'
 /** Keys of one instance, and the variables that carry them. */
 export interface InstanceKeys {
   readonly env: Readonly<Record<string, string>>
-  /** Stands for the service key on this instance's sockets; null for functions that are not privileged. */
-  readonly serviceToken: string | null
+  /** Stands for the service key on this instance's sockets, where the function is privileged. */
+  readonly serviceToken: string
 }
 
 /** Makes the keys of an instance that is about to start. */
@@ -17,10 +17,10 @@ export type IssueKeys = (version: FunctionVersion) => Promise<InstanceKeys>
 export const KEYS_SECONDS = 3600
 
 /**
- * Issues the keys of instances: for privileged functions a token in the form of a service-role key, which the host
+ * Issues the keys of instances: a token in the form of a service-role key, which for privileged functions the host
  * exchanges for the real key on calls to the project's API and puts in its place in requests of the service role. Its
- * signature is verified by nobody, so outside the instance it is worth nothing. And the public keys of the project,
- * where they can be had.
+ * signature is verified by nobody, so outside the instance, and in functions that are not privileged, it is worth
+ * nothing. And the public keys of the project, where they can be had.
  *
  * @param onFailed called when the public keys cannot be fetched
  */
@@ -37,7 +37,6 @@ export function issueKeys(
     } catch (error) {
       onFailed(version, error)
     }
-    if (!version.policy.privileged) return { env, serviceToken: null }
     const claims = {
       iss: 'terrane-functions',
       ref: project?.ref ?? '',

@@ -47,8 +47,8 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
-  /** Stands for the service key in `env`; null where it has none. */
-  readonly serviceToken: string | null
+  /** Stands for the service key in `env`. */
+  readonly serviceToken: string
   /** Age at which it is replaced without interrupting requests, because its keys end. */
   readonly renewMs: number
   readonly tmpMb: number
@@ -77,7 +77,7 @@ const OUT_OF_MEMORY =
 export class Instance {
   readonly id: string
   readonly upstream: Upstream
-  readonly serviceToken: string | null
+  readonly serviceToken: string
   /** Settles when the function answers requests, or rejects with {@link BootFailure}. */
   readonly ready: Promise<void>
   readonly exited: Promise<Exit>

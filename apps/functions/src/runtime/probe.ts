@@ -97,7 +97,7 @@ async function measureBase(runtime: Runtime, users: UserRange | null): Promise<n
       door: { open: closedDoor },
       users,
       bootMs: 30_000,
-      issueKeys: async () => ({ env: {}, serviceToken: null }),
+      issueKeys: async () => ({ env: {}, serviceToken: '' }),
       onLine: () => {},
       onLeft: () => {},
     })

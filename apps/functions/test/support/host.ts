@@ -17,12 +17,14 @@ import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.ts'
 import type { Invocation } from '../../src/gateway/invocation/invocation.ts'
 import { Capacity } from '../../src/pool/capacity.ts'
 import { InstanceFactory, type GatewayDoor, type UserRange } from '../../src/pool/factory.ts'
-import { issueKeys } from '../../src/pool/instance-keys.ts'
 import type { ExitReason } from '../../src/pool/instance.ts'
 import type { FunctionLine } from '../../src/pool/output.ts'
 import { DEFAULT_CEILINGS, readPolicy, type Policy } from '../../src/policy.ts'
 import type { Runtime } from '../../src/runtime/runtime.ts'
 import { VersionStore } from '../../src/version-store.ts'
+
+/** Stands for the service key in the instances of the tests, whose environment does not have it. */
+export const SERVICE_TOKEN = 'the-token-of-an-instance'
 
 /** Where clients outside would reach the project of the tests. */
 export const PUBLIC_URL = 'https://project.example'
@@ -111,10 +113,7 @@ export async function startHost(options: {
       users: options.users ?? null,
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
-      issueKeys: issueKeys(
-        () => null,
-        () => {},
-      ),
+      issueKeys: async () => ({ env: {}, serviceToken: SERVICE_TOKEN }),
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
       onLeft: (path) => left.push(path),
     }),

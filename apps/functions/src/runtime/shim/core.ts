@@ -1,7 +1,7 @@
 // Runs inside the sandbox, beside code that may be hostile, so nothing here is a security boundary. It connects the
 // host's unix socket to the handler forms that users write. The host and the process's confinement enforce the limits.
 import { logLine, replaceConsole } from './console.ts'
-import { GlobalEvents } from './events.ts'
+import { GlobalEvents, type EventScope } from './events.ts'
 import { offerOthers } from './others.ts'
 import { replaceFetch } from './fetch.ts'
 import type { Scope, Scopes } from './scope.ts'
@@ -131,7 +131,7 @@ export async function run(platform: Platform): Promise<void> {
     return serverOf(args)
   })
   platform.serveConnections(take)
-  const events = new GlobalEvents(globalThis, take)
+  const events = new GlobalEvents(globalThis as EventScope, take)
   offerOthers(globalThis)
 
   const respond = async (request: Request, scope: Scope): Promise<Response> => {

@@ -43,8 +43,8 @@ export class GlobalEvents {
     this.#works.clear()
     const event = new Event('beforeunload', { cancelable: true })
     this.#scope.dispatchEvent!(Object.assign(event, { detail: { reason } }))
-    const work = this.#works.size > 0 ? Promise.allSettled(this.#works) : null
-    await (work ?? new Promise((resolve) => setTimeout(resolve, UNLOAD_MS)))
+    if (this.#works.size > 0) await Promise.allSettled(this.#works)
+    else await new Promise((resolve) => setTimeout(resolve, UNLOAD_MS))
   }
 }
 

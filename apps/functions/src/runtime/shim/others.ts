@@ -3,13 +3,12 @@ import { MemoryCaches } from './memory-caches.ts'
 const NO_SESSION =
   'Supabase.ai.Session is not offered here: there is no model in a function. Call a model by fetch, and list its host in "net"'
 
+function Session(): never {
+  throw new Error(NO_SESSION)
+}
+
 /** Globals of other platforms: Workers' `caches`, in memory, and `Supabase.ai`, which says that it is not there. */
 export function offerOthers(scope: object): void {
-  class Session {
-    constructor() {
-      throw new Error(NO_SESSION)
-    }
-  }
   const globals = { caches: new MemoryCaches(), Supabase: Object.freeze({ ai: Object.freeze({ Session }) }) }
   for (const [name, value] of Object.entries(globals))
     Object.defineProperty(scope, name, { value, configurable: true, writable: true })
