@@ -148,7 +148,7 @@ describe('light and heavy goods vehicles (wiki, Key:access, transport mode hiera
 describe('conditions that are not read', () => {
   const warned = (town: AsciiTown, costing = 'auto', ends = 'DE') =>
     town.route(ends, { costing }).trip.warnings?.map(({ code, text }) => `${code} ${text}`)
-  const NOTE = ': not understood, so the route may be closed or open at other times'
+  const NOTE = ': not understood in full, the route may not keep it'
 
   it.each([
     { 'motor_vehicle:conditional': 'no @ (sunset-sunrise)' },
