@@ -122,6 +122,17 @@ export function osrmRoutes(scope: Http, service: OsrmService, serving: Serving):
     if (isRepeated) throw new Refusal(ANSWERS.parameterRepeated)
     return serving.answer(action, osrmRequest(service, params, query), reply)
   })
+  // The parameters as a form, for requests that are too long for an address.
+  scope.post<OsrmFormRoute>('/:profile', (request, reply) => {
+    const form = [...new URLSearchParams(textOf(request))]
+    const { coordinates = '', ...query } = Object.fromEntries(form)
+    if (new Set(form.map(([name]) => name)).size < form.length) throw new Refusal(ANSWERS.parameterRepeated)
+    return serving.answer(action, osrmRequest(service, { ...request.params, coordinates }, query), reply)
+  })
+}
+
+interface OsrmFormRoute {
+  Params: { readonly profile: string }
 }
 
 interface OsrmRoute {

@@ -89,6 +89,15 @@ describe("OSRM's HTTP interface", () => {
     for (const { location } of body.waypoints) expect(points).toContain(String(location))
   })
 
+  test('takes the parameters as a form', async () => {
+    const init = { method: 'POST', headers: { apikey: KEY } }
+    const post = async (form: string) =>
+      (await fetch(`${router.url}/route/v1/driving`, { ...init, body: new URLSearchParams(form) })).json()
+    const { body } = await get(`/route/v1/driving/${PATH}?steps=true`)
+    expect(await post(`coordinates=${PATH}&steps=true`)).toEqual(body)
+    expect(await post(`coordinates=${PATH}&steps=true&steps=false`)).toMatchObject({ code: 'InvalidOptions' })
+  })
+
   test('takes coordinates as a polyline, with the ending .json too', async () => {
     const pairs = PATH.split(';').map((pair) => pair.split(',').map(Number).toReversed() as [number, number])
     const wanted = (await get(`/route/v1/driving/${PATH}`)).body.routes[0].geometry
@@ -160,7 +169,7 @@ describe("OSRM's HTTP interface", () => {
     expect((await get(`${path}?apikey=wrong`, {})).status).toBe(401)
     expect((await get(`${path}?apikey=${KEY}`, {})).status).toBe(200)
     expect((await get(path, { authorization: `Bearer ${KEY}` })).status).toBe(200)
-    expect((await get(`/route/v1/driving`)).status).toBe(404)
+    expect((await get('/route/v1/driving')).status).toBe(404)
     const preflight = await fetch(`${router.url}${path}`, {
       method: 'OPTIONS',
       headers: { origin: 'https://a.example' },

@@ -148,7 +148,7 @@ describe('light and heavy goods vehicles (wiki, Key:access, transport mode hiera
 describe('conditions that are not read', () => {
   const warned = (town: AsciiTown, costing = 'auto', ends = 'DE') =>
     town.route(ends, { costing }).trip.warnings?.map(({ code, text }) => `${code} ${text}`)
-  const NOTE = ': not understood, so the route may be closed or open at other times'
+  const NOTE = ': not understood in full, the route may not keep it'
 
   it.each([
     { 'motor_vehicle:conditional': 'no @ (sunset-sunrise)' },
@@ -159,6 +159,9 @@ describe('conditions that are not read', () => {
     { 'access:conditional': 'no @ (2020-2030/2)' },
     { 'oneway:conditional': 'yes @ (dawn-dusk)' },
     { 'maxspeed:conditional': '60 @ wet' },
+    { 'oneway:motor_vehicle:conditional': 'yes @ (Mo-Fr 06:00-09:00)' },
+    { 'maxspeed:bus:conditional': '60 @ (22:00-06:00)' },
+    { 'toll:conditional': 'yes @ (weight>3.5)' },
     { 'hov:lanes:conditional': 'designated|designated @ (Mo-Fr 06:00-09:00)' },
   ])('%j is told to who drives there, and counted', async (tags: Tags) => {
     const town = await square({ maxweight: '3', ...tags })
@@ -168,6 +171,14 @@ describe('conditions that are not read', () => {
     expect(warned(town)).toEqual([`904 "${tag}"${NOTE}`])
     expect(warned(town, 'auto', '2E')).toBeUndefined()
     expect(factsOf(town.network).unread).toEqual([{ tag, count: 1 }])
+  })
+
+  it('is told of the hours that a way says to be open in', async () => {
+    const town = await square({ opening_hours: 'Mo-Fr 07:00-19:00' })
+    expect([warned(town), warned(town, 'pedestrian')]).toEqual(
+      Array.from({ length: 2 }, () => [`904 "opening_hours=Mo-Fr 07:00-19:00"${NOTE}`]),
+    )
+    expect(warned(await square({ opening_hours: '24/7' }))).toBeUndefined()
   })
 
   it('is told to the modes that it speaks of, in its direction', async () => {

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import type { Name } from '../src/graph/texts.ts'
 import { Kind, type Maneuver, newManeuver } from '../src/guide/maneuver.ts'
 import { noSigns, type Signs } from '../src/guide/signs.ts'
-import { enUS } from '../src/narrate/languages/en-us.ts'
 import { LANGUAGES } from '../src/narrate/languages/index.ts'
 import { narrate, type Narration } from '../src/narrate/narrate.ts'
 import type { Phrases } from '../src/narrate/phrases.ts'
@@ -96,7 +95,7 @@ function namesTold(text: string): string[] {
   return [...text.matchAll(/Q[a-g]|B 77|12b/g)].map(String).toSorted()
 }
 
-const english = narrateAll(enUS)
+const english = narrateAll(LANGUAGES[0]!)
 
 /** Entering a circle whose exit is unknown ends without a full stop in English, as Valhalla has it. */
 const UNSTOPPED = /^Enter [^.]*$/

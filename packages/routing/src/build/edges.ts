@@ -195,6 +195,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   traffic = put(traffic, TrafficField.truckSpeed, truckSpeed(speedInputs))
   traffic = put(traffic, TrafficField.toll, facts.flags.toll)
   traffic = put(traffic, TrafficField.roundabout, facts.access.roundabout)
+  traffic = put(traffic, TrafficField.internal, facts.flags.internal)
   traffic = put(traffic, TrafficField.truckRoute, facts.flags.truckRoute)
   traffic = put(traffic, TrafficField.bikeNetwork, facts.bikeNetwork || inputs.bicycleRoutes.has(ways.ids[way]!))
   traffic = put(traffic, TrafficField.useSidepath, facts.flags.useSidepath)

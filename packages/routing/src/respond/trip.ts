@@ -127,8 +127,8 @@ function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg
     }),
   )
   const has = (flag: 'toll' | 'highway' | 'ferry'): boolean => written.some((maneuver) => maneuver[flag] === true)
-  // Without maneuvers nothing is said of what a leg uses.
-  const said = { ...extent, toll: has('toll'), highway: has('highway'), ferry: has('ferry') }
+  const said =
+    directions === 'none' ? extent : { ...extent, toll: has('toll'), highway: has('highway'), ferry: has('ferry') }
   return {
     ...(directions !== 'none' && { maneuvers: written }),
     summary: summaryOf([{ ...told, extent: said }], units),

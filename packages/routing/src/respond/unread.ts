@@ -29,5 +29,5 @@ export function unreadWarnings(
   }
   if (found.size === 0) return []
   const tags = quoted(Array.from(found, (text) => texts.text(text)))
-  return [{ code: TAG_UNREAD, text: `${tags}: not understood, so the route may be closed or open at other times` }]
+  return [{ code: TAG_UNREAD, text: `${tags}: not understood in full, the route may not keep it` }]
 }

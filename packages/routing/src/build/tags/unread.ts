@@ -34,14 +34,19 @@ const isTimed = ({ conditions }: ConditionalCase): boolean => readConditions(con
 const isSpeed = (value: string): boolean => value === 'none' || kilometresPerHour(value) !== undefined
 const never = (): boolean => false
 
-/** Cases of conditional tags of a way or node that change nothing, or only in part. */
+/** Cases of conditional tags of a way that change nothing, or only in part, and hours that it says to be open in. */
 export function unreadTags(tags: Tags): UnreadTag[] {
-  return [...tags].flatMap(([key, text]): UnreadTag[] => {
+  const hours = tags.get('opening_hours')
+  const conditional = [...tags].flatMap(([key, text]): UnreadTag[] => {
     const [, base, suffix = ''] = /^(.+?)(:forward|:backward)?:conditional$/.exec(key) ?? []
     const subject = base === undefined ? null : subjectOf(tags, base, suffix)
     if (subject === null || subject.modes === 0) return []
     return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
   })
+  // Of a way that may be when one goes there, or when somebody is there: only access keys say the one for sure.
+  return hours === undefined || hours === '24/7'
+    ? conditional
+    : [...conditional, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
 }
 
 /** The same of what stands on a node, whose hours are read, and of whose conditions fewer. */
@@ -91,8 +96,16 @@ function subjectOf(tags: Tags, key: string, suffix: string): Subject | null {
   if (speed !== undefined) {
     return { modes: speed[1], isRead: (one) => isTimed(one) && isSpeed(one.value) }
   }
-  return limitSubject(key)
+  const other = OTHER_SUBJECTS.find(([name]) => key === name || key.startsWith(`${name}:`))
+  return limitSubject(key) ?? (other === undefined ? null : { modes: other[1], isRead: never })
 }
+
+/** Keys, with everything after a colon, of which no condition is read but those above. */
+const OTHER_SUBJECTS = [
+  ['oneway', MOTOR_ACCESS | Access.bicycle],
+  ['maxspeed', MOTOR_ACCESS],
+  ['toll', MOTOR_ACCESS],
+] as const
 
 /** Whether a case of an access key is a rule of the hour, a limit of size, or says something of local traffic. */
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {

@@ -8,7 +8,7 @@ const MATERIALS: readonly (readonly [number, readonly string[]])[] = [
   [Surface.paved, ['tartan', 'pavingstone', 'paving_stones', 'sett', 'grass_paver']],
   [Surface.pavedRough, ['cobblestone', 'brick']],
   [Surface.compacted, ['compacted', 'wood', 'boardwalk']],
-  [Surface.dirt, ['dirt', 'natural', 'earth', 'ground', 'mud']],
+  [Surface.dirt, ['dirt', 'natural', 'earth', 'ground', 'mud', 'clay', 'laterite']],
   [Surface.gravel, ['gravel', 'pebblestone', 'sand']],
   [Surface.path, ['grass', 'stepping_stones']],
 ]

@@ -73,6 +73,8 @@ export interface WayFlags {
   readonly yard: boolean
   /** For motor traffic only, if it is a great road. */
   readonly motorroad: boolean
+  /** Lies inside a crossing. */
+  readonly internal: boolean
 }
 
 /**
@@ -94,7 +96,6 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
   const ferry = tags.get('route') === 'ferry'
   const shuttle = tags.get('route') === 'shuttle_train'
   const use = ferry ? Use.ferry : useOf(tags, access)
-  if (use === Use.platform) return null
   const carOpen = (access.forward & Access.car) !== 0
   const railFerry = carOpen && (tags.get('railway') === 'rail' || shuttle)
   const roadClass =
@@ -289,5 +290,6 @@ function flagsOf(tags: Tags, use: number): WayFlags {
     localBackward: ferry ? 0 : localModes(tags, 'backward'),
     yard: YARDS.has(use) && !ferry,
     motorroad: tags.get('motorroad') === 'yes',
+    internal: tags.get('junction') === 'intersection',
   }
 }

@@ -1,12 +1,22 @@
 import { Access, Limit, Surface, Use } from '../../graph/attributes.ts'
 import { EdgeField } from '../../graph/fields.ts'
 import { factor, product, sum, tabulate } from '../expression.ts'
-import { COMMON, duration, type OptionTable, preference, RAIL_FERRIES, TOLL_BOOTHS, weight } from '../option-table.ts'
+import {
+  COMMON,
+  duration,
+  FAST_STREETS,
+  type OptionTable,
+  preference,
+  RAIL_FERRIES,
+  TOLL_BOOTHS,
+  weight,
+} from '../option-table.ts'
 import type { OptionReader, Profile, Terms } from '../profile.ts'
 import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
 
 const OPTIONS: OptionTable = {
   ...COMMON,
+  ...FAST_STREETS,
   ...TOLL_BOOTHS,
   ...RAIL_FERRIES,
   service_penalty: duration(75),
@@ -17,6 +27,9 @@ const OPTIONS: OptionTable = {
   use_distance: preference(0),
   height: [0, 1.6, 10],
   width: [0, 1.9, 10],
+  // Since Valhalla 3.6.2.
+  length: [0, 2.7, 50],
+  weight: [0, 0.8, 100],
   top_speed: [10, 140, 252],
   include_hot: false,
   include_hov2: false,
@@ -52,7 +65,12 @@ export const AUTO: Profile = {
   travelMode: 'drive',
   travelType: 'car',
   options: OPTIONS,
-  sizes: { [Limit.maxHeight]: 'height', [Limit.maxWidth]: 'width' },
+  sizes: {
+    [Limit.maxHeight]: 'height',
+    [Limit.maxWidth]: 'width',
+    [Limit.maxLength]: 'length',
+    [Limit.maxWeight]: 'weight',
+  },
   excludesUnpaved: true,
   paysTolls: true,
   farPenalty: 43200,

@@ -1,7 +1,7 @@
 import { Access, Surface, Use } from '../../graph/attributes.ts'
 import { TrafficField } from '../../graph/fields.ts'
 import { product, share, speed, sum, tabulate } from '../expression.ts'
-import { COMMON, duration, preference } from '../option-table.ts'
+import { COMMON, duration, FAST_STREETS, preference } from '../option-table.ts'
 import type { Profile } from '../profile.ts'
 import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
 
@@ -20,6 +20,7 @@ export const MOTOR_SCOOTER: Profile = {
   travelType: 'motor_scooter',
   options: {
     ...COMMON,
+    ...FAST_STREETS,
     destination_only_penalty: duration(120),
     use_hills: preference(0.5),
     use_primary: preference(0.5),

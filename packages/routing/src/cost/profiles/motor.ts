@@ -34,8 +34,6 @@ const SIGNAL_SECONDS = 2
 /** Stops take longer in towns. */
 const STOP_DENSITY = [1, 1, 1, 1, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9, 2.2, 2.5, 2.8, 3.1, 3.5]
 
-/** Factor per km/h that a street is faster than the vehicle. */
-const OVER_SPEED_FACTOR = 0.05
 const HIGHWAY_SHARE = [1, 0.5]
 const SURFACE_SHARE = {
   [Surface.compacted]: 0.1,
@@ -72,7 +70,7 @@ export function streetTerms(options: OptionReader, allowedSpeed: 'speed' | 'slow
       'faster than the vehicle',
       allowedSpeed,
       tabulate(TrafficField.speed, (value) => (fixed > 0 ? 0 : Math.max(0, value - top))),
-      OVER_SPEED_FACTOR,
+      number('speed_penalty_factor'),
     ),
     toll: (dislike: number) => {
       const use = number('use_tolls')

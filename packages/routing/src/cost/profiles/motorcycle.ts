@@ -1,6 +1,6 @@
 import { Access, Surface, Use } from '../../graph/attributes.ts'
 import { product, sum } from '../expression.ts'
-import { COMMON, preference, TOLL_BOOTHS } from '../option-table.ts'
+import { COMMON, FAST_STREETS, preference, TOLL_BOOTHS } from '../option-table.ts'
 import type { Profile } from '../profile.ts'
 import { avoidance, edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
 
@@ -14,6 +14,7 @@ export const MOTORCYCLE: Profile = {
   travelType: 'motorcycle',
   options: {
     ...COMMON,
+    ...FAST_STREETS,
     ...TOLL_BOOTHS,
     use_highways: preference(0.5),
     use_tolls: preference(0.5),

@@ -1,7 +1,7 @@
 import { Access, Limit, RoadClass, Surface, Use } from '../../graph/attributes.ts'
 import { TrafficField } from '../../graph/fields.ts'
 import { factor, product, seconds, speed, sum, tabulate } from '../expression.ts'
-import { COMMON, duration, MOST_SECONDS, preference, RAIL_FERRIES, TOLL_BOOTHS } from '../option-table.ts'
+import { COMMON, duration, FAST_STREETS, MOST_SECONDS, preference, RAIL_FERRIES, TOLL_BOOTHS } from '../option-table.ts'
 import type { Profile } from '../profile.ts'
 import { steep } from './entering.ts'
 import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
@@ -18,6 +18,7 @@ export const TRUCK: Profile = {
   travelType: 'truck',
   options: {
     ...COMMON,
+    ...FAST_STREETS,
     ...TOLL_BOOTHS,
     ...RAIL_FERRIES,
     service_penalty: duration(0),

@@ -1,17 +1,36 @@
 import type { Phrases } from '../phrases.ts'
-import { csCZ } from './cs-cz.ts'
-import { deDE } from './de-de.ts'
-import { enGB } from './en-gb.ts'
-import { enUS } from './en-us.ts'
-import { esES } from './es-es.ts'
-import { frFR } from './fr-fr.ts'
-import { itIT } from './it-it.ts'
-import { nlNL } from './nl-nl.ts'
-import { plPL } from './pl-pl.ts'
-import { ptBR } from './pt-br.ts'
+import csCZ from './cs-cz.json' with { type: 'json' }
+import deDE from './de-de.json' with { type: 'json' }
+import enGB from './en-gb.json' with { type: 'json' }
+import enUS from './en-us.json' with { type: 'json' }
+import esES from './es-es.json' with { type: 'json' }
+import frFR from './fr-fr.json' with { type: 'json' }
+import itIT from './it-it.json' with { type: 'json' }
+import nlNL from './nl-nl.json' with { type: 'json' }
+import plPL from './pl-pl.json' with { type: 'json' }
+import ptBR from './pt-br.json' with { type: 'json' }
+
+/** A language as its file has it: names of ferries by the source of a regular expression, and what it says of examples. */
+interface LanguageFile extends Omit<Phrases, 'ferry'> {
+  readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward' | 'label', string>>
+  /** For translators: how its sentences are worded. */
+  readonly about: string
+  /** Checked by `languages.test.ts`, which names the maneuvers. */
+  readonly examples: Readonly<Record<string, string>>
+}
+
+/** The files of the languages; to add one, copy `en-us.json`, translate it, and list it here. */
+export const LANGUAGE_FILES = [enUS, enGB, deDE, frFR, esES, itIT, nlNL, ptBR, plPL, csCZ] as readonly LanguageFile[]
 
 /** The languages that narration speaks; the first of a kind also answers to its short tag. */
-export const LANGUAGES: readonly Phrases[] = [enUS, enGB, deDE, frFR, esES, itIT, nlNL, ptBR, plPL, csCZ]
+export const LANGUAGES: readonly Phrases[] = LANGUAGE_FILES.map(
+  ({ ferry, about: _about, examples: _examples, ...rest }) => ({
+    ...rest,
+    ferry: { ...ferry, label: new RegExp(ferry.label, 'iu') },
+  }),
+)
+
+const AMERICAN = LANGUAGES[0]!
 
 const byTag = new Map<string, Phrases>()
 for (const phrases of LANGUAGES) {
@@ -25,12 +44,12 @@ for (const phrases of LANGUAGES) {
  * (`de-AT` to `de-DE`, RFC 4647, Lookup), a language that is not spoken to American English.
  */
 export function languageOf(asked: string | null): { phrases: Phrases; tag: string } {
-  if (asked === null) return { phrases: enUS, tag: enUS.tag }
+  if (asked === null) return { phrases: AMERICAN, tag: AMERICAN.tag }
   const known = byTag.get(asked)
   if (known !== undefined) return { phrases: known, tag: asked }
   const [language = '', region] = asked.toLowerCase().split(/[-_]/)
   const whole = region === undefined ? language : `${language}-${region.toUpperCase()}`
-  const phrases = byTag.get(whole) ?? byTag.get(language) ?? enUS
+  const phrases = byTag.get(whole) ?? byTag.get(language) ?? AMERICAN
   return { phrases, tag: phrases.tag }
 }
 
