@@ -310,6 +310,28 @@ describe('a table of several dates', () => {
     expect(new Set(found.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
   })
 
+  test('is compared and searched by date by its readers, who do not see what its sources are called', async () => {
+    const read = (text: string) =>
+      db.database.transaction(async (session) => {
+        await session.query('set local role anon')
+        return (await session.query<{ n: string }>(text)).rows[0]!.n
+      })
+    const count = 'select count(*)::text as n from geoembeddings.'
+    expect(await read(`${count}embedding_sources`)).toBe('0')
+    expect(await read(`${count}list_sources('series')`)).toBe('3')
+    const search = `similarity_search(table_name => 'series', patch_id => 5, similarity_threshold => -1, result_limit => 1000`
+    expect(await read(`${count}${search}, since => '2024-06-15')`)).toBe(`${COUNT}`)
+    const change = `change_detection(table_name_1 => 'series', table_name_2 => 'series', from_date => '2024-05-01'`
+    expect(await read(`${count}${change}, to_date => '2024-06-01')`)).toBe(`${COUNT}`)
+    await db.database.query(
+      `update geoembeddings.embeddings_catalogue set is_public = false where table_name = 'series'`,
+    )
+    expect(await read(`${count}list_sources('series')`)).toBe('0')
+    await db.database.query(
+      `update geoembeddings.embeddings_catalogue set is_public = true where table_name = 'series'`,
+    )
+  })
+
   test('is searched and counted by time and by source', async () => {
     const sourcesOf = async (fn: string, args: string) => {
       const { rows } = await db.database.query<{ source: number; n: string }>(
