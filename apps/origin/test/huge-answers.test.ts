@@ -17,7 +17,7 @@ test('a raster’s server that sends more than it was asked for costs 64 MB at m
   expect(server.sent()).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-test.each(['/worker/jobs', '/functions/v1/hello', '/routing-engine/v1/status'])(
+test.each(['/worker/jobs', '/functions/v1/hello', '/routing-engine/v1/status', '/route/v1/driving/11,48;12,48'])(
   'an answer of %s that has no end waits for its reader, and ends with it',
   async (path) => {
     await using server = await startEndless()

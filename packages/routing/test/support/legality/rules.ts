@@ -155,6 +155,7 @@ function busesGoBack(tags: OsmTags): boolean {
 const STOPS: Readonly<Record<string, 'all' | 'vehicles' | 'motor' | 'cars'>> = {
   fence: 'all',
   wall: 'all',
+  yes: 'all',
   jersey_barrier: 'vehicles',
   stile: 'vehicles',
   turnstile: 'vehicles',
