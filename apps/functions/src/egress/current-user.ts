@@ -30,7 +30,7 @@ export async function answerAuth(
   given: string | undefined,
   { verify, publicKeys }: Pick<ProjectAddress, 'verify' | 'publicKeys'>,
 ): Promise<void> {
-  const wanted = request.method === 'GET' ? path.replace(/\?.*$/, '') : ''
+  const wanted = request.method === 'GET' ? path.split('?', 1)[0] : ''
   if (wanted === `${PREFIX}.well-known/jwks.json`) {
     return publicKeys().then(
       (keys) => answer(response, 200, { keys }),

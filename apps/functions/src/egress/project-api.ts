@@ -10,7 +10,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
 
-export const PROJECT_HOST = 'project.internal'
+const PROJECT_HOST = 'project.internal'
 
 /**
  * Stands for the Services API key in privileged functions. The host replaces it with the real key. It is not secret,

@@ -183,6 +183,21 @@ test('an instance that dies is replaced for the next request; one that dies agai
   expect(made.length).toBe(2)
 })
 
+test('an instance that finishes its last calls is replaced meanwhile', async () => {
+  const { made, pool, ask, release } = makePool({ max: 1 })
+  ask()
+  await settle()
+  made[0]!.retiring = true
+  made[0]!.accepting = false
+  const next = ask().outcome
+  await settle()
+  expect([made.length, next.instance]).toEqual([2, made[1]])
+  expect(made[0]!.doom).toBeNull()
+  release(made[0]!)
+  pool.check(performance.now(), 0)
+  expect([made[0]!.doom, made[1]!.doom]).toEqual(['replaced', null])
+})
+
 test('idle instances end, but not below the minimum', async () => {
   const { pool, made, ask, release } = makePool({ min: 1, idleMs: 50 })
   for (let i = 0; i < 3; i++) ask()

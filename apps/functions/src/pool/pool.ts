@@ -165,9 +165,9 @@ export class Pool implements Tenant {
     }
   }
 
-  /** Number of instances that are not about to end. */
+  /** Number of instances that are not about to end. Those that only finish their calls hold up no others. */
   get #staying(): number {
-    return this.#instances.reduce((count, { doom }) => (doom === null ? count + 1 : count), 0)
+    return this.#instances.filter(({ doom, retiring }) => doom === null && !retiring).length
   }
 
   /** Number of calls that the instances may be given beside those that they have, if their event loops allow. */

@@ -27,7 +27,7 @@ import { VersionStore } from '../../src/version-store.ts'
 export const SERVICE_TOKEN = 'the-token-of-an-instance'
 
 /** Where clients outside would reach the project of the tests. */
-export const PUBLIC_URL = 'https://project.example'
+const PUBLIC_URL = 'https://project.example'
 
 export interface Deployment {
   readonly policy?: Partial<Policy>
