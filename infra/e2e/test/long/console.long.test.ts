@@ -49,7 +49,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByLabel('Password').fill('not this one')
     await watch.expecting(/401/, async () => {
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByText('do not belong together').waitFor()
+      await page.getByText('password is wrong').waitFor()
     })
     await page.getByLabel('Password').fill(stack.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
