@@ -257,6 +257,21 @@ describe('SQLite reads a GeoPackage', () => {
   })
 })
 
+test('a GeoPackage flags empty geometries and declares curves, as OGC 12-128r19 has it (2.1.3, annex F.1)', async () => {
+  await db.database.query(`create table round (id int4, geom geometry);
+    insert into round values (1, 'SRID=4326;POINT EMPTY'), (2, 'SRID=4326;CIRCULARSTRING(0 0,1 1,2 0)')`)
+  const { path } = await written('round', 'GeoPackage')
+  using file = new DatabaseSync(path, { readOnly: true })
+  const blobs = file.prepare('select geom from round order by id').all() as { geom: Uint8Array }[]
+  expect(blobs.map(({ geom }) => geom[3])).toEqual([0b10001, 0b00001])
+  const names = file.prepare('select table_name, extension_name from gpkg_extensions order by 1').all()
+  expect(names).toEqual([
+    { table_name: 'gpkg_data_column_constraints', extension_name: 'gpkg_schema' },
+    { table_name: 'gpkg_data_columns', extension_name: 'gpkg_schema' },
+    { table_name: 'round', extension_name: 'gpkg_geom_CIRCULARSTRING' },
+  ])
+})
+
 test('a CSV has its geometry in wkt, a column of that name in another, and says so', async () => {
   const { bytes, said } = await written('two', 'CSV')
   const [head, ...lines] = bytes.toString().split('\n')

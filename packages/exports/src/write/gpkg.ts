@@ -15,6 +15,16 @@ const KEY = 'fid'
 const RESERVED = /^(sqlite|gpkg|rtree)_/i
 const EXACT_DIGITS = 15
 const WGS84 = 4326
+/** Flags of a geometry. */
+const LITTLE = 1
+const EMPTY = 16
+const CURVES: Readonly<Record<number, string>> = {
+  8: 'CIRCULARSTRING',
+  9: 'COMPOUNDCURVE',
+  10: 'CURVEPOLYGON',
+  11: 'MULTICURVE',
+  12: 'MULTISURFACE',
+}
 const NAMES = ['POINT', 'LINESTRING', 'POLYGON', 'MULTIPOINT', 'MULTILINESTRING', 'MULTIPOLYGON', 'GEOMETRYCOLLECTION']
 
 const TYPES: Readonly<Record<Exclude<Kind, 'numeric'>, string>> = {
@@ -34,21 +44,29 @@ const TYPES: Readonly<Record<Exclude<Kind, 'numeric'>, string>> = {
 }
 
 const TABLES = `
-create table gpkg_spatial_ref_sys (srs_name text not null, srs_id integer primary key, organization text not null,
-  organization_coordsys_id integer not null, definition text not null, description text);
-create table gpkg_contents (table_name text not null primary key, data_type text not null, identifier text unique,
-  description text default '', last_change datetime not null default (strftime('%Y-%m-%dT%H:%M:%fZ','now')),
-  min_x double, min_y double, max_x double, max_y double, srs_id integer references gpkg_spatial_ref_sys(srs_id));
-create table gpkg_geometry_columns (table_name text not null, column_name text not null, geometry_type_name text not null,
-  srs_id integer not null, z tinyint not null, m tinyint not null, primary key (table_name, column_name));
-create table gpkg_extensions (table_name text, column_name text, extension_name text not null, definition text not null,
-  scope text not null, unique (table_name, column_name, extension_name));
-create table gpkg_data_columns (table_name text not null, column_name text not null, name text, title text,
-  description text, mime_type text, constraint_name text, primary key (table_name, column_name));
-insert into gpkg_spatial_ref_sys values ('Undefined cartesian SRS', -1, 'NONE', -1, 'undefined', null),
+CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT NOT NULL, srs_id INTEGER PRIMARY KEY, organization TEXT NOT NULL,
+  organization_coordsys_id INTEGER NOT NULL, definition TEXT NOT NULL, description TEXT);
+CREATE TABLE gpkg_contents (table_name TEXT NOT NULL PRIMARY KEY, data_type TEXT NOT NULL, identifier TEXT UNIQUE,
+  description TEXT DEFAULT '', last_change DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ','now')),
+  min_x DOUBLE, min_y DOUBLE, max_x DOUBLE, max_y DOUBLE, srs_id INTEGER REFERENCES gpkg_spatial_ref_sys(srs_id));
+CREATE TABLE gpkg_geometry_columns (table_name TEXT NOT NULL, column_name TEXT NOT NULL, geometry_type_name TEXT NOT NULL,
+  srs_id INTEGER NOT NULL, z TINYINT NOT NULL, m TINYINT NOT NULL,
+  CONSTRAINT pk_geom_cols PRIMARY KEY (table_name, column_name), CONSTRAINT uk_gc_table_name UNIQUE (table_name),
+  CONSTRAINT fk_gc_tn FOREIGN KEY (table_name) REFERENCES gpkg_contents(table_name),
+  CONSTRAINT fk_gc_srs FOREIGN KEY (srs_id) REFERENCES gpkg_spatial_ref_sys (srs_id));
+CREATE TABLE gpkg_extensions (table_name TEXT, column_name TEXT, extension_name TEXT NOT NULL, definition TEXT NOT NULL,
+  scope TEXT NOT NULL, CONSTRAINT ge_tce UNIQUE (table_name, column_name, extension_name));
+CREATE TABLE gpkg_data_columns (table_name TEXT NOT NULL, column_name TEXT NOT NULL, name TEXT, title TEXT,
+  description TEXT, mime_type TEXT, constraint_name TEXT,
+  CONSTRAINT pk_gdc PRIMARY KEY (table_name, column_name), CONSTRAINT gdc_tn UNIQUE (table_name, name));
+INSERT INTO gpkg_spatial_ref_sys VALUES ('Undefined cartesian SRS', -1, 'NONE', -1, 'undefined', null),
   ('Undefined geographic SRS', 0, 'NONE', 0, 'undefined', null);
-insert into gpkg_extensions values ('gpkg_data_columns', null, 'gpkg_schema',
-  'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
+CREATE TABLE gpkg_data_column_constraints (constraint_name TEXT NOT NULL, constraint_type TEXT NOT NULL, value TEXT,
+  min NUMERIC, min_is_inclusive BOOLEAN, max NUMERIC, max_is_inclusive BOOLEAN, description TEXT,
+  CONSTRAINT gdcc_ntv UNIQUE (constraint_name, constraint_type, value));
+INSERT INTO gpkg_extensions VALUES
+  ('gpkg_data_columns', null, 'gpkg_schema', 'http://www.geopackage.org/spec121/#extension_schema', 'read-write'),
+  ('gpkg_data_column_constraints', null, 'gpkg_schema', 'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
 
 /**
  * Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. Returns what they have in
@@ -73,7 +91,9 @@ export async function writeGpkg(
   const key = unusedName(KEY, [...taken, place])
   const defined = columns.map((column) => `${quoted(column.name)} ${typeOf(column, losses)}`)
   const shape = geometry ? [`${quoted(place)} ${shapeOf(geometry)}`] : []
-  file.exec(`create table ${quoted(name)} (${[`${quoted(key)} integer primary key`, ...defined, ...shape].join(', ')})`)
+  file.exec(
+    `CREATE TABLE ${quoted(name)} (${[`${quoted(key)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`, ...defined, ...shape].join(', ')})`,
+  )
   describe(file, source, given.name, place)
   const list = [...columns.map((column) => column.name), ...(geometry ? [place] : [])]
   const marks = list.map(() => '?').join(', ')
@@ -83,12 +103,13 @@ export async function writeGpkg(
     for (const { values, geometry: wkb } of rows) {
       const cells = columns.map((column, i) => cellOf(column, values[i]!, losses))
       if (geometry) {
-        facts.add(wkb as Uint8Array | null)
-        cells.push(wkb === null ? null : blobOf(wkb as Uint8Array, geometry.srid ?? WGS84))
+        const isEmpty = facts.add(wkb as Uint8Array | null) === null
+        cells.push(wkb === null ? null : blobOf(wkb as Uint8Array, geometry.srid ?? WGS84, isEmpty))
       }
       insert.run(...cells)
     }
   }
+  if (geometry) declareCurves(file, name, place, facts)
   if (facts.bounds)
     file.prepare('update gpkg_contents set min_x = ?, min_y = ?, max_x = ?, max_y = ?').run(...facts.bounds)
   file.exec('commit')
@@ -208,11 +229,19 @@ function numberOf(number: number, { name }: ExportColumn, losses: Losses): numbe
   return null
 }
 
+/** Types beyond those of simple features are an extension each. */
+function declareCurves(file: DatabaseSync, table: string, column: string, { types }: ShapeFacts): void {
+  const insert = file.prepare(`INSERT INTO gpkg_extensions VALUES (?, ?, ?, ?, 'read-write')`)
+  const definition = 'http://www.geopackage.org/spec121/#extension_geometry_types'
+  for (const name of new Set(types.map((type) => CURVES[type % 1000])))
+    if (name !== undefined) insert.run(table, column, `gpkg_geom_${name}`, definition)
+}
+
 /** WKB behind the head that the format wants: magic, version, little-endian without envelope, system. */
-function blobOf(wkb: Uint8Array, srid: number): Uint8Array {
+function blobOf(wkb: Uint8Array, srid: number, isEmpty: boolean): Uint8Array {
   const blob = Buffer.alloc(8 + wkb.length)
   blob.write('GP', 0, 'latin1')
-  blob[3] = 1
+  blob[3] = isEmpty ? LITTLE | EMPTY : LITTLE
   blob.writeInt32LE(srid, 4)
   blob.set(wkb, 8)
   return blob

@@ -2,7 +2,7 @@ import type { Losses } from '../losses.ts'
 import { unusedName } from '../names.ts'
 import type { ExportRow } from '../rows.ts'
 import type { ExportColumn, ExportSource } from '../source.ts'
-import { hasEmptyParts, withoutEmptyParts } from './empty-parts.ts'
+import { withoutEmptyPositions } from './empty-positions.ts'
 
 /** As PostGIS writes coordinates that are no numbers. */
 const NOT_FINITE = /nan|inf/i
@@ -41,7 +41,7 @@ function shapeOf(geometry: string | null, losses: Losses): string | null {
     )
     return null
   }
-  return hasEmptyParts(geometry) ? withoutEmptyParts(geometry, losses) : geometry
+  return withoutEmptyPositions(geometry, losses)
 }
 
 function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number], losses: Losses): string {

@@ -1,6 +1,8 @@
 # Reads files with GDAL: a line of JSON each on stdin (name, base64), a line each on stdout.
-import base64, json, sys
+import base64, json, sys, tempfile
 from osgeo import gdal, ogr
+try: from osgeo_utils.samples import validate_gpkg
+except ImportError: validate_gpkg = None
 
 gdal.UseExceptions()
 told = []
@@ -39,11 +41,19 @@ def read(path):
     code = None if system is None else '%s:%s' % (system.GetAuthorityName(None), system.GetAuthorityCode(None))
     return {'fields': [[f.GetName(), f.GetTypeName()] for f in fields], 'rows': rows, 'system': code}
 
+def check(data):
+    with tempfile.NamedTemporaryFile(suffix='.gpkg') as file:
+        file.write(data)
+        file.flush()
+        try: validate_gpkg.check(file.name)
+        except Exception as error: told.append(str(error))
+
 for line in sys.stdin:
     asked = json.loads(line)
     path = '/vsimem/' + asked['name']
     gdal.FileFromMemBuffer(path, base64.b64decode(asked['bytes']))
     told.clear()
+    if validate_gpkg and path.endswith('.gpkg'): check(base64.b64decode(asked['bytes']))
     try: found = read(path)
     except Exception as error: found = {'error': str(error)}
     print(json.dumps({'name': asked['name'], **found, 'told': list(told)}), flush=True)

@@ -22,8 +22,9 @@ export class Places {
   }
 
   box(i: number): Box {
-    const [west = 0, south = 0, east = 0, north = 0] = this.#values.subarray(i * 6, i * 6 + 4)
-    return [west, south, east, north]
+    const values = this.#values
+    const at = i * 6
+    return [values[at]!, values[at + 1]!, values[at + 2]!, values[at + 3]!]
   }
 
   offset(i: number): number {
