@@ -2156,7 +2156,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     /** @description What to import; all topics but "all" when absent. */
-                    topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "all")[];
+                    topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
                     /** @description Tables are called {tablePrefix}_{topic} and must not exist; made from areaName when absent. */
                     tablePrefix?: string;
                     /** @description Where the data come from; the default of the worker when absent. */
@@ -3570,7 +3570,7 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         /** @description What to import; all topics but "all" when absent. */
-                        topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "all")[];
+                        topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
                         /** @description Tables are called {tablePrefix}_{topic} and must not exist; made from areaName when absent. */
                         tablePrefix?: string;
                         /** @description Where the data come from; the default of the worker when absent. */
