@@ -14,13 +14,14 @@ const SQL_TYPES = {
 export function flexStyle(tables: readonly TopicTable[], prefix: string): string {
   const definitions = tables.map((table) => {
     const columns = table.columns.map(([name, kind, key]) => [name, kind, key ?? name, SQL_TYPES[kind]])
-    const { suffix, geometryType, sources, classified } = table
+    const { suffix, geometryType, sources, classified, areasAreNoLines } = table
     return {
       name: `${prefix}_${suffix}`,
       type: geometryType.toLowerCase(),
       sources,
       rules: table.match && rules(table.match),
       classified,
+      areas_are_no_lines: areasAreNoLines,
       columns,
     }
   })
@@ -132,7 +133,7 @@ function osm2pgsql.process_way(object)
     local area = object.is_closed and match_area(t, tags) or nil
     if has(t.sources, 'line') then
       local key = match(t, tags)
-      if key and object.is_closed and ((t.rules and tags.area == 'yes') or (not t.rules and area)) then key = nil end
+      if key and object.is_closed and ((t.rules and tags.area == 'yes') or (not t.rules and area) or (t.areas_are_no_lines and area)) then key = nil end
       if key then insert(t, key, object, object:as_linestring()) end
     end
     if area and has(t.sources, 'area') then insert_area(t, area, object, object:as_polygon()) end
@@ -145,7 +146,7 @@ function osm2pgsql.process_relation(object)
     local key = match(t, tags)
     if key and has(t.sources, 'area') and has(area_relations, tags.type) then
       insert_area(t, key, object, object:as_multipolygon())
-    elseif key and has(t.sources, 'route') and tags.type == 'route' then
+    elseif key and (tags.type == 'route' or tags.type == 'waterway') and has(t.sources, tags.type) then
       insert(t, key, object, object:as_multilinestring())
     end
   end

@@ -168,6 +168,7 @@ describe('a town from a file', () => {
       uberseestadt_osst_2_teil_points: 4,
       uberseestadt_osst_2_teil_lines: 11,
       uberseestadt_osst_2_teil_multipolygons: 84,
+      uberseestadt_osst_2_teil_multilinestrings: 1,
     })
     const prefix = 'p'.repeat(47)
     const long = await run({ tablePrefix: prefix, topics: ['natural'], source: FILE })
@@ -258,7 +259,10 @@ describe('a town from a file', () => {
   })
 })
 
-test('the demo town fills every topic, with areas that are all valid', async () => {
+/** Tables of what the demo town has not. */
+const NOT_IN_TOWN = /_(waterway_routes|routes|barriers_\w+|power_\w+|traffic|entrances|man_made_\w+)$/
+
+test('the demo town fills every other topic, with areas that are all valid', async () => {
   const { elements, header } = buildCity()
   await writeFile(join(worker.folder, 'data', 'city.osm.pbf'), Buffer.concat([...writePbf(elements, header)]))
   const job = await run({
@@ -270,7 +274,7 @@ test('the demo town fills every topic, with areas that are all valid', async () 
     counts: { openAreas: 0, invalidAreas: 0, withoutGeometry: 0, missingNodes: 0, repeated: 0, outside: 0 },
   })
   for (const [name, rows] of Object.entries(tablesOf(job))) {
-    expect([name, rows]).not.toEqual([name, 0])
+    if (!NOT_IN_TOWN.test(name)) expect([name, rows]).not.toEqual([name, 0])
     expect(await query(`select count(*)::int as rows from ${name} where st_isvalid(geom)`)).toEqual([{ rows }])
   }
 })
@@ -424,7 +428,7 @@ describe('a source that does not meet the area', () => {
   test('and tables without a row are warnings, and failures where the request is strict', async () => {
     const nowhere = { aoiGeoJson: box(-9), source: FILE }
     const none = await run({ ...nowhere, tablePrefix: 'none' })
-    expect(none).toMatchObject({ status: 'success', result: { warnings: [{ code: 'NOTHING_FOUND', count: 15 }] } })
+    expect(none).toMatchObject({ status: 'success', result: { warnings: [{ code: 'NOTHING_FOUND', count: 28 }] } })
     const some = await run({
       tablePrefix: 'some',
       source: FILE,

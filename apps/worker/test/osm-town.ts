@@ -60,6 +60,7 @@ export const TOWN_ROWS: Readonly<Record<string, number>> = {
   streets: 9,
   railways: 1,
   waterways: 1,
+  waterway_routes: 0,
   water: 1,
   landuse: 1,
   natural_point: 1,
@@ -71,6 +72,18 @@ export const TOWN_ROWS: Readonly<Record<string, number>> = {
   transit_point: 1,
   transit_line: 1,
   addresses: 81,
+  routes: 0,
+  barriers_point: 0,
+  barriers_line: 0,
+  barriers_polygon: 0,
+  power_point: 0,
+  power_line: 0,
+  power_polygon: 0,
+  traffic: 0,
+  entrances: 0,
+  man_made_point: 0,
+  man_made_line: 0,
+  man_made_polygon: 0,
 }
 
 export function townPbf(elements: readonly OsmElement[] = townElements()): Buffer {

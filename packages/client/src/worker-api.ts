@@ -2158,7 +2158,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     /** @description Topics to import. Default: all except "all". */
-                    topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "all")[];
+                    topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
                     /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
                     tablePrefix?: string;
                     /** @description Where the data come from. Default: the source that the worker is configured with. */
@@ -3578,7 +3578,7 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         /** @description Topics to import. Default: all except "all". */
-                        topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "all")[];
+                        topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
                         /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
                         tablePrefix?: string;
                         /** @description Where the data come from. Default: the source that the worker is configured with. */

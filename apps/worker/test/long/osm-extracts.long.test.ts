@@ -30,6 +30,12 @@ const TOPICS = [
   'boundaries',
   'transit',
   'addresses',
+  'routes',
+  'barriers',
+  'power',
+  'traffic',
+  'entrances',
+  'man_made',
   'all',
 ]
 

@@ -4,7 +4,7 @@ import { identifier } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
-/** What can be imported; `all` is every feature, by geometry, in the tables points, lines and multipolygons. */
+/** What can be imported; `all` is every feature, by geometry, in the tables points, lines, multipolygons and multilinestrings. */
 export const OSM_TOPICS = [
   'buildings',
   'streets',
@@ -18,6 +18,12 @@ export const OSM_TOPICS = [
   'boundaries',
   'transit',
   'addresses',
+  'routes',
+  'barriers',
+  'power',
+  'traffic',
+  'entrances',
+  'man_made',
   'all',
 ] as const
 

@@ -125,13 +125,12 @@ describe('which elements enter which tables', () => {
     [
       { barrier: 'fence', landuse: 'meadow' },
       {
-        node: ['points'],
-        open: ['lines'],
-        closed: ['landuse', 'multipolygons'],
-        relation: ['landuse', 'multipolygons'],
+        node: ['barriers_point', 'points'],
+        open: ['barriers_line', 'lines'],
+        closed: ['barriers_line', 'landuse', 'multipolygons'],
+        relation: ['barriers_polygon', 'landuse', 'multipolygons'],
       },
     ],
-    [{ barrier: 'hedge' }, { node: ['points'], open: ['lines'], closed: ['lines'], relation: ['multipolygons'] }],
     [
       { natural: 'coastline' },
       {
@@ -236,11 +235,78 @@ describe('which elements enter which tables', () => {
     ],
     [
       { type: 'route', route: 'bus' },
-      { node: ['points'], open: ['lines'], closed: ['lines'], relation: ['transit_line'] },
+      { node: ['points'], open: ['lines'], closed: ['lines'], relation: ['multilinestrings', 'transit_line'] },
     ],
     [
       { type: 'route', route: 'hiking' },
-      { node: ['points'], open: ['lines'], closed: ['lines'] },
+      { node: ['points'], open: ['lines'], closed: ['lines'], relation: ['multilinestrings', 'routes'] },
+    ],
+    [
+      { type: 'waterway', waterway: 'river' },
+      {
+        node: ['points'],
+        open: ['lines', 'waterways'],
+        closed: ['lines', 'waterways'],
+        relation: ['multilinestrings', 'waterway_routes'],
+      },
+    ],
+    [
+      { barrier: 'hedge' },
+      {
+        node: ['barriers_point', 'points'],
+        open: ['barriers_line', 'lines'],
+        closed: ['barriers_line', 'lines'],
+        relation: ['barriers_polygon', 'multipolygons'],
+      },
+    ],
+    [
+      { barrier: 'hedge', area: 'yes' },
+      {
+        node: ['barriers_point', 'points'],
+        open: ['barriers_line', 'lines'],
+        closed: ['barriers_polygon', 'multipolygons'],
+        relation: ['barriers_polygon', 'multipolygons'],
+      },
+    ],
+    [
+      { power: 'line' },
+      {
+        node: ['points', 'power_point'],
+        open: ['lines', 'power_line'],
+        closed: ['lines', 'power_line'],
+        relation: ['multipolygons', 'power_polygon'],
+      },
+    ],
+    [
+      { power: 'generator' },
+      {
+        node: ['points', 'power_point'],
+        open: ['lines', 'power_line'],
+        closed: ['multipolygons', 'power_polygon'],
+        relation: ['multipolygons', 'power_polygon'],
+      },
+    ],
+    [
+      { man_made: 'pier' },
+      {
+        node: ['man_made_point', 'points'],
+        open: ['lines', 'man_made_line'],
+        closed: ['landuse', 'man_made_polygon', 'multipolygons'],
+        relation: ['landuse', 'man_made_polygon', 'multipolygons'],
+      },
+    ],
+    [
+      { highway: 'traffic_signals' },
+      {
+        node: ['points', 'traffic'],
+        open: ['lines', 'streets'],
+        closed: ['lines', 'streets'],
+        relation: ['multipolygons'],
+      },
+    ],
+    [
+      { entrance: 'main' },
+      { node: ['entrances', 'points'], open: ['lines'], closed: ['lines'], relation: ['multipolygons'] },
     ],
     [
       { type: 'site', site: 'piste' },

@@ -1,5 +1,7 @@
 import type { ColumnKind } from './columns.ts'
+import { ADDRESS, PUBLIC_ROUTES } from './column-lists.ts'
 import type { Match } from './match.ts'
+import { NETWORK_TABLES } from './network-tables.ts'
 
 /** What a caller asks for; each becomes one table, or one per geometry type where its features mix. */
 export const TOPICS = [
@@ -15,14 +17,20 @@ export const TOPICS = [
   'boundaries',
   'transit',
   'addresses',
+  'routes',
+  'barriers',
+  'power',
+  'traffic',
+  'entrances',
+  'man_made',
 ] as const
 export type Topic = (typeof TOPICS)[number]
 
 /** A column that comes from tags: of the key of its name, or of another one. */
-type TagColumn = readonly [name: string, kind: ColumnKind, key?: string]
+export type TagColumn = readonly [name: string, kind: ColumnKind, key?: string]
 
-/** Which elements give rows: nodes, ways as lines, closed ways and relations as areas, relations as routes. */
-export type RowSource = 'node' | 'line' | 'area' | 'route'
+/** Which elements give rows: nodes, ways as lines, closed ways and relations as areas, relations of routes and of waterways. */
+export type RowSource = 'node' | 'line' | 'area' | 'route' | 'waterway'
 
 /** One table of a topic, as data. Every table also has osm_type, osm_id, name, tags and geom. */
 export interface TopicTable {
@@ -34,6 +42,8 @@ export interface TopicTable {
   readonly sources: readonly RowSource[]
   /** Tags that make a row; any tag at all when null. */
   readonly match: Match | null
+  /** Closed ways that are areas give no lines. */
+  readonly areasAreNoLines?: boolean
   /** Adds the columns `category` and `kind`: the key that matched and its value. */
   readonly classified?: boolean
   readonly columns: readonly TagColumn[]
@@ -43,13 +53,6 @@ const STRUCTURE: readonly TagColumn[] = [
   ['bridge', 'flag'],
   ['tunnel', 'flag'],
   ['layer', 'integer'],
-]
-
-const ADDRESS: readonly TagColumn[] = [
-  ['housenumber', 'text', 'addr:housenumber'],
-  ['street', 'text', 'addr:street'],
-  ['postcode', 'text', 'addr:postcode'],
-  ['city', 'text', 'addr:city'],
 ]
 
 const LINEAR_NATURAL = ['coastline', 'cliff', 'ridge', 'arete', 'tree_row', 'gully', 'earth_bank', 'valley', 'gorge']
@@ -139,6 +142,20 @@ export const TOPIC_TABLES: readonly TopicTable[] = [
       },
     },
     columns: [['waterway', 'text'], ['width', 'metres'], ['intermittent', 'flag'], ['boat', 'text'], ...STRUCTURE],
+  },
+  {
+    topic: 'waterways',
+    suffix: 'waterway_routes',
+    geometryType: 'MultiLineString',
+    sources: ['waterway'],
+    match: { waterway: '*' },
+    columns: [
+      ['waterway', 'text'],
+      ['ref', 'text'],
+      ['destination', 'text'],
+      ['distance', 'text'],
+      ['wikidata', 'text'],
+    ],
   },
   {
     topic: 'water',
@@ -318,21 +335,7 @@ export const TOPIC_TABLES: readonly TopicTable[] = [
     geometryType: 'MultiLineString',
     sources: ['route'],
     match: {
-      route: [
-        'bus',
-        'trolleybus',
-        'minibus',
-        'share_taxi',
-        'tram',
-        'light_rail',
-        'subway',
-        'monorail',
-        'train',
-        'railway',
-        'funicular',
-        'ferry',
-        'aerialway',
-      ],
+      route: PUBLIC_ROUTES,
     },
     columns: [
       ['route', 'text'],
@@ -359,9 +362,18 @@ export const TOPIC_TABLES: readonly TopicTable[] = [
       ['country', 'text', 'addr:country'],
     ],
   },
+  ...NETWORK_TABLES,
   { topic: 'all', suffix: 'points', geometryType: 'Point', sources: ['node'], match: null, columns: [] },
   { topic: 'all', suffix: 'lines', geometryType: 'LineString', sources: ['line'], match: null, columns: [] },
   { topic: 'all', suffix: 'multipolygons', geometryType: 'MultiPolygon', sources: ['area'], match: null, columns: [] },
+  {
+    topic: 'all',
+    suffix: 'multilinestrings',
+    geometryType: 'MultiLineString',
+    sources: ['route', 'waterway'],
+    match: null,
+    columns: [],
+  },
 ]
 
 /** Tags that describe the mapping or the drawing, not the thing: an element with no other ones is not a feature. */

@@ -116,7 +116,7 @@ export class TopicRows implements FeatureVisitor {
       }
       case 'relation': {
         const type = this.tags.get(this.#type) ?? ''
-        if (type === 'route') return sources.has('route') && this.#match(table) !== null ? LINES : 0
+        if (type === 'route' || type === 'waterway') return sources.has(type) && this.#match(table) !== null ? LINES : 0
         return sources.has('area') && AREA_RELATIONS.includes(type) && this.#match(table) !== null ? AREA : 0
       }
     }
@@ -132,6 +132,7 @@ export class TopicRows implements FeatureVisitor {
   /** A closed way is a line unless it says otherwise; in a table of everything it is one or the other. */
   #isLine(table: CompiledTable): boolean {
     if (table.rules === null) return this.#matchArea(table) === null
+    if (table.areasAreNoLines && this.#matchArea(table) !== null) return false
     return this.tags.get(this.#area) !== 'yes' && this.#match(table) !== null
   }
 
@@ -177,12 +178,19 @@ interface CompiledTable {
   readonly rules: readonly KeyRule[] | null
   readonly classified: boolean
   readonly reducesAreas: boolean
+  readonly areasAreNoLines: boolean
   readonly columns: readonly { readonly kind: ColumnKind; readonly key: number }[]
   readonly extent: Extent
   rows: number
 }
 
-const SOURCE_GEOMETRY: Readonly<Record<RowSource, number>> = { node: POINT, line: LINE, area: AREA, route: LINES }
+const SOURCE_GEOMETRY: Readonly<Record<RowSource, number>> = {
+  node: POINT,
+  line: LINE,
+  area: AREA,
+  route: LINES,
+  waterway: LINES,
+}
 
 function compile(table: TopicTable, tags: TagView): CompiledTable {
   return {
@@ -191,6 +199,7 @@ function compile(table: TopicTable, tags: TagView): CompiledTable {
     rules: table.match && keyRules(table.match, tags),
     classified: table.classified ?? false,
     reducesAreas: reducesAreas(table),
+    areasAreNoLines: table.areasAreNoLines ?? false,
     columns: table.columns.map(([name, kind, key]) => ({ kind, key: tags.numberOf(key ?? name) })),
     extent: new Extent(),
     rows: 0,
