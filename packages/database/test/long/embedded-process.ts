@@ -18,16 +18,18 @@ interface ProcessOptions {
   readonly sync?: SyncMode
   /** A module that its threads load before anything else. */
   readonly preload?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts one on a folder. */
 export async function startProcess(dataDir: string, options: ProcessOptions = {}): Promise<EmbeddedProcess> {
-  const { stuckMs = 10_000, sync = 'soon', preload } = options
+  const { stuckMs = 10_000, sync = 'soon', preload, env } = options
   const script = fileURLToPath(new URL('./serve-embedded.ts', import.meta.url))
   const child: ChildProcess = spawn(
     process.execPath,
     [...(preload === undefined ? [] : ['--import', preload]), script, dataDir, String(stuckMs), sync],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    // oxlint-disable-next-line node/no-process-env -- Programs are looked up on PATH.
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
   )
   const exited = once(child, 'exit')
   const [line] = (await Promise.race([
