@@ -24,7 +24,6 @@ export const EmbedChip = Type.Object(
     rescale: Type.Optional(
       Type.String({
         maxLength: 400,
-        pattern: '^-?[0-9.eE+-]+(,-?[0-9.eE+-]+)+$',
         description:
           'Of a PNG: the stored values that 0 and 255 stand for, min,max for all colours or for each, as shown.rescale of ' +
           '/raster/v1/info has them. A PNG of /raster/v1 says so itself.',

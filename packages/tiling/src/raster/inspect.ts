@@ -91,7 +91,7 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   if (request.profile !== 'none') checkBands(opened, fileName, found, bands)
   const notices = [
     ...(guessed ? [bandsGuessed(raster, bands, request.channels)] : []),
-    ...(isKnown || found !== null ? [] : [bandUnknown(stated!.profile.id)]),
+    ...(isKnown || found !== null ? [] : [bandUnknown(stated.profile.id)]),
   ]
   return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }
 }

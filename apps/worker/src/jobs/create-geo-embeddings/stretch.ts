@@ -58,7 +58,7 @@ export function storedStretch(
  * What the numbers of a raster are: the unit of its sensor's profile, else `physical` where the file states scale or offset,
  * else the type of the stored samples.
  */
-export function valuesOf({ raster, bands, profile }: InspectedRaster): string {
+function valuesOf({ raster, bands, profile }: InspectedRaster): string {
   if (profile !== null) return profile.profile.unit === 'byte' ? 'uint8' : profile.profile.unit
   if (raster.palette !== null) return 'uint8'
   const isStored = bands.every((band) => raster.bands[band]?.scale === 1 && raster.bands[band]?.offset === 0)

@@ -21,8 +21,20 @@ const PRODUCTS: readonly (readonly [Product, RegExp])[] = [
 const ANGLES = ['SAA', 'SZA', 'VAA', 'VZA']
 const AUXILIARY: Readonly<Record<Product, readonly string[]>> = {
   landsat: [
-    ...['QA_PIXEL', 'QA_RADSAT', 'SR_QA_AEROSOL', 'SR_CLOUD_QA', 'SR_ATMOS_OPACITY'],
-    ...['ST_QA', 'ST_CDIST', 'ST_ATRAN', 'ST_DRAD', 'ST_EMIS', 'ST_EMSD', 'ST_TRAD', 'ST_URAD', ...ANGLES],
+    'QA_PIXEL',
+    'QA_RADSAT',
+    'SR_QA_AEROSOL',
+    'SR_CLOUD_QA',
+    'SR_ATMOS_OPACITY',
+    'ST_QA',
+    'ST_CDIST',
+    'ST_ATRAN',
+    'ST_DRAD',
+    'ST_EMIS',
+    'ST_EMSD',
+    'ST_TRAD',
+    'ST_URAD',
+    ...ANGLES,
   ],
   'hls-s30': ['Fmask', ...ANGLES],
   'hls-l30': ['Fmask', ...ANGLES],

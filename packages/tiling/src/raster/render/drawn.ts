@@ -45,15 +45,17 @@ export function readDrawn(png: Uint8Array): Drawn | null {
 function parse(text: string): Drawn | null {
   try {
     const { bidx, rescale } = JSON.parse(text) as { bidx: unknown; rescale: unknown }
-    const isRange = (range: unknown): boolean =>
-      Array.isArray(range) && range.length === 2 && range.every((end) => Number.isFinite(end)) && range[0] !== range[1]
     const isDrawn =
       Array.isArray(bidx) &&
       bidx.length > 0 &&
       bidx.every(Number.isInteger) &&
       (rescale === null || (Array.isArray(rescale) && rescale.length === bidx.length && rescale.every(isRange)))
-    return isDrawn ? ({ bidx, rescale } as Drawn) : null
+    return isDrawn ? { bidx, rescale } : null
   } catch {
     return null
   }
+}
+
+function isRange(range: unknown): boolean {
+  return Array.isArray(range) && range.length === 2 && range.every(Number.isFinite) && range[0] !== range[1]
 }

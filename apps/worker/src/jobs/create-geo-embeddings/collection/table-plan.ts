@@ -107,10 +107,9 @@ function planOf(first: Reading, all: readonly Reading[]): TablePlan {
   return planAlone({ inspected, stretch: { ...stretch, min, max } })
 }
 
-function planAlone({
-  inspected,
-  stretch: { clamped: _, ...stretch },
-}: Pick<Reading, 'inspected' | 'stretch'>): TablePlan {
+function planAlone({ inspected, stretch: read }: Pick<Reading, 'inspected' | 'stretch'>): TablePlan {
+  // Each raster has a share of its own.
+  const { clamped: _, ...stretch } = read
   const { profile, channels, min, max, origin, values = null } = stretch
   const { bands } = inspected
   const ranges = min.map((low, i) => [low, max[i]!] as const)
