@@ -6,7 +6,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, FunctionsHttpError } from '@supabase/supabase-js'
+import { createClient, FunctionsHttpError, FunctionsRelayError } from '@supabase/supabase-js'
 import { signToken } from '@terrane/auth'
 import { openTestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -116,8 +116,10 @@ const client = (key: string) =>
 /** Status, `x-error-code` and body of an error of supabase-js. */
 async function failure(invoked: PromiseLike<{ error: unknown }>) {
   const { error } = await invoked
-  expect(error).toBeInstanceOf(FunctionsHttpError)
   const response = (error as FunctionsHttpError).context as Response
+  const isRelay = response.headers.get('x-relay-error') === 'true'
+  expect(error).toBeInstanceOf(isRelay ? FunctionsRelayError : FunctionsHttpError)
+  expect(isRelay).toBe(response.status > 500)
   const body = (await response.json()) as { code: string; message: string; request_id: string }
   expect(body.request_id).toBe(response.headers.get('x-request-id'))
   return { status: response.status, code: response.headers.get('x-error-code'), body }

@@ -56,7 +56,8 @@ export function noRoom(): Problem {
 }
 
 /** The pool's reason for not giving an instance. */
-export function noInstance({ why, retryMs }: Refusal): Problem {
+export function noInstance({ why, retryMs }: Refusal, policy: Policy): Problem {
+  if (why === 'late') return timedOut(policy)
   return why === 'boot' ? notStarting(retryMs) : busy(retryMs)
 }
 

@@ -118,7 +118,9 @@ test('a queue has an end', async () => {
 })
 
 test('a request waits until its own deadline, whoever came before, and is then told to come again', async () => {
-  const { pool, ask } = makePool({ max: 1, boots: () => new Promise(() => {}) })
+  const { pool, ask } = makePool({ max: 1 })
+  for (let i = 0; i < 2; i++) ask()
+  await settle()
   const now = performance.now()
   const [patient, hasty] = [ask(now + 60_000).outcome, ask(now + 5000).outcome]
   pool.check(now + 4000, 0)
@@ -127,6 +129,14 @@ test('a request waits until its own deadline, whoever came before, and is then t
   expect([patient.refusal, hasty.refusal]).toEqual([null, { why: 'busy', retryMs: 1000 }])
   pool.check(now + 60_001, 0)
   expect(patient.refusal).toMatchObject({ why: 'busy' })
+})
+
+test('a request whose time is over before an instance has started is late', async () => {
+  const { pool, ask } = makePool({ boots: () => new Promise(() => {}) })
+  const now = performance.now()
+  const { outcome } = ask(now + 300)
+  pool.check(now + 301, 0)
+  expect(outcome.refusal).toMatchObject({ why: 'late' })
 })
 
 test('an instance gets more calls as its event loop answers', async () => {

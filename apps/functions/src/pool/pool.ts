@@ -1,9 +1,9 @@
 import type { Capacity, Tenant } from './capacity.ts'
 import { BootFailure, type Exit, type Instance } from './instance.ts'
 
-/** Why a request got no instance. `retryMs` is when it is worth another try. */
+/** Why a request got no instance; `late`: its time was over before one had started. `retryMs`: when to try again. */
 export interface Refusal {
-  readonly why: 'busy' | 'boot'
+  readonly why: 'busy' | 'boot' | 'late'
   readonly retryMs: number
 }
 
@@ -141,7 +141,7 @@ export class Pool implements Tenant {
       const { waiter, cancelled } = this.#queue[at]!
       if (!cancelled && now <= waiter.deadline) continue
       this.#queue.splice(at, 1)
-      if (!cancelled) waiter.refused({ why: 'busy', retryMs: 1000 })
+      if (!cancelled) waiter.refused({ why: this.#instances.length > 0 ? 'busy' : 'late', retryMs: 1000 })
     }
     this.#extend()
     if (this.#retired) this.#drain()

@@ -1,4 +1,4 @@
-import { createClient, FunctionsHttpError } from '@supabase/supabase-js'
+import { createClient, FunctionsHttpError, FunctionsRelayError } from '@supabase/supabase-js'
 import type { Keys } from '../keys.ts'
 import { say } from '../log.ts'
 import type { Stack } from '../stack.ts'
@@ -45,5 +45,6 @@ function wayOf({ seconds, kilometers }: { readonly seconds: number; readonly kil
 
 /** The error text of the host or of the function. supabase-js keeps the answer in its error's context. */
 async function reasonOf(error: unknown): Promise<string> {
-  return error instanceof FunctionsHttpError ? (error.context as Response).text() : String(error)
+  const isAnswered = error instanceof FunctionsHttpError || error instanceof FunctionsRelayError
+  return isAnswered ? (error.context as Response).text() : String(error)
 }

@@ -161,7 +161,7 @@ export class Invocation implements Exchange, Waiter, Call {
 
   refused(refusal: Refusal): void {
     this.#leaveQueue = null
-    this.#refuse(refusals.noInstance(refusal))
+    this.#refuse(refusals.noInstance(refusal, this.#live.version.policy))
   }
 
   // The function's answer.
