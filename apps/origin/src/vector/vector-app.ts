@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { forbidden, publicLimitsOf, type Principal } from '@terrane/auth'
-import { quoteIdentifier, type Session, Parameters, parseQuery } from '@terrane/database'
+import { type Session, Parameters, parseQuery } from '@terrane/database'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LEAST_BYTES, addVary, compress, compressAnswers, encodingFor, type Encoding } from '../compression.ts'
@@ -11,14 +11,15 @@ import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { answerBytesOf } from '../rest/limits.ts'
 import { sourceOf } from '../rest/source-of.ts'
-import { readColumnStats, type ColumnStats } from './column-stats.ts'
 import { mayAskFor } from '../publishable-keys.ts'
-import { badStats, badTile, noSuchLayer } from './errors.ts'
+import { badTile, noSuchLayer } from './errors.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
 import { encodeRows } from './encode-rows.ts'
+import { columnStats } from './stats-route.ts'
+import { wholeOf } from './whole-of.ts'
 import { tileSql, type TileQuery } from './tile-sql.ts'
 
-type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'> & {
+type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits' | 'authenticate'> & {
   /** How long a tile is given again to the same caller; 0 for never. */
   readonly tileMs: number
 }
@@ -43,12 +44,6 @@ interface Given {
 const MAX_ZOOM = 24
 /** Parameters that are no filters. */
 const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
-/** Parameters of the statistics of a property that are no filters. */
-const OWN_OF_STATS: ReadonlySet<string> = new Set(['property', 'classes', 'apikey'])
-const CLASSES = 5
-const MOST_CLASSES = 12
-/** They read every row. */
-const STATS_TIMEOUT_MS = 30_000
 const MAX_FEATURES = 50_000
 /** As Martin has it. */
 const BUFFER = 64
@@ -249,21 +244,6 @@ async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Reco
   })
 }
 
-/** What the values of one property are, over all rows that the caller may see. */
-async function columnStats(deps: VectorDeps, request: FastifyRequest): Promise<ColumnStats> {
-  const { schema, table } = sourceOf(deps.schemas, request)
-  const parameters = readParameters(request, (name) => !OWN_OF_STATS.has(name))
-  const property = parameters.get('property')
-  if (property === null || property === '') throw badStats('property is missing: name one of the TileJSON')
-  const classes = wholeOf(parameters.get('classes'), 'classes', 2, MOST_CLASSES, badStats) ?? CLASSES
-  for (const name of OWN_OF_STATS) parameters.delete(name)
-  const { conditions } = parseQuery(parameters)
-  const as = { ...caller(request, schema), isSnapshot: true, timeoutMs: STATS_TIMEOUT_MS }
-  return runAs(deps.database, as, async (session) =>
-    readColumnStats(session, await findLayer(session, schema, table, [property]), { classes, conditions }),
-  )
-}
-
 /** West, south, east, north of what the caller may see; the world for a large table without an estimate. */
 async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
   const world = [-180, -85.0511, 180, 85.0511]
@@ -311,17 +291,4 @@ function queryOf(request: FastifyRequest): { properties: readonly string[] | nul
 /** Filters may stand several times. */
 function parametersOf(request: FastifyRequest): URLSearchParams {
   return readParameters(request, (name) => !OWN.has(name))
-}
-
-function wholeOf(
-  text: string | null,
-  name: string,
-  least: number,
-  most: number,
-  refuse: (detail: string) => Error = badTile,
-): number | null {
-  if (text === null) return null
-  const value = Number(text)
-  if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value
-  throw refuse(`${name} is ${quoteIdentifier(text)}: a whole number from ${least} to ${most} is wanted`)
 }

@@ -28,6 +28,8 @@ export interface ColumnStats {
 }
 
 const OTHER = '#8a949a'
+/** The last colour of the palette is as grey as all others. */
+const MOST_CATEGORIES = PALETTE.length - 1
 
 /** @param table `schema.table` */
 export function readStats(ref: string, table: string, property: string, signal?: AbortSignal): Promise<ColumnStats> {
@@ -38,7 +40,7 @@ export function readStats(ref: string, table: string, property: string, signal?:
 /** Colours for the values of a property: steps of equal count for numbers, the most frequent values otherwise. */
 export function legendOf(stats: ColumnStats): Legend {
   const { type, distinct, rows, missing } = stats
-  const { color, entries } = type === 'Number' && distinct > PALETTE.length ? steps(stats) : categories(stats)
+  const { color, entries } = type === 'Number' && distinct > MOST_CATEGORIES ? steps(stats) : categories(stats)
   const rest = rows - missing - entries.reduce((sum, entry) => sum + entry.rows, 0)
   const others = distinct - entries.length
   return {
@@ -70,7 +72,7 @@ function steps({ property, classes }: ColumnStats): Legend {
 }
 
 function categories({ property, values }: ColumnStats): Legend {
-  const shown = values.slice(0, PALETTE.length).map((one, i) => ({ ...one, color: PALETTE[i] ?? OTHER }))
+  const shown = values.slice(0, MOST_CATEGORIES).map((one, i) => ({ ...one, color: PALETTE[i] ?? OTHER }))
   if (shown.length === 0) return { color: OTHER, entries: [] }
   const pairs = shown.flatMap(({ value, color }) => [['==', ['get', property], value], color])
   return {
