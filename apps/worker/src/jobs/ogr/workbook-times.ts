@@ -14,7 +14,7 @@ const DEFLATED = 8
 /** Bit of the flags by which sizes stand behind the data. */
 const SIZES_BEHIND = 0x0008
 const OF_ZIP64 = 0xffffffff
-const FORMAT = /(<(?:\w+:)?numFmt\b[^>]*?\sformatCode=)("[^"]*"|'[^']*')/g
+const FORMAT = /( formatCode=)("[^"]*"|'[^']*')/g
 
 /** Where an entry of an archive stands. */
 interface Place {
@@ -56,9 +56,9 @@ export async function spellOutTimes(path: string): Promise<void> {
 }
 
 /** A format of days and times as the engine knows it; any other as it is. */
-export function plainFormat(code: string): string {
+function plainFormat(code: string): string {
   const [positive = ''] = code.replaceAll('&quot;', '"').split(';', 1)
-  const letters = positive.replaceAll(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '').replaceAll(/am\/pm|a\/p/gi, '')
+  const letters = positive.replaceAll(/"[^"]{0,99}"|\\.|_.|\*.|\[[^\][]{0,99}\]/g, '').replaceAll(/am\/pm|a\/p/gi, '')
   const isElapsed = /\[[hms]+\]/i.test(positive)
   if (isElapsed || /[#?]|general|e[+-]/i.test(letters)) return code
   const [hasDay, hasTime] = [/[yd]|mmm/i.test(letters), /[hs]/i.test(letters)]

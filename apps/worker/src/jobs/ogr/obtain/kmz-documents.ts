@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** What lies in a KMZ besides documents: pictures and models. */
 const BESIDE_KML = /\.(?:png|jpe?g|gif|dae|bmp|tiff?|svg)$/
 const MAIN = 'doc.kml'
-const LINK = /<href>(?:\s*<!\[CDATA\[)?([^<\]]{1,2000})(?:\]\]>\s*)?<\/href>/gi
+const LINK = /<href>(?:([^<]{1,2000})|<!\[CDATA\[([^\]<]{1,2000})\]\]>)<\/href>/gi
 const PLACEMARK = /<(?:\w+:)?Placemark[\s>]/
 /** Text that is kept from one piece to the next, for what lies across their border. */
 const OVERLAP = 4096
@@ -46,7 +46,7 @@ async function lookInto(path: string): Promise<{ links: string[]; hasPlacemarks:
   let before = ''
   for await (const piece of createReadStream(path, 'utf8') as AsyncIterable<string>) {
     const text = before + piece
-    for (const [, link] of text.matchAll(LINK)) links.add(link!.trim())
+    for (const [, plain, marked = ''] of text.matchAll(LINK)) links.add((plain ?? marked).trim())
     hasPlacemarks ||= PLACEMARK.test(text)
     before = text.slice(-OVERLAP)
   }

@@ -11,7 +11,7 @@ const SQL =
 const ASIDE = /^\s*(?:--|\/\*|\*|#|\\)/
 const STATEMENT_END = /;[ \t\r]*$/m
 const SYSTEM = /^(?:GEOGCS|PROJCS|GEOGCRS|PROJCRS|COMPD_?CRS|BOUNDCRS|GEODCRS)\s*\[/i
-const MARKDOWN_RULE = /^[|:\s-]*\|[ :]?-{2,}[|:\s-]*$/
+const MARKDOWN_RULE = /^[|: \t\r-]+$/
 /** Rows that have to have the width of the header. */
 const LEAST_SHARE = 0.5
 
@@ -43,7 +43,8 @@ function refuseOthers(text: string, second: string): void {
     throw formatUnknown({ reason: 'it is a script for a database: run it there, with psql for one' })
   }
   if (SYSTEM.test(text)) throw formatUnknown({ reason: 'it is the text of a reference system alone' })
-  if (MARKDOWN_RULE.test(second)) throw formatUnknown({ reason: 'it is Markdown: save the table as CSV' })
+  if (MARKDOWN_RULE.test(second) && second.includes('|') && second.includes('--'))
+    throw formatUnknown({ reason: 'it is Markdown: save the table as CSV' })
 }
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */
