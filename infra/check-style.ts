@@ -1,0 +1,156 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { parseSync, Visitor, type ParseResult } from 'oxc-parser'
+
+// Rules of style that the code is on its way to: infra/style.json holds, by workspace, how often each is broken. A number
+// may only fall; `node infra/check-style.ts --update` writes the present ones, and `--list packages/osm` prints the places.
+
+const ROOT = dirname(import.meta.dirname)
+const LEDGER = join(ROOT, 'infra/style.json')
+const MAX_LINES = 60
+const MAX_PARAMETERS = 4
+const MAX_EXPORTS = 20
+/** Phrases that make a reader stop; docs/contributing.md says what to write instead. */
+const PHRASES = /\b(?:nobody|somebody|whoever|those (?:that|who)|for so long|of which|none that|without a word)\b/gi
+
+type Rule = 'longFunctions' | 'manyParameters' | 'phrases' | 'typeCircles' | 'exportsOverLimit'
+type Counts = Partial<Record<Rule, number>>
+
+/** A broken rule: where, and what to look at. */
+interface Finding {
+  readonly rule: Rule
+  readonly place: string
+}
+
+const { listed, isUpdate } = readArguments(process.argv.slice(2))
+const workspaces = ['docs', ...globSync('{packages,apps,infra}/*/package.json', { cwd: ROOT }).map(dirname)].toSorted()
+const found = new Map(workspaces.map((workspace) => [workspace, findingsOf(workspace)]))
+const present = Object.fromEntries([...found].map(([workspace, findings]) => [workspace, countsOf(findings)]))
+if (listed !== null) {
+  for (const { rule, place } of found.get(listed) ?? []) console.log(`${rule}: ${place}`)
+} else if (isUpdate) {
+  writeFileSync(LEDGER, `${JSON.stringify(present, null, 2)}\n`)
+} else {
+  compare(JSON.parse(readFileSync(LEDGER, 'utf8')) as Record<string, Counts>)
+}
+
+function readArguments(args: readonly string[]): { listed: string | null; isUpdate: boolean } {
+  const at = args.indexOf('--list')
+  return { listed: at === -1 ? null : (args[at + 1] ?? ''), isUpdate: args.includes('--update') }
+}
+
+function compare(ledger: Record<string, Counts>): void {
+  const risen: string[] = []
+  for (const [workspace, counts] of Object.entries(present)) {
+    for (const [rule, count] of Object.entries(counts)) {
+      const allowed = ledger[workspace]?.[rule as Rule] ?? 0
+      if (count > allowed) risen.push(`${workspace}: ${rule} ${count}, at most ${allowed}`)
+    }
+  }
+  if (risen.length === 0) return
+  process.stderr.write(`More than infra/style.json allows (places: node infra/check-style.ts --list <workspace>):\n`)
+  process.stderr.write(`${risen.join('\n')}\n`)
+  process.exitCode = 1
+}
+
+function countsOf(findings: readonly Finding[]): Counts {
+  const counts: Counts = {}
+  for (const { rule } of findings) counts[rule] = (counts[rule] ?? 0) + 1
+  return counts
+}
+
+function findingsOf(workspace: string): Finding[] {
+  const pages = globSync(`${workspace}/**/*.md`, { cwd: ROOT, exclude: ['**/node_modules/**'] })
+  const sources = globSync(`${workspace}/{src,web/src,test,bench}/**/*.{ts,tsx}`, { cwd: ROOT })
+    .filter((file) => !file.endsWith('worker-api.ts'))
+    .toSorted()
+  const parsed = new Map(sources.map((file) => [file, parseSync(file, readFileSync(join(ROOT, file), 'utf8'))]))
+  const written = sources.filter((file) => !/(?:\.test\.ts|^[^/]+\/[^/]+\/(?:test|bench)\/.*)$/.test(file))
+  return [
+    ...[...pages, ...sources].flatMap(phrasesOf),
+    ...sources.flatMap((file) => functionsOf(file, parsed.get(file)!)),
+    ...circlesOf(written, parsed),
+    ...exportsOf(workspace, parsed),
+  ]
+}
+
+function phrasesOf(file: string): Finding[] {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n')
+  return lines.flatMap((line, index) =>
+    [...line.matchAll(PHRASES)].map(([words]) => ({
+      rule: 'phrases' as const,
+      place: `${file}:${index + 1} ${words}`,
+    })),
+  )
+}
+
+interface FunctionNode {
+  readonly start: number
+  readonly end: number
+  readonly params: readonly unknown[]
+}
+
+function functionsOf(file: string, { program }: ParseResult): Finding[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const findings: Finding[] = []
+  const isTest = file.endsWith('.test.ts')
+  const look = ({ start, end, params }: FunctionNode) => {
+    const line = text.slice(0, start).split('\n').length
+    const lines = text.slice(start, end).split('\n').length
+    const place = `${file}:${line}`
+    // Suites of tests are one function each.
+    if (lines > MAX_LINES && !isTest) findings.push({ rule: 'longFunctions', place: `${place} (${lines} lines)` })
+    if (params.length > MAX_PARAMETERS) findings.push({ rule: 'manyParameters', place: `${place} (${params.length})` })
+  }
+  new Visitor({ FunctionDeclaration: look, FunctionExpression: look, ArrowFunctionExpression: look }).visit(program)
+  return findings
+}
+
+/** Files that import each other, types included: one finding for each such group. */
+function circlesOf(files: readonly string[], parsed: ReadonlyMap<string, ParseResult>): Finding[] {
+  const known = new Set(files)
+  const edges = new Map(
+    files.map((file) => [file, importsOf(file, parsed.get(file)!).filter((target) => known.has(target))]),
+  )
+  const reach = (from: string) => {
+    const seen = new Set<string>()
+    const open = [...edges.get(from)!]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      open.push(...edges.get(next)!)
+    }
+    return seen
+  }
+  const reached = new Map(files.map((file) => [file, reach(file)]))
+  const groups = new Set(
+    files
+      .filter((file) => reached.get(file)!.has(file))
+      .map((file) => files.filter((other) => reached.get(file)!.has(other) && reached.get(other)!.has(file)).join(' ')),
+  )
+  return [...groups].map((place) => ({ rule: 'typeCircles', place }))
+}
+
+function importsOf(file: string, { module }: ParseResult): string[] {
+  const specifiers = [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+  ]
+  return specifiers
+    .filter((name) => name.startsWith('.'))
+    .map((name) => relative(ROOT, join(ROOT, dirname(file), name)))
+}
+
+/** Names that a package exports beyond the limit. */
+function exportsOf(workspace: string, parsed: ReadonlyMap<string, ParseResult>): Finding[] {
+  const face = parsed.get(`${workspace}/src/index.ts`)
+  if (face === undefined) return []
+  const names = face.module.staticExports.flatMap(({ entries }) =>
+    entries.map(({ exportName }) => exportName.name ?? '* from another file'),
+  )
+  return names
+    .slice(MAX_EXPORTS)
+    .map((name) => ({ rule: 'exportsOverLimit', place: `${workspace}/src/index.ts ${name}` }))
+}
