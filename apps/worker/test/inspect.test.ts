@@ -68,6 +68,19 @@ describe(`a look at a file (${testLane()})`, () => {
     expect(rows).toEqual([])
   })
 
+  test('reads values as an import does, and says the same of what cannot be known', async () => {
+    const table = "sep=;\nname;lat;lon;hoehe;seit;anteil\nA;48°30'N;11°30'E;519,25;3/4/2024;12 %\n"
+    const { status, body } = await inspect(table, { types: { name: 'text', seit: 'date' } })
+    expect(status).toBe(200)
+    expect(body.layers).toMatchObject([{ bbox: [11.5, 48.5, 11.5, 48.5] }])
+    expect(body.layers[0]!.fields.map(({ type }) => type)).toEqual(['text', 'text', 'text', 'float8', 'date', 'text'])
+    expect(body.warnings).toMatchObject([
+      { code: 'DATES_GUESSED', examples: ['seit'] },
+      { code: 'VALUES_NOT_PLAIN', examples: ['anteil'] },
+    ])
+    expect(await inspect(table, { types: { nope: 'text' } })).toMatchObject({ body: { code: 'TYPES_UNKNOWN' } })
+  })
+
   test('tells every layer of an archive, and what an import would warn of', async () => {
     const roads = collection([
       feature({ id: 1 }, 'LineString', [
