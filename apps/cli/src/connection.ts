@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createClient, type TerraneClient } from '@terrane/client'
 import { TerraneError } from '@terrane/core/errors'
-import { findStack, local, notRunning, readJson } from './local-stack.ts'
+import { databaseOf, findStack, local, notRunning, readJson } from './local-stack.ts'
 
 /** Where a project answers, and with which keys. */
 export interface Connection {
@@ -95,6 +95,22 @@ export async function localEnvironment(
   const port = stack?.ports.functions
   if (!stack || port === undefined || (url && portOf(url) !== port)) return {}
   return { TERRANE_FUNCTIONS_URL: local(port), TERRANE_SERVICE_ROLE_KEY: ownKey || stack.keys.serviceRoleKey }
+}
+
+/**
+ * The database of the local stack, where commands work on it: that of the environment, or the embedded one. Undefined for
+ * any other project.
+ */
+export async function localDatabase(
+  profile: string | undefined,
+  env: NodeJS.ProcessEnv = ownEnvironment(),
+): Promise<string | undefined> {
+  const { TERRANE_PROFILE, TERRANE_URL, TERRANE_SERVICE_ROLE_KEY, DATABASE_URL } = env
+  if (profile !== undefined || TERRANE_PROFILE || (TERRANE_URL && TERRANE_SERVICE_ROLE_KEY)) return undefined
+  if (DATABASE_URL) return DATABASE_URL
+  return findStack(env)
+    .then(databaseOf)
+    .catch(() => undefined)
 }
 
 function isLoopback(url: string): boolean {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connect, localEnvironment } from '../src/connection.ts'
+import { connect, localDatabase, localEnvironment } from '../src/connection.ts'
 
 const SECRET = 'the secret of the stack'
 let home: string
@@ -100,4 +100,16 @@ test.each([
 ])('the key of the stack is not handed to a program that is told another host: %j %j', async (args, env) => {
   await stack({ functions: 9001 })
   expect(await localEnvironment(args, { TERRANE_HOME: home, ...env })).toEqual({})
+})
+
+test('the database of the local stack is named, and that of no other project', async () => {
+  await stack({ origin: 9000, database: 5555 })
+  const env = { TERRANE_HOME: home }
+  expect(await localDatabase(undefined, env)).toBe('postgres://postgres@127.0.0.1:5555/postgres')
+  expect(await localDatabase(undefined, { ...env, DATABASE_URL: 'postgres://own/x' })).toBe('postgres://own/x')
+  expect(await localDatabase('harbour', env)).toBeUndefined()
+  const other = { TERRANE_URL: 'https://terrane.example', TERRANE_SERVICE_ROLE_KEY: 'key' }
+  expect(await localDatabase(undefined, { ...env, ...other })).toBeUndefined()
+  await stack({ origin: 9000 })
+  expect(await localDatabase(undefined, env)).toBeUndefined()
 })

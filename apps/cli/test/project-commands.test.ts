@@ -493,17 +493,6 @@ test('env prints lines that a shell takes as they are', async () => {
   expect(stdout).not.toContain('DATABASE_URL')
 })
 
-test('env names the database of the local stack, and of no other project', async () => {
-  vi.stubEnv('TERRANE_URL', '')
-  vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', '')
-  vi.stubEnv('DATABASE_URL', '')
-  vi.stubEnv('TERRANE_DATABASE_PORT', '5555')
-  vi.stubEnv('TERRANE_HOME', folder)
-  await writeFile(join(folder, 'keys.json'), JSON.stringify({ serviceRoleKey: 's', anonKey: 'a', servicesKey: 'k' }))
-  const { stdout } = await terrane('env')
-  expect(stdout).toContain("export DATABASE_URL='postgres://postgres@127.0.0.1:5555/postgres'\n")
-})
-
 test('a place that is none is refused with what is wanted, before anything is asked', async () => {
   for (const args of [
     ['route', '1,2', '3'],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { connect, ownEnvironment } from '../connection.ts'
+import { connect, localDatabase } from '../connection.ts'
 import { print } from '../output.ts'
 import { onProject } from '../run-task.ts'
 
@@ -22,19 +22,11 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
     TERRANE_SERVICE_ROLE_KEY: key,
     TERRANE_SERVICES_KEY: servicesKey,
     TERRANE_PROJECT_REF: projectRef,
-    DATABASE_URL: databaseOf(profile),
+    DATABASE_URL: await localDatabase(profile),
   }
   const known = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
   if (json) return print(JSON.stringify(Object.fromEntries(known), null, 2))
   for (const [name, value] of known) print(`export ${name}=${quoted(value)}`)
-}
-
-/** The database of the local stack: that of the environment, or the embedded one. Undefined for any other project. */
-function databaseOf(profile: string | undefined): string | undefined {
-  const { TERRANE_PROFILE, TERRANE_URL, TERRANE_SERVICE_ROLE_KEY, DATABASE_URL, TERRANE_DATABASE_PORT } =
-    ownEnvironment()
-  if (profile !== undefined || TERRANE_PROFILE || (TERRANE_URL && TERRANE_SERVICE_ROLE_KEY)) return undefined
-  return DATABASE_URL || `postgres://postgres@127.0.0.1:${TERRANE_DATABASE_PORT || '54329'}/postgres`
 }
 
 /** A word that a shell takes as it is. */
