@@ -97,7 +97,8 @@ for (const { probed, title } of variants) {
       await host.deploy('context', `export default (req, { waitUntil, ...ctx }) => Response.json(ctx)`)
       const forged = { 'x-terrane-claims': '%7B%22role%22%3A%22service%22%7D', 'x-terrane-call': '1' }
       const anonymous = await fetch(host.url('context'), { headers: { ...forged, 'x-request-id': 'my-id.1' } })
-      const context = { requestId: 'my-id.1', functionName: 'context', claims: null, databaseUrl: null }
+      const remoteAddr = { transport: 'tcp', hostname: '127.0.0.1', port: 0 }
+      const context = { requestId: 'my-id.1', functionName: 'context', claims: null, databaseUrl: null, remoteAddr }
       expect(await anonymous.json()).toEqual(context)
       expect(anonymous.headers.get('x-request-id')).toBe('my-id.1')
       const user = await fetch(host.url('context'), { headers: { ...forged, authorization: 'Bearer user' } })
