@@ -223,7 +223,7 @@ describe('a town', () => {
         result: {
           source: {
             kind: 'tables',
-            tables: ['all_of_it_lines', 'all_of_it_multipolygons', 'all_of_it_points'],
+            tables: ['all_of_it_lines', 'all_of_it_multilinestrings', 'all_of_it_multipolygons', 'all_of_it_points'],
             timestamp: '2026-03-04T05:06:07.000Z',
           },
         },

@@ -1,3 +1,4 @@
+// Slow: parts of jobs wait for each other and for workers that stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineError } from '@terrane/core'
 import { addToCollection, collectionTable, openCollection, stagedTable, swapIn } from '@terrane/database'

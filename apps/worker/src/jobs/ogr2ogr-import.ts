@@ -63,7 +63,7 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
       'counted in warnings.',
     body: Ogr2ogrImport,
     expireSeconds: 6 * 3600,
-    version: 1,
+    version: 2,
     async checkSubmit(raw, { project, checkUrl }) {
       const input = raw as Ogr2ogrImport
       const { fileUrl, url, storagePath } = input

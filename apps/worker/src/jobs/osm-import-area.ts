@@ -72,7 +72,7 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       'and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.',
     body: OsmImportArea,
     expireSeconds: 6 * 3600,
-    version: 1,
+    version: 2,
     async checkSubmit(raw, { project, checkUrl }) {
       const input = raw as OsmImportArea
       const aoi = readAoi(input.aoiGeoJson, settings)

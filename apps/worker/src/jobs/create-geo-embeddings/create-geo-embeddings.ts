@@ -42,7 +42,7 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
       'Tiles one GeoTIFF or many, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search. Many rasters are spread over all workers.',
     body: CreateGeoEmbeddings,
     expireSeconds: EXPIRE_SECONDS,
-    version: 1,
+    version: 2,
     checkSubmit: async (body, submit) => {
       if (isCollection(body)) await checkCollection(deps, body, submit)
       else await checkRaster(deps, body, submit)
