@@ -15,7 +15,9 @@ if (!existsSync(join(bin, 'vitepress'))) {
 // The generator resolves its packages from the folder of the pages and the configuration.
 for (const folder of ['.vitepress', 'pages']) rmSync(join(tools, folder), { recursive: true, force: true })
 cpSync(join(root, 'infra/site'), join(tools, '.vitepress'), { recursive: true })
-for (const path of globSync(['README.md', 'docs/**/*.{md,jpg}', '{packages,apps}/*/README.md'], { cwd: root })) {
+for (const path of globSync(['README.md', 'AGENTS.md', 'docs/**/*.{md,jpg}', '{packages,apps}/*/README.md'], {
+  cwd: root,
+})) {
   cpSync(join(root, path), join(tools, 'pages', path))
 }
 run(join(bin, 'vitepress'), ['build', '.'], tools)

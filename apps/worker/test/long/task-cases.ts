@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { coverArea } from '@terrane/embeddings/srai'
-import { writePbf, type OsmElement } from '@terrane/osm'
+import { topicTables, writePbf, type OsmElement } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
@@ -15,7 +15,7 @@ import { StoredTiles } from '../read-tiles.ts'
 const RELEASE = '2026-08-19.0'
 const FEATURES = 20_000
 const TOWNS = 12
-const OSM_TABLES = 15
+const OSM_TABLES = topicTables().length
 /** Tiles of the raster along a side, and their pixels. */
 const TILES = 48
 const TILE = 64

@@ -36,7 +36,7 @@ export interface ImportResult {
 const BATCH_ROWS = 2000
 
 /**
- * The tables of some topics; of all topics when the list is absent or empty. Topic `all` is three tables of everything.
+ * The tables of some topics; of all topics when the list is absent or empty. Topic `all` is four tables of everything.
  * @throws OSM_TOPIC_UNKNOWN
  */
 export function topicTables(topics?: readonly string[]): readonly ImportTable[] {
