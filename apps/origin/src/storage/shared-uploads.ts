@@ -4,7 +4,7 @@ import { DataStore, ERRORS, Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { ObjectStore } from '@terrane/storage'
 
-/** Bytes that arrived are kept in parts of this size, of which memory holds one for each request; a part that a break cuts short is kept as it is. */
+/** Size of the parts in which bytes are kept, of which S3 holds one in memory per request; a part that a break cuts short is kept as it is. */
 const PART_BYTES = 4 << 20
 const BUCKET = 'resumable'
 
@@ -50,33 +50,42 @@ export class SharedUploads extends DataStore {
 
   /** Keeps what arrives, also of a stream that breaks off. Returns the offset behind it. */
   override async write(stream: Readable, id: string, offset: number): Promise<number> {
-    let at = offset
-    let pending: Uint8Array[] = []
-    let bytes = 0
-    const flush = async (): Promise<void> => {
-      if (bytes === 0) return
-      const part = pending
-      await this.#store.put(BUCKET, partKey(id, at), once(part), { size: bytes }).catch((error: unknown) => {
-        // Another request has written here meanwhile: the client asks how far the upload is, and goes on there.
-        if (hasCode(error, 'OBJECT_EXISTS')) throw ERRORS.INVALID_OFFSET
-        throw error
+    const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+    let broken: { readonly error: unknown } | null = null
+    const next = async (): Promise<Uint8Array | null> => {
+      const { done, value } = await chunks.next().catch((error: unknown) => {
+        broken = { error }
+        return { done: true as const, value: null }
       })
-      at += bytes
-      pending = []
-      bytes = 0
+      return done === true ? null : value
     }
+    let at = offset
     try {
-      for await (const chunk of stream) {
-        pending.push(chunk as Uint8Array)
-        bytes += (chunk as Uint8Array).byteLength
-        if (bytes >= PART_BYTES) await flush()
-      }
-    } catch (error) {
-      await flush().catch(() => {})
-      throw error
+      for (let first = await next(); first !== null; first = await next())
+        at += await this.#writePart(id, at, first, next)
+    } finally {
+      // What the storage refused to take is not read on.
+      await chunks.return?.()
     }
-    await flush()
+    if (broken !== null) throw (broken as { readonly error: unknown }).error
     return at
+  }
+
+  /** Streams a part into the storage, from a chunk on and until `next` gives no more. Returns its bytes. */
+  async #writePart(id: string, at: number, first: Uint8Array, next: () => Promise<Uint8Array | null>): Promise<number> {
+    let bytes = 0
+    async function* part() {
+      for (let chunk: Uint8Array | null = first; chunk !== null; chunk = bytes < PART_BYTES ? await next() : null) {
+        bytes += chunk.byteLength
+        yield chunk
+      }
+    }
+    await this.#store.put(BUCKET, partKey(id, at), part()).catch((error: unknown) => {
+      // Another request has written here meanwhile: the client asks how far the upload is, and goes on there.
+      if (hasCode(error, 'OBJECT_EXISTS')) throw ERRORS.INVALID_OFFSET
+      throw error
+    })
+    return bytes
   }
 
   /** The bytes of an upload, from its first part on. */
