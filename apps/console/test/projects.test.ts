@@ -461,6 +461,13 @@ describe(`what browsers are told (${testLane()})`, () => {
     }
   })
 
+  test.each(['%00', 'a'.repeat(4000), '%22'.repeat(500), 'b//c', '%2e%2e%2fkeys.json'])(
+    'a path that no file can have is answered as one that has none: %#',
+    async (name) => {
+      expect((await fetch(`${console.url}/assets/${name}`)).status).toBe(404)
+    },
+  )
+
   test('every address of the page is the page; assets are kept for ever, the page itself is not', async () => {
     for (const path of ['/', '/p/demo/jobs', '/p/demo/functions/hello']) {
       const response = await fetch(console.url + path)

@@ -13,19 +13,26 @@ const ROOT_FILES = ['theme.js', 'favicon.svg']
  */
 export async function pageRoutes(app: Http, folder: string): Promise<void> {
   const assets = join(folder, 'assets')
-  await app.register(fastifyStatic, {
-    root: assets,
-    prefix: '/assets/',
-    preCompressed: true,
-    index: false,
-    redirect: false,
-    cacheControl: false,
-    setHeaders: (reply, path) => {
-      reply.header('cache-control', path.startsWith(assets) ? FOREVER : 'no-cache')
-    },
+  await app.register(async (scope) => {
+    // A path that no file can have, such as one that is too long, is answered as one that has none.
+    scope.setErrorHandler((error: { readonly statusCode?: number }, _, reply) => {
+      if (error.statusCode !== 403) throw error
+      return reply.callNotFound()
+    })
+    await scope.register(fastifyStatic, {
+      root: assets,
+      prefix: '/assets/',
+      preCompressed: true,
+      index: false,
+      redirect: false,
+      cacheControl: false,
+      setHeaders: (reply, path) => {
+        reply.header('cache-control', path.startsWith(assets) ? FOREVER : 'no-cache')
+      },
+    })
+    const serveFile = (url: string, name: string) =>
+      scope.get(url, { schema: { hide: true } }, async (_, reply) => reply.sendFile(name, folder))
+    for (const url of ['/', '/p/*']) serveFile(url, 'index.html')
+    for (const name of ROOT_FILES) serveFile(`/${name}`, name)
   })
-  const serveFile = (url: string, name: string) =>
-    app.get(url, { schema: { hide: true } }, async (_, reply) => reply.sendFile(name, folder))
-  for (const url of ['/', '/p/*']) serveFile(url, 'index.html')
-  for (const name of ROOT_FILES) serveFile(`/${name}`, name)
 }
