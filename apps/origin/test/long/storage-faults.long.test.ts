@@ -109,6 +109,7 @@ const ROUTES: Readonly<Record<string, (bucket: string) => Asked | Promise<Asked>
     const metadata = `bucketName ${Buffer.from(b).toString('base64')},objectName ${Buffer.from('x').toString('base64')}`
     return { path: `${S}/upload/resumable`, headers: { ...TUS, 'upload-length': '5', 'upload-metadata': metadata } }
   },
+  'DELETE /storage/v1/upload/resumable/:id': async (b) => ({ path: await begun(b), headers: TUS }),
   'PATCH /storage/v1/upload/resumable/:id': async (b) => {
     const headers = { ...TUS, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
     return { path: await begun(b), headers, body: 'whole' }
@@ -149,8 +150,8 @@ async function askAll(prefix: string, harm: () => void) {
 
 test('the table has every route that asks the storage', () => {
   const asks = /^(GET|POST|PUT|PATCH|DELETE) \/storage\/v1\//
-  // Its own: a URL is signed by a key, and these two ask a folder of the machine.
-  const without = new Set(['POST /storage/v1/object/upload/sign/:bucket/*', 'DELETE /storage/v1/upload/resumable/:id'])
+  // A URL is signed by a key.
+  const without = new Set(['POST /storage/v1/object/upload/sign/:bucket/*'])
   const routes = origin.routes.map(({ method, url }) => `${method} ${url}`)
   expect(routes.length).toBeGreaterThan(Object.keys(ROUTES).length)
   expect(Object.keys(ROUTES).filter((route) => !routes.includes(route))).toEqual([])
@@ -163,7 +164,11 @@ describe('while the storage is away', () => {
     'every route says so in its time, does nothing by halves, and works when it is back: %s',
     async (fault) => {
       const answers = await askAll(fault.replace(' ', '-'), () => proxy.fail(fault))
-      const wrong = answers.filter(({ answer }) => answer.status !== 503 || answer.ms > LONGEST_MS)
+      // What needs no storage goes on, so the origin is ready, and says what it lacks.
+      const ready = answers.find(({ route }) => route === 'GET /health/ready')!.answer
+      expect([ready.status, JSON.parse(ready.text)]).toMatchObject([200, { status: 'degraded' }])
+      const asking = answers.filter(({ answer }) => answer !== ready)
+      const wrong = asking.filter(({ answer }) => answer.status !== 503 || answer.ms > LONGEST_MS)
       expect(wrong.map(({ route, answer }) => [route, answer.status, answer.ms, answer.text])).toEqual([])
       for (const { route, bucket, request } of answers) {
         for (const key of ['old', 'replaced']) {
@@ -192,7 +197,7 @@ test.each(['503', 'reset', 'cut', 'drip'] satisfies Fault[])(
   },
 )
 
-test('a resumable upload whose end met a storage that was away becomes an object when it is asked for again', async () => {
+test('a resumable upload whose part met a storage that was away is told so, and goes on from what was kept', async () => {
   await fill('again')
   const path = await begun('again')
   const headers = { ...TUS, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
@@ -201,6 +206,7 @@ test('a resumable upload whose end met a storage that was away becomes an object
   expect((await ask('HEAD', { path, headers: TUS })).status).toBe(503)
   proxy.heal()
   const told = await ask('HEAD', { path, headers: TUS })
-  expect([told.status, told.headers.get('upload-offset')]).toEqual([200, '5'])
+  expect([told.status, told.headers.get('upload-offset')]).toEqual([200, '0'])
+  expect((await ask('PATCH', { path, headers, body: 'whole' })).status).toBe(204)
   expect((await call('GET', { path: `${S}/object/again/resumed` })).text).toBe('whole')
 })
