@@ -27,7 +27,7 @@ export async function upload(
   const size = await sizeOf(file)
   await makeBucket(connection, UPLOADS)
   const name = basename(file).replaceAll(/[^\w.-]+/g, '_')
-  const path = `${timestamp()}/${name}`
+  const path = `${newFolder()}/${name}`
   // Other commands start sooner without it, and without the two below.
   const { Upload } = await import('tus-js-client')
   await new Promise<void>((resolve, reject) => {
@@ -117,7 +117,7 @@ async function sizeOf(file: string): Promise<number> {
 /** A place in the storage for what a job makes, to be fetched under this name. */
 export async function placeFor(connection: Connection, name: string): Promise<StoredFile> {
   await makeBucket(connection, EXPORTS)
-  return { bucket: EXPORTS, path: `${timestamp()}/${name}` }
+  return { bucket: EXPORTS, path: `${newFolder()}/${name}` }
 }
 
 /** Moves a stored file here: a file of that name is replaced when all of it has come. */
@@ -145,6 +145,8 @@ async function makeBucket(connection: Connection, id: string): Promise<void> {
   })
 }
 
-function timestamp(): string {
-  return new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+/** A folder for a file: the time, and letters that keep files of one second apart. */
+function newFolder(): string {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+  return `${time}-${randomBytes(4).toString('hex')}`
 }

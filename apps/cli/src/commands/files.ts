@@ -32,7 +32,7 @@ export function fileCommands(program: Command): void {
     .option('--minutes <number>', 'how long it works', whole, 60)
     .action(link)
   onProject(files.command('delete <paths...>').description('Delete stored files.'))
-    .option('--yes', 'delete without asking; cannot be undone')
+    .option('--yes', 'confirm the deletion, which cannot be undone')
     .action(remove)
 }
 

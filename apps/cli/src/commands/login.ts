@@ -43,7 +43,10 @@ async function login(name: string, { url, project }: LoginOptions): Promise<void
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}`
   try {
-    const all = { ...(await readProfiles(env)), [name]: profile }
+    const known = await readProfiles(env)
+    // A new key for the same address leaves the other keys of the profile as they are.
+    const kept = known[name]?.url === url ? known[name] : {}
+    const all = { ...known, [name]: { ...kept, ...profile } }
     await writeFile(draft, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
     await rename(draft, path)
   } finally {

@@ -51,7 +51,7 @@ export function projectCommands(program: Command): void {
     .command('delete <project>')
     .description('Delete a project with its keys, functions and job records. Objects in storage stay.')
     .option('--org <organization>', 'organization, if several have a project with this reference')
-    .option('--yes', 'delete without asking')
+    .option('--yes', 'confirm the deletion')
     .action(remove)
 }
 

@@ -27,7 +27,7 @@ export function tableCommands(program: Command): void {
     .addOption(role())
     .action(change('unshare_table'))
   onTable(tables.command('drop <tables...>').description('Delete tables and their rows; * stands for any characters.'))
-    .option('--yes', 'delete without asking; cannot be undone')
+    .option('--yes', 'confirm the deletion, which cannot be undone')
     .addHelpText(
       'after',
       "\nExamples:\n  $ terrane tables drop roads parcels --yes\n  $ terrane tables drop 'porto_*' --yes",

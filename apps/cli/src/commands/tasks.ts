@@ -3,10 +3,11 @@ import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
 import { countOf, progressLine } from '../output.ts'
+import { readersOf, withReaders, type ReadersOptions } from '../readers.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { datasetFile, upload, type StoredFile } from '../files.ts'
 
-interface Options extends TaskOptions, AreaOptions {
+interface Options extends TaskOptions, AreaOptions, ReadersOptions {
   readonly table?: string
   readonly model?: string
   readonly tileSize?: number
@@ -14,8 +15,6 @@ interface Options extends TaskOptions, AreaOptions {
   readonly datetime?: string
   readonly level?: 'tile' | 'patch'
   readonly raw?: boolean
-  readonly owner?: string
-  readonly private?: boolean
   readonly srs?: string
   readonly xy?: { readonly x: string; readonly y: string }
   readonly replace?: boolean
@@ -125,20 +124,6 @@ export function taskCommands(program: Command): void {
       ),
     )
     .action(tiles)
-}
-
-/** A command that makes an embedding table, which everybody with the anon key reads unless an option says otherwise. */
-function withReaders(command: Command, on: (command: Command) => Command = onTask): Command {
-  return on(command)
-    .option(
-      '--private',
-      'readable by the service role only, or with --owner by that user (default: also by the anon key)',
-    )
-    .option('--owner <uuid>', 'user who owns the table; only they and the service role read it')
-}
-
-function readersOf({ owner, private: isPrivate }: Options) {
-  return { ...(owner !== undefined && { ownerUuid: owner }), ...(isPrivate && { isPublic: false }) }
 }
 
 function embed(files: string[], options: Options): Promise<void> {

@@ -78,7 +78,7 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
   }
   // What a request in the form of another engine asks for besides.
   if (Array.isArray(request.unheeded)) {
-    for (const name of request.unheeded)
+    for (const name of request.unheeded.slice(0, MOST_NAMES))
       warnings.push(ignored(String(name).slice(0, LONGEST_NAME), 'the answer is as without it'))
   }
   if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the answer is that of a pedestrian'))
@@ -114,6 +114,8 @@ function ignored(name: string, instead: string): Warning {
 }
 
 const LONGEST_NAME = 80
+/** More names than OSRM has parameters. */
+const MOST_NAMES = 50
 
 /** Names as a list, of many the first ones. */
 export function quoted(names: readonly string[]): string {

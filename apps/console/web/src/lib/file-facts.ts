@@ -62,7 +62,7 @@ export async function lookAtFeatures(ref: string, how: InspectFile, signal?: Abo
 
 /** The parts of an import's body that decide how its file is read; null while no file is named. */
 export function inspectionOf(body: Readonly<Record<string, unknown>>): InspectFile | null {
-  const { fileUrl, storagePath, sourceSrs, encoding, csv } = body as Partial<InspectFile>
+  const { fileUrl, storagePath, sourceSrs, encoding, csv, types } = body as Partial<InspectFile>
   const file = storagePath?.bucket && storagePath.path ? { storagePath } : fileUrl ? { fileUrl } : null
   if (file === null) return null
   return {
@@ -70,6 +70,7 @@ export function inspectionOf(body: Readonly<Record<string, unknown>>): InspectFi
     ...(sourceSrs !== undefined && { sourceSrs }),
     ...(encoding !== undefined && { encoding }),
     ...(csv !== undefined && { csv }),
+    ...(types !== undefined && { types }),
   }
 }
 

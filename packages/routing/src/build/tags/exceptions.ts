@@ -3,6 +3,7 @@ import { sizesWithin } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { ACCESS, meaning, type Tags, TRUCK } from './values.ts'
 import type { WayLimit } from './way-limits.ts'
+import { accessOfClass } from './way-access.ts'
 import { ACCESS_KEYS, addressed, DIRECTIONS } from './way-timed.ts'
 
 /** The heaviest goods vehicle that is no heavy one. Source: OpenStreetMap wiki, Key:goods. */
@@ -41,10 +42,15 @@ export function isException(tags: Tags, key: string, one: ConditionalCase): bool
   return isForLocals(one) ? base === false : base !== true && sizesWithin(one.conditions) !== null
 }
 
-/** What is open to goods vehicles though it is closed to motor vehicles is open to the light ones. */
+/** What is open to goods vehicles though it is closed to motor vehicles, by a tag or by its class, is open to the light ones. */
 function goodsLimits(tags: Tags): WayLimit[] {
-  const opened = meaning(TRUCK, tags.get('goods')) === true && !tags.has('hgv')
+  if (meaning(TRUCK, tags.get('goods')) !== true || tags.has('hgv')) return []
   const general = ['motor_vehicle', 'vehicle', 'access'].find((key) => tags.has(key))
-  if (!opened || general === undefined || meaning(ACCESS, tags.get(general)) !== false) return []
+  const byClass = accessOfClass(tags.get('highway'))
+  const isClosed =
+    general === undefined
+      ? byClass !== null && (byClass & Access.truck) === 0
+      : meaning(ACCESS, tags.get(general)) === false
+  if (!isClosed) return []
   return [{ ...LIGHT_GOODS, direction: 3, modes: Access.truck, exceptDestination: false }]
 }

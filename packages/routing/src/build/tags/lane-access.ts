@@ -1,3 +1,4 @@
+import { Access } from '../../graph/attributes.ts'
 import { namedModes } from './mode-tags.ts'
 import { ACCESS, meaning, type Tags } from './values.ts'
 import { ACCESS_KEYS, CHAINS } from './way-timed.ts'
@@ -6,7 +7,7 @@ const ACCESS_LANES = new RegExp(`^(${ACCESS_KEYS.join('|')}):lanes(:|$)`)
 
 /**
  * Modes to which every lane of a way in a direction is closed: `vehicle:lanes=no|no` with `bus:lanes=designated|designated`
- * is a street for buses. In each lane the most specific key that speaks of it counts. Source: OpenStreetMap wiki,
+ * is a street for buses. In each lane the most specific key that speaks of it counts, of the lane or of the whole way. Source: OpenStreetMap wiki,
  * Key:access, page Lanes.
  */
 export function closedByLanes(tags: Tags, direction: 'forward' | 'backward'): number {
@@ -15,10 +16,12 @@ export function closedByLanes(tags: Tags, direction: 'forward' | 'backward'): nu
   if (![...tags.keys()].some((key) => ACCESS_LANES.test(key))) return 0
   let closed = 0
   for (const [modes, keys] of CHAINS) {
-    const said = keys.map(lanesOf)
-    const count = Math.max(...said.map((lanes) => lanes.length))
+    // Lanes are those of the carriageway: who walks beside it is not meant.
+    if ((modes & Access.foot) !== 0) continue
+    const said = keys.map((key) => ({ lanes: lanesOf(key), whole: tags.get(key) }))
+    const count = Math.max(...said.map(({ lanes }) => lanes.length))
     const isClosed = (lane: number): boolean => {
-      const value = said.map((lanes) => lanes[lane]).find((one) => one !== undefined && one !== '')
+      const value = said.map(({ lanes, whole }) => lanes[lane] || whole).find((one) => one !== undefined)
       return meaning(ACCESS, value) === false && (namedModes(value) & modes) === 0
     }
     if (Array.from({ length: count }, (_, lane) => lane).every(isClosed)) closed |= modes

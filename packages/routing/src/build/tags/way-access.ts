@@ -23,6 +23,11 @@ const CLASS_ACCESS: ReadonlyMap<string, number> = new Map(
   ).flatMap(([names, modes]) => names.split(' ').map((name) => [name, modes])),
 )
 
+/** Modes that may use a way of a highway class, by the class alone; null for what is no class. */
+export function accessOfClass(highway: string | undefined): number | null {
+  return CLASS_ACCESS.get(highway ?? '') ?? null
+}
+
 /** Modes that may travel a way along and against its node order. */
 interface Directions {
   readonly forward: number

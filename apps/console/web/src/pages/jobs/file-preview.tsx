@@ -5,7 +5,7 @@ import { Warnings } from '../../components/warnings.tsx'
 import { inspectionOf, lookAtFeatures } from '../../lib/file-facts.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** A file is looked at when nothing was typed for so long. */
+/** Pause in typing after which a file is inspected, in milliseconds. */
 const STILL_MS = 700
 
 /** What an import with this body would find in its file, and what it would warn about. */

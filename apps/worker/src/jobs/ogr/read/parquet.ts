@@ -16,6 +16,7 @@ import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type F
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
 import { decimalText, isoOfCount, isoOfDays, isoOfInterval, isoTimeOfCount } from './instants.ts'
 import type { ReadRequest } from './protocol.ts'
+import { digitsOf, leafNames, scalarType, takeDecimals, takeIntervals, times } from './parquet-schema.ts'
 import { findUntold, warnOfOthers } from './untold-geometry.ts'
 import { textOf } from './value-types.ts'
 
@@ -212,85 +213,6 @@ function geometryOf(
   const { crs } = (typed.element.logical_type ?? {}) as { crs?: string }
   const srid = crs === undefined || crs === '' ? WGS84 : sridOfCrs(crs.replace(/^srid:/i, 'EPSG:'))
   return { name: typed.element.name, srid, decode: geometryDecoder('WKB', 'xy')! }
-}
-
-/** Names of the values that a column consists of. */
-function leafNames({ element, children }: SchemaTree): string[] {
-  return children.length === 0 ? [element.name] : children.flatMap(leafNames)
-}
-
-/**
- * Lets decimals through as the whole numbers that they are stored as, which the library would make doubles of. Returns how
- * many of their digits are behind the point, by the names of their columns.
- */
-function takeDecimals(metadata: FileMetaData): Map<string, number> {
-  const scales = new Map<string, number>()
-  const top = new Set(parquetSchema(metadata).children.map(({ element }) => element))
-  for (const element of metadata.schema) {
-    const isDecimal = element.converted_type === 'DECIMAL' || element.logical_type?.type === 'DECIMAL'
-    if (!isDecimal || !top.has(element) || element.repetition_type === 'REPEATED') continue
-    scales.set(element.name, element.scale ?? (element.logical_type as { scale?: number }).scale ?? 0)
-    delete element.converted_type
-    delete element.logical_type
-  }
-  return scales
-}
-
-/** Lets intervals through as the bytes that they are stored as, which the library refuses. Returns the names of their columns. */
-function takeIntervals(metadata: FileMetaData): Set<string> {
-  const found = metadata.schema.filter(({ converted_type: type }) => type === 'INTERVAL')
-  for (const element of found) delete element.converted_type
-  return new Set(found.map(({ name }) => name))
-}
-
-/** A whole number, or the bytes of one, the most significant first. */
-function digitsOf(value: unknown): bigint {
-  if (!(value instanceof Uint8Array)) return BigInt(value as number)
-  let digits = 0n
-  for (const byte of value) digits = (digits << 8n) | BigInt(byte)
-  return BigInt.asIntN(value.length * 8, digits)
-}
-
-/** How many parts a second has in columns of times of day. */
-function times(children: readonly SchemaTree[]): Map<string, bigint> {
-  return new Map(
-    children.map(({ element: { name, converted_type, logical_type } }) => {
-      const unit = String((logical_type as { unit?: string } | undefined)?.unit ?? converted_type)
-      return [name, /NANO/.test(unit) ? 1_000_000_000n : /MICRO/.test(unit) ? 1_000_000n : 1000n]
-    }),
-  )
-}
-
-function scalarType(element: SchemaTree['element']): FieldType {
-  const logical = element.logical_type?.type ?? ''
-  const converted = element.converted_type ?? ''
-  const { isAdjustedToUTC = true } = (element.logical_type ?? {}) as { isAdjustedToUTC?: boolean }
-  if (logical === 'TIMESTAMP' && !isAdjustedToUTC) return 'timestamp'
-  if (logical === 'TIMESTAMP' || converted.startsWith('TIMESTAMP') || element.type === 'INT96') return 'timestamptz'
-  if (logical === 'TIME' || converted.startsWith('TIME_')) return 'time'
-  if (logical === 'DATE' || converted === 'DATE') return 'date'
-  if (logical === 'JSON' || converted === 'JSON') return 'jsonb'
-  switch (element.type) {
-    case 'BOOLEAN':
-      return 'bool'
-    case 'INT32':
-      return converted === 'UINT_32' || isUnsigned(element, 32) ? 'int8' : 'int4'
-    case 'INT64':
-      return converted === 'UINT_64' || isUnsigned(element, 64) ? 'numeric' : 'int8'
-    case 'FLOAT':
-      return 'float4'
-    case 'DOUBLE':
-      return 'float8'
-    default:
-      return logical === 'STRING' || logical === 'UUID' || logical === 'ENUM' || ['UTF8', 'ENUM'].includes(converted)
-        ? 'text'
-        : 'bytea'
-  }
-}
-
-function isUnsigned({ logical_type }: SchemaTree['element'], width: number): boolean {
-  const { isSigned, bitWidth } = (logical_type ?? {}) as { isSigned?: boolean; bitWidth?: number }
-  return isSigned === false && bitWidth === width
 }
 
 function cellOf(value: unknown, type: FieldType): unknown {
