@@ -51,7 +51,7 @@ export const Env = Type.Object({
   TERRANE_CONSOLE_IDLE_MINUTES: Type.Integer({
     default: 720,
     minimum: 1,
-    description: 'A session ends when it was not used for so long.',
+    description: 'Idle time after which a session ends.',
   }),
   TERRANE_CONSOLE_SESSION_HOURS: Type.Integer({ default: 168, minimum: 1, description: 'A session ends after this.' }),
   TERRANE_CONSOLE_PAGE_DIR: Type.Optional(

@@ -462,7 +462,7 @@ describe(`what browsers are told (${testLane()})`, () => {
   })
 
   test.each(['%00', 'a'.repeat(4000), '%22'.repeat(500), 'b//c', '%2e%2e%2fkeys.json'])(
-    'a path that no file can have is answered as one that has none: %#',
+    'an impossible path of a file is 404: %#',
     async (name) => {
       expect((await fetch(`${console.url}/assets/${name}`)).status).toBe(404)
     },

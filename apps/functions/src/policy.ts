@@ -80,7 +80,8 @@ const PolicySchema = Type.Object(
     }),
     privileged: Type.Union([Type.Boolean(), Type.Literal('key')], {
       default: false,
-      description: 'true or "key": project API calls may use the service role; "key": only those that send its key.',
+      description:
+        'Lets project API calls use the service role. true: calls without credentials do so, too; "key": only calls that send its key.',
     }),
     static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       default: [],

@@ -26,7 +26,7 @@ async function makeStore(onLeft?: (path: string, error: unknown) => void): Promi
   return new VersionStore(root, {} as InstanceFactory, onLeft)
 }
 
-test('a removal that fails is told, and fails nobody: nobody waits for it', async () => {
+test('a removal that fails is logged and rejects no call, because no call waits for it', async () => {
   const left: unknown[] = []
   const store = await makeStore((path, error) => left.push(path, error))
   const version = await store.add(archive, facts)

@@ -5,7 +5,7 @@ import { printLine } from './log.ts'
 import { cpuSeconds } from './progress.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
-/** An app that starts is given up when it neither says nor computes anything for so long. A first start may build a graph for an hour. */
+/** Time without a log line or CPU use after which a starting app is given up, in milliseconds. A first start may build a graph for an hour. */
 const STALL_MS = 180_000
 /** Processor time within {@link STALL_MS} that counts as progress, in seconds. */
 const LEAST_CPU_SECONDS = 2

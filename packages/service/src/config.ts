@@ -55,8 +55,7 @@ export const ServiceEnv = {
   FAREWELL_MS: Type.Integer({
     default: 500,
     minimum: 0,
-    description:
-      'A stopping app closes open connections that were silent for so long: more than its clients may pause.',
+    description: 'Idle time after which a stopping app closes a connection; longer than the pauses of its clients.',
   }),
   TERRANE_TRUSTED_PROXIES: List(
     'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed, comma-separated.',

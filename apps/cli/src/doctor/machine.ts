@@ -103,7 +103,7 @@ async function secretsKey({ env }: CheckContext): Promise<Finding[]> {
   ]
 }
 
-/** Ports of the stack that runs in the folder, else those that another program has taken from the next one. */
+/** Ports of the running stack; without one, the ports of the next start that other programs have taken. */
 async function ports({ env }: CheckContext): Promise<Finding[]> {
   const stack = await findStack(env).catch(() => null)
   if (stack) {

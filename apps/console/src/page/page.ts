@@ -14,7 +14,7 @@ const ROOT_FILES = ['theme.js', 'favicon.svg']
 export async function pageRoutes(app: Http, folder: string): Promise<void> {
   const assets = join(folder, 'assets')
   await app.register(async (scope) => {
-    // A path that no file can have, such as one that is too long, is answered as one that has none.
+    // The plugin answers 403 to impossible paths, such as too long ones; the page has no such file, so it is 404.
     scope.setErrorHandler((error: { readonly statusCode?: number }, _, reply) => {
       if (error.statusCode !== 403) throw error
       return reply.callNotFound()

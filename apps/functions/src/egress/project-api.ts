@@ -51,7 +51,7 @@ export class ProjectApi implements Disposable {
     this.#onRefused = onRefused
   }
 
-  /** The path and query that a request asks of the project's API; null for one that is for another host. */
+  /** The path and query that a request asks of the project's API; null for requests to other hosts. */
   pathOf({ target, version }: Outgoing): string | null {
     if (target.hostname === PROJECT_HOST) return target.pathname + target.search
     const base = URL.parse(this.#addressOf(version.project)?.publicUrl ?? '')

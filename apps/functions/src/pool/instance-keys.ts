@@ -17,10 +17,9 @@ export type IssueKeys = (version: FunctionVersion) => Promise<InstanceKeys>
 export const KEYS_SECONDS = 3600
 
 /**
- * Issues the keys of instances: a token in the form of a service-role key, which for privileged functions the host
- * exchanges for the real key on calls to the project's API and puts in its place in requests of the service role. Its
- * signature is verified by nobody, so outside the instance, and in functions that are not privileged, it is worth
- * nothing. And the public keys of the project, where they can be had.
+ * Issues the keys of instances: the public keys of the project, and a token in the form of a service-role key. For
+ * privileged functions the host exchanges the token for the real key on calls to the project's API, and the real key for
+ * the token in requests of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
  *
  * @param onFailed called when the public keys cannot be fetched
  */

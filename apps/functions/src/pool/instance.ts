@@ -66,7 +66,7 @@ export interface InstanceOptions {
 const PING_AFTER_USE_MS = 1000
 /** Time for what a function does when it is told that its instance ends (`beforeunload`). */
 const GRACE_MS = 2000
-/** An event loop that stands still for so long is busy: it is given no more calls until it answers. */
+/** Stall of the event loop, in milliseconds, from which an instance is busy and gets no further calls until it answers. */
 const BUSY_MS = 50
 const NICE = 5
 /** Last output of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */

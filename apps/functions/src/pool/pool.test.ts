@@ -117,7 +117,7 @@ test('a queue has an end', async () => {
   expect(asked[255]!.refusal).toBeNull()
 })
 
-test('a request waits until its own deadline, whoever came before, and is then told to come again', async () => {
+test('a request waits until its own deadline, whatever the queue before it, and is then refused with 503', async () => {
   const { pool, ask } = makePool({ max: 1 })
   for (let i = 0; i < 2; i++) ask()
   await settle()

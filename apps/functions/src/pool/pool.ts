@@ -170,7 +170,7 @@ export class Pool implements Tenant {
     return this.#instances.filter(({ doom, retiring }) => doom === null && !retiring).length
   }
 
-  /** Number of calls that the instances may be given beside those that they have, if their event loops allow. */
+  /** Number of further calls that the event loops of the instances allow. */
   get #unused(): number {
     let unused = 0
     for (const { accepting, inflight } of this.#instances)
@@ -184,7 +184,7 @@ export class Pool implements Tenant {
     this.#grow()
   }
 
-  /** True for one that has all the calls that its event loop is known to bear, but not as many as the policy allows. */
+  /** Whether an instance is at the limit of its event loop, but below the concurrency of the policy. */
   #isLimited({ accepting, inflight, window }: Instance): boolean {
     return accepting && inflight >= window && inflight < this.#options.concurrency
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { folderUnwritable } from '../errors.ts'
 
 const PREFIX = 'draft-'
-/** A draft that nobody wrote to for so long, in milliseconds, was left behind by a router that was killed. */
+/** Time without a write after which a draft counts as left behind by a killed router, in milliseconds. */
 const ABANDONED_MS = 86_400_000
 
 /** A folder for what is not complete yet; it is removed with all that is still in it. */

@@ -33,7 +33,7 @@ export interface DownloadRequest {
   readonly fetcher: Fetcher
   /** The answer must begin within this time. */
   readonly probeTimeoutMs: number
-  /** A transfer that brings nothing for so long is broken off and resumed. */
+  /** Time without bytes after which a transfer is aborted and resumed. */
   readonly idleTimeoutMs: number
   readonly signal?: AbortSignal | undefined
   readonly onBytes: (received: number, total: number | null) => void

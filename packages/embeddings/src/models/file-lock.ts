@@ -12,7 +12,7 @@ export interface LockOptions {
   /** Called once when another holder has to be waited for. */
   readonly onWait?: (() => void) | undefined
   readonly pollMs?: number | undefined
-  /** A holder that shows no sign of life for so long is taken for dead. */
+  /** Time without a renewal after which a holder counts as dead. */
   readonly staleMs?: number | undefined
 }
 

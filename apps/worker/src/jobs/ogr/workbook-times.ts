@@ -36,7 +36,7 @@ export async function spellOutTimes(path: string): Promise<void> {
   const end = lastMark(tail)
   if (end < 0) return
   const [directoryBytes, start] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)]
-  if (start === OF_ZIP64 || start + directoryBytes > size) return
+  if (start === OF_ZIP64 || directoryBytes > MOST_BYTES || start + directoryBytes > size) return
   const directory = await bytesAt(file, start, start + directoryBytes)
   const place = placeOf(directory)
   if (place === null || place.packed > MOST_BYTES) return
