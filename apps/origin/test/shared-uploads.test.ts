@@ -107,7 +107,8 @@ describe.each(['a folder', 'S3'])('uploads under way in %s', (kind) => {
     await uploads.create(new TusUpload({ id, offset: 0, size, metadata: { bucketName: 'b' } }))
     return id
   }
-  const collected = async (id: string) => Buffer.concat(await Array.fromAsync(uploads.read(id)))
+  const collected = async (id: string) =>
+    Buffer.concat(await Array.fromAsync(uploads.read(id, (await uploads.getUpload(id)).offset)))
 
   test('what came before a break is kept', async () => {
     const id = await begin('a'.repeat(32), 100)

@@ -19,7 +19,7 @@ export async function announce(
   apps: readonly Pick<KeptApp, 'name' | 'isRunning'>[],
 ): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
-    const nonce = new URL(request.url ?? '/', 'http://stack').searchParams.get('nonce') ?? ''
+    const nonce = new URLSearchParams(request.url?.split('?')[1]).get('nonce') ?? ''
     const running = apps.filter(({ isRunning }) => isRunning).map(({ name }) => name)
     const names = databaseUrl === null ? [...running, 'database'] : running
     const body = JSON.stringify({

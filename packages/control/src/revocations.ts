@@ -15,6 +15,9 @@ export interface RevokedPage {
   readonly until: Date
 }
 
+/** Pause after a look that failed. */
+const RETRY_MS = 1000
+
 export interface RevocationsOptions {
   /** Reads what was revoked since a moment; all when it is null. */
   readonly read: (since: Date | null) => Promise<RevokedPage>
@@ -32,6 +35,8 @@ export class Revocations {
   #lookedAt = Number.NEGATIVE_INFINITY
   #isStale = true
   #looking: Promise<void> | null = null
+  /** No look before this, after one that failed. */
+  #retryAt = 0
 
   constructor(options: RevocationsOptions) {
     this.#options = options
@@ -40,13 +45,22 @@ export class Revocations {
   /** The next check looks again: something was revoked. */
   forget(): void {
     this.#isStale = true
+    // A look that began before may not have seen it.
+    this.#looking = null
+    this.#retryAt = 0
   }
 
   /** @throws UNAUTHORIZED when one of them was revoked, KEYS_UNAVAILABLE */
   async check(hashes: readonly string[]): Promise<void> {
-    if (this.#isStale || performance.now() >= this.#lookedAt + this.#options.cacheMs) {
-      this.#looking ??= this.#look().finally(() => (this.#looking = null))
-      await this.#looking
+    const now = performance.now()
+    if (now >= this.#retryAt && (this.#isStale || now >= this.#lookedAt + this.#options.cacheMs)) {
+      this.#looking ??= this.#look()
+      const looking = this.#looking
+      try {
+        await looking
+      } finally {
+        if (this.#looking === looking) this.#looking = null
+      }
     }
     if (hashes.some((sha256) => this.#sha256.has(sha256))) throw unauthorized({ reason: 'revoked' })
   }
@@ -58,11 +72,13 @@ export class Revocations {
     try {
       const { sha256, until } = await read(this.#until)
       for (const one of sha256) this.#sha256.add(one)
-      this.#until = until
-      this.#lookedAt = startedAt
+      if (this.#until === null || until > this.#until) this.#until = until
+      this.#lookedAt = Math.max(this.#lookedAt, startedAt)
     } catch (cause) {
       this.#isStale = true
-      if (performance.now() >= this.#lookedAt + cacheMs + graceMs) throw keysUnavailable(undefined, { cause })
+      const now = performance.now()
+      if (now >= this.#lookedAt + cacheMs + graceMs) throw keysUnavailable(undefined, { cause })
+      this.#retryAt = Math.min(now + RETRY_MS, this.#lookedAt + cacheMs + graceMs)
     }
   }
 }
@@ -100,8 +116,15 @@ export async function revokeTokens(database: Database, revoked: RevokedTokens): 
   })
 }
 
-/** What was revoked since a moment, and a minute before it: a transaction that began earlier may have ended since. */
+/**
+ * What was revoked since a moment, and a minute before it: a transaction that began earlier may have ended since. On a schema
+ * of the version before, which cannot revoke, nothing was.
+ */
 export async function readRevoked(database: Database, since: Date | null): Promise<RevokedPage> {
+  const { rows: known } = await database.query<{ is_there: boolean }>(
+    `select to_regclass('terrane.revoked_tokens') is not null as is_there`,
+  )
+  if (known[0]?.is_there !== true) return { sha256: [], until: new Date(0) }
   const { rows } = await database.query<{ sha256: string[] | null; until: Date }>(
     `select clock_timestamp() as until, (select array_agg(sha256) from terrane.revoked_tokens
        where $1::timestamptz is null or revoked_at > $1::timestamptz - interval '1 minute') as sha256`,

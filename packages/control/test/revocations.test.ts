@@ -5,7 +5,7 @@ import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Keys, Organizations, Projects, openKeyring, type OpenKeyring } from '../src/index.ts'
 import { keysOfProject } from '../src/project-keys.ts'
-import { Revocations } from '../src/revocations.ts'
+import { Revocations, type RevokedPage } from '../src/revocations.ts'
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters'
 const REFUSED = { code: 'UNAUTHORIZED', message: expect.stringContaining('revoked') as string }
@@ -156,7 +156,26 @@ test('what is known holds for the grace, then nothing is accepted', async () => 
   await expect(impatient.check(['b'])).rejects.toMatchObject({ code: 'KEYS_UNAVAILABLE' })
   isDown = false
   await impatient.check(['b'])
+  // A failed look is followed by a pause, which a revocation ends.
   reads = 0
+  await patient.check(['b'])
+  expect(reads).toBe(0)
+  patient.forget()
   await Promise.all([patient.check(['b']), patient.check(['b'])])
   expect(reads).toBe(1)
+})
+
+test('a check after a revocation does not take the answer of a look that began before it', async () => {
+  const answers: ((sha256: readonly string[]) => void)[] = []
+  const read = () =>
+    new Promise<RevokedPage>((resolve) => answers.push((sha256) => resolve({ sha256, until: new Date() })))
+  const revoked = new Revocations({ read, cacheMs: 60_000, graceMs: 0 })
+  const before = revoked.check(['a'])
+  revoked.forget()
+  const after = revoked.check(['a'])
+  answers[1]!(['a'])
+  await expect(after).rejects.toMatchObject(REFUSED)
+  answers[0]!([])
+  await before.catch(() => {})
+  await expect(revoked.check(['a'])).rejects.toMatchObject(REFUSED)
 })

@@ -105,7 +105,7 @@ async function sourceOfTable(
   if (number !== null) return rows[0]?.name ?? null
   if (rows.length > 1)
     throw sourceNumberNeeded({ table, sources: rows.map(({ number: n, day }) => ({ number: n!, day })) })
-  return rows[0]?.source ?? null
+  return rows[0]?.name ?? rows[0]?.source ?? null
 }
 
 async function rasterOfSource(

@@ -27,12 +27,12 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
       () => false,
       (error: unknown) => error === ERRORS.FILE_NOT_FOUND,
     )
-  const put = async ({ id, metadata = {} }: Upload, upsert: boolean): Promise<void> => {
+  const put = async ({ id, size = 0, metadata = {} }: Upload, upsert: boolean): Promise<void> => {
     const { bucket, key, options } = targetOf(metadata)
     const replaces = upsert || metadata['upsert'] === 'true'
     const maxBytes = limitOf(deps, await allowed(deps, bucket, options.contentType))
     try {
-      await deps.store.put(bucket, key, datastore.read(id), { ...options, upsert: replaces, maxBytes })
+      await deps.store.put(bucket, key, datastore.read(id, size), { ...options, upsert: replaces, maxBytes })
     } catch (error) {
       // Another origin that was asked at the same time has made the object of it.
       if (await isGone(id)) return

@@ -88,9 +88,15 @@ export class SharedUploads extends DataStore {
     return bytes
   }
 
-  /** The bytes of an upload, from its first part on. */
-  async *read(id: string): AsyncGenerator<Uint8Array> {
-    for (const { key } of await this.#parts(id)) yield* (await this.#store.get(BUCKET, key)).body
+  /**
+   * The bytes of a whole upload.
+   *
+   * @throws FILE_NOT_FOUND of tus where parts are missing: another origin has made the object of it, and removes them
+   */
+  async *read(id: string, size: number): AsyncGenerator<Uint8Array> {
+    const parts = await this.#parts(id)
+    if (parts.reduce((sum, part) => sum + part.size, 0) !== size) throw ERRORS.FILE_NOT_FOUND
+    for (const { key } of parts) yield* (await this.#store.get(BUCKET, key)).body
   }
 
   override async declareUploadLength(id: string, size: number): Promise<void> {

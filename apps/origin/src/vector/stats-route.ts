@@ -18,7 +18,7 @@ const MOST_CLASSES = 12
 
 /**
  * `/vector/v1/{schema.table}/stats`: the values of one property over all rows that the caller may see. It reads every row,
- * so it takes as long as a statement of `/rest/v1` may.
+ * each of its statements may take as long as one of `/rest/v1`, and ends when the caller leaves.
  */
 export async function columnStats(
   deps: Pick<RestDeps, 'database' | 'schemas' | 'limits'>,

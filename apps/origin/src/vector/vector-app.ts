@@ -93,7 +93,13 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
         }),
       )
       scope.get('/:source', { config }, (request) => tileJson(deps, request))
-      scope.get('/:source/stats', { config: { quiet: true } }, (request) => columnStats(deps, request))
+      scope.get(
+        '/:source/stats',
+        { config: { quiet: true } },
+        whileThere((request, _, signal) =>
+          columnStats({ ...deps, database: deps.database.withSignal(signal) }, request),
+        ),
+      )
       scope.get(
         '/:source/:z/:x/:file',
         { config },

@@ -10,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select case when num_nonnulls(since, until, sources) > 0 then coalesce(array_agg(s.source order by s.source), '{}') end
   from geoembeddings.list_sources(entry.table_name) s
-  where (since is null or s.datetime >= since) and (until is null or s.datetime <= until)
+  where num_nonnulls(since, until, sources) > 0 and (since is null or s.datetime >= since) and (until is null or s.datetime <= until)
     and (sources is null or s.source = any(sources))
 $$;
 
