@@ -42,10 +42,11 @@ export async function spellOutTimes(path: string): Promise<void> {
   if (place === null || place.packed > MOST_BYTES) return
   const styles = await contentOf(file, place)
   const text = styles?.toString('utf8') ?? ''
-  const spelled = text.replaceAll(
-    FORMAT,
-    (_, head: string, code: string) => `${head}"${plainFormat(code.slice(1, -1))}"`,
-  )
+  const spelled = text.replaceAll(FORMAT, (whole, head: string, quoted: string) => {
+    const code = quoted.slice(1, -1)
+    const plain = plainFormat(code)
+    return plain === code ? whole : `${head}"${plain}"`
+  })
   if (spelled === text) return
   const entry = localEntry(Buffer.from(spelled))
   replaceLine(directory, place.line, entry.content, start)
