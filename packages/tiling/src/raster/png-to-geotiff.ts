@@ -23,9 +23,11 @@ export async function pngToGeoTiff(
 ): Promise<Uint8Array> {
   try {
     const image = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' })
-    const { format, depth } = await image.metadata()
+    const { format, depth, space } = await image.metadata()
     if (format !== 'png') throw new Error(`it is ${format}`)
-    const wide = depth === 'ushort'
+    // Lines are of bytes. Without a colour space of 16 bits the library makes bytes of wider samples.
+    const wide = depth === 'ushort' && lines.length === 0
+    if (wide && space !== undefined) image.toColourspace(space)
     const raw = await image.raw({ depth: wide ? 'ushort' : 'uchar' }).toBuffer({ resolveWithObject: true })
     const { width, height, channels } = raw.info
     return writeTiff({ width, height, channels, bits: wide ? 16 : 8, data: raw.data, lines })
