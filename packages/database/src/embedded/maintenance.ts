@@ -1,5 +1,5 @@
-import { messagesOf, rowsOf } from './messages.ts'
-import type { SharedSession } from './shared-session.ts'
+import { rowsOf } from './messages.ts'
+import { errorIn, type SharedSession } from './shared-session.ts'
 
 /** Who wants the session while a table is maintained. */
 export type Demand = 'none' | 'a client' | 'the stop'
@@ -25,14 +25,17 @@ const LITTLE_LOG_BYTES = 1 << 16
 const CHECKPOINT_MS = 300_000
 /** A look takes a twentieth of the time at most. */
 const LOOK_SHARE = 20
-const LEAST_LOOK_MS = 50
-const MOST_LOOK_MS = 1000
+const LEAST_LOOK_MS = 250
+const MOST_LOOK_MS = 5000
 /** Clients wait this long for a table, and twice as long after each interruption. */
 const PATIENCE_MS = 1000
-const MOST_PATIENCE_MS = 60_000
+const MOST_PATIENCE_MS = 10_000
 /** A table is maintained a sixth of the time at most. */
 const PAUSE_SHARE = 5
 const WATCH_MS = 20
+/** SQLSTATE of an interrupted statement, and of one whose table has gone meanwhile. */
+const EXPECTED: ReadonlySet<string | undefined> = new Set(['57014', '42P01'])
+const MOST_REPORTS = 100
 
 /** Settings of a server that keeps its log small, because {@link Maintenance} makes the checkpoints. */
 export const LOG_SETTINGS = ['max_wal_size=64MB', 'min_wal_size=32MB']
@@ -49,6 +52,7 @@ export class Maintenance {
   /** When to look although nothing was done since. */
   #lookAgainAt = Infinity
   readonly #pauses = new Map<string, Pause>()
+  readonly #reported = new Set<string>()
 
   /** A client has had the session. */
   worked(): void {
@@ -64,31 +68,48 @@ export class Maintenance {
 
   /** Looks, or maintains one table. The session must be free. @throws when the engine ends */
   async step(session: SharedSession, demand: () => Demand): Promise<void> {
+    const began = performance.now()
     await session.leave()
     const table = this.#due.shift()
     if (table) await this.#maintain(session, table, demand)
-    else await this.#look(session)
+    else await this.#look(session, began)
   }
 
-  async #look(session: SharedSession): Promise<void> {
-    const began = performance.now()
+  async #look(session: SharedSession, began: number): Promise<void> {
     this.#hasWorked = false
-    const [state] = rowsOf(await session.ask(LOG))
+    const [state] = rowsOf(await this.#ask(session, LOG))
     const [log, ageMs] = [Number(state?.[0] ?? 0), Number(state?.[1] ?? 0)]
     const isFull = log > MAX_LOG_BYTES || (log > LITTLE_LOG_BYTES && ageMs > CHECKPOINT_MS)
-    if (isFull) await session.ask('checkpoint')
+    if (isFull) await this.#ask(session, 'checkpoint')
     const now = performance.now()
-    const found = rowsOf(await session.ask(TABLES)).map(([oid, name, command]) => ({
+    const found = rowsOf(await this.#ask(session, TABLES)).map(([oid, name, command]) => ({
       oid: oid ?? '',
       name: name ?? '',
       command: command ?? '',
     }))
+    const present = new Set(found.map(({ oid }) => oid))
+    for (const [oid, { until }] of this.#pauses) if (until <= now && !present.has(oid)) this.#pauses.delete(oid)
     this.#due = found.filter(({ oid }) => !((this.#pauses.get(oid)?.until ?? 0) > now))
     const waiting = found.map(({ oid }) => this.#pauses.get(oid)?.until ?? 0).filter((until) => until > now)
     const checkpointAt = !isFull && log > LITTLE_LOG_BYTES ? now + CHECKPOINT_MS - ageMs : Infinity
     this.#lookAgainAt = Math.min(checkpointAt, ...waiting)
     const tookMs = performance.now() - began
     this.#lookAt = performance.now() + Math.min(MOST_LOOK_MS, Math.max(LEAST_LOOK_MS, tookMs * LOOK_SHARE))
+  }
+
+  async #ask(session: SharedSession, statement: string): Promise<Buffer> {
+    const answer = await session.ask(statement)
+    const error = errorIn(answer)
+    if (error !== null) this.#report(statement, error)
+    return answer
+  }
+
+  /** Warns once of each statement and code. */
+  #report(statement: string, error: ReadonlyMap<string, string>): void {
+    const text = `maintenance of the embedded database failed: ${statement.slice(0, 80)}: ${error.get('C')} ${error.get('M')}`
+    if (this.#reported.has(text) || this.#reported.size >= MOST_REPORTS) return
+    this.#reported.add(text)
+    process.emitWarning(text, 'EmbeddedDatabaseWarning')
   }
 
   async #maintain(session: SharedSession, { oid, name, command }: DueTable, demand: () => Demand): Promise<void> {
@@ -103,7 +124,9 @@ export class Maintenance {
     }, WATCH_MS)
     let isDone = false
     try {
-      isDone = !hasError(await session.ask(`${command} ${name}`))
+      const error = errorIn(await session.ask(`${command} ${name}`))
+      isDone = error === null
+      if (error !== null && !EXPECTED.has(error.get('C'))) this.#report(`${command} ${name}`, error)
     } finally {
       clearInterval(watch)
     }
@@ -114,10 +137,6 @@ export class Maintenance {
     // There may be more that is due.
     this.#lookAgainAt = Math.min(this.#lookAgainAt, until)
   }
-}
-
-function hasError(answer: Buffer): boolean {
-  return [...messagesOf(answer)].some(({ type }) => type === 'E')
 }
 
 /** Bytes since the last checkpoint, and its age in milliseconds. What was counted is written down for {@link TABLES}. */
