@@ -25,8 +25,8 @@ const LITTLE_LOG_BYTES = 1 << 16
 const CHECKPOINT_MS = 300_000
 /** A look takes a twentieth of the time at most. */
 const LOOK_SHARE = 20
-const LEAST_LOOK_MS = 250
-const MOST_LOOK_MS = 5000
+const LEAST_LOOK_MS = 50
+const MOST_LOOK_MS = 1000
 /** Clients wait this long for a table, and twice as long after each interruption. */
 const PATIENCE_MS = 1000
 const MOST_PATIENCE_MS = 10_000
