@@ -310,6 +310,12 @@ describe('append', () => {
     expect(await nothingLeft()).toEqual({ tables: [], work: [] })
   })
 
+  test('gives no source the number of one that was removed', async () => {
+    await query(`select geoembeddings.remove_source('grown', 5)`)
+    expect(await append(...paths('s2.tif'))).toMatchObject({ status: 'success' })
+    expect((await sourcesOf('grown')).at(-1)).toMatchObject({ source: 6, name: 's2.tif' })
+  })
+
   test('is refused where the table is not there, was made otherwise, or the stretch is to be another', async () => {
     const made = (body: object) => refused({ geotiffPath: 's1.tif', mode: 'append', tableName: 'grown', ...body })
     expect(await made({ tableName: 'nowhere' })).toMatchObject({ status: 422, code: 'TABLE_NOT_FOUND' })

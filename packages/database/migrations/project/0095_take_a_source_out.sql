@@ -31,6 +31,11 @@ begin
   execute format('delete from geoembeddings.%I t where t.id >= $1 and t.id < $2', entry.table_name)
   using source::bigint << 32, (source + 1)::bigint << 32;
   get diagnostics removed = row_count;
+  -- Its number is not given to another source.
+  update geoembeddings.embeddings_catalogue c
+  set metadata = c.metadata || jsonb_build_object('next_source', greatest((c.metadata ->> 'next_source')::integer,
+    (select max(s.source) + 1 from geoembeddings.embedding_sources s where s.table_name = c.table_name)))
+  where c.table_name = entry.table_name;
   delete from geoembeddings.embedding_sources s where s.table_name = entry.table_name and s.source = remove_source.source;
   update geoembeddings.embeddings_catalogue c
   set rows = c.rows - removed,

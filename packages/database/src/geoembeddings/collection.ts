@@ -149,7 +149,12 @@ async function knowTheFirst(session: Queryable, tableName: string): Promise<void
 async function numberSources(session: Queryable, tableName: string, sources: ReadonlyMap<number, EmbeddingSource>) {
   const there = await findSources(session, tableName)
   const known = new Map(there.map((source) => [source.name, source]))
-  let next = Math.max(-1, ...there.map(({ source }) => source)) + 1
+  const { rows } = await session.query<{ next: number }>(
+    `select coalesce((metadata ->> 'next_source')::integer, 0) as next from geoembeddings.embeddings_catalogue where table_name = $1`,
+    [tableName],
+  )
+  // Numbers of sources that were removed are not used again.
+  let next = Math.max(rows[0]?.next ?? 0, ...there.map(({ source }) => source + 1))
   return (
     [...sources]
       .map(([shard, source]) => ({ ...source, shard, source: known.get(source.name)?.source ?? next++ }))
