@@ -89,12 +89,16 @@ export async function localEnvironment(
   args: readonly string[],
   env: NodeJS.ProcessEnv = ownEnvironment(),
 ): Promise<Record<string, string>> {
-  const { TERRANE_FUNCTIONS_URL: url, TERRANE_SERVICE_ROLE_KEY: ownKey } = env
+  const { TERRANE_FUNCTIONS_URL: url, TERRANE_SERVICE_ROLE_KEY: ownKey, TERRANE_URL: project, TERRANE_PROFILE } = env
   if (args.some((argument) => /^--url(?:=|$)/.test(argument)) || (url && (ownKey || !isLoopback(url)))) return {}
+  // The environment means another project.
+  if (TERRANE_PROFILE || (project && !isLoopback(project))) return {}
   const stack = await findStack(env).catch(() => null)
   const port = stack?.ports.functions
   if (!stack || port === undefined || (url && portOf(url) !== port)) return {}
-  return { TERRANE_FUNCTIONS_URL: local(port), TERRANE_SERVICE_ROLE_KEY: ownKey || stack.keys.serviceRoleKey }
+  const { serviceRoleKey } = stack.keys
+  if (ownKey && ownKey !== serviceRoleKey) return {}
+  return { TERRANE_FUNCTIONS_URL: local(port), TERRANE_SERVICE_ROLE_KEY: serviceRoleKey }
 }
 
 /**

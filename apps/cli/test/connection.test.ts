@@ -97,8 +97,11 @@ test.each([
   [['deploy', '--url=http://127.0.0.1:9001'], {}],
   [['deploy'], { TERRANE_FUNCTIONS_URL: 'https://other.example' }],
   [['deploy'], { TERRANE_FUNCTIONS_URL: 'http://127.0.0.1:9002' }],
+  [['deploy'], { TERRANE_PROFILE: 'harbour' }],
+  [['deploy'], { TERRANE_URL: 'https://harbour.example', TERRANE_SERVICE_ROLE_KEY: 'key of harbour' }],
+  [['deploy'], { TERRANE_SERVICE_ROLE_KEY: 'key of harbour' }],
 ])('the key of the stack is not handed to a program that is told another host: %j %j', async (args, env) => {
-  await stack({ functions: 9001 })
+  await stack({ origin: 9000, functions: 9001 })
   expect(await localEnvironment(args, { TERRANE_HOME: home, ...env })).toEqual({})
 })
 

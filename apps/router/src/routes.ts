@@ -124,7 +124,8 @@ export function osrmRoutes(scope: Http, service: OsrmService, serving: Serving):
   })
   // The parameters as a form, for requests that are too long for an address.
   scope.post<OsrmFormRoute>('/:profile', (request, reply) => {
-    const form = [...new URLSearchParams(textOf(request))]
+    const inAddress = [...new URLSearchParams(request.url.split('?')[1])].filter(([name]) => name !== 'apikey')
+    const form = [...inAddress, ...new URLSearchParams(textOf(request))]
     const { coordinates = '', ...query } = Object.fromEntries(form)
     if (new Set(form.map(([name]) => name)).size < form.length) throw new Refusal(ANSWERS.parameterRepeated)
     return serving.answer(action, osrmRequest(service, { ...request.params, coordinates }, query), reply)

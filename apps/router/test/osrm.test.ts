@@ -91,10 +91,12 @@ describe("OSRM's HTTP interface", () => {
 
   test('takes the parameters as a form', async () => {
     const init = { method: 'POST', headers: { apikey: KEY } }
-    const post = async (form: string) =>
-      (await fetch(`${router.url}/route/v1/driving`, { ...init, body: new URLSearchParams(form) })).json()
+    const post = async (form: string, query = '') =>
+      (await fetch(`${router.url}/route/v1/driving${query}`, { ...init, body: new URLSearchParams(form) })).json()
     const { body } = await get(`/route/v1/driving/${PATH}?steps=true`)
     expect(await post(`coordinates=${PATH}&steps=true`)).toEqual(body)
+    expect(await post(`coordinates=${PATH}`, '?steps=true')).toEqual(body)
+    expect(await post(`coordinates=${PATH}&steps=true`, '?steps=true')).toMatchObject({ code: 'InvalidOptions' })
     expect(await post(`coordinates=${PATH}&steps=true&steps=false`)).toMatchObject({ code: 'InvalidOptions' })
   })
 

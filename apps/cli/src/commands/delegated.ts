@@ -27,7 +27,8 @@ export function delegatedCommands(program: Command): void {
 
 async function run(app: string, args: readonly string[]): Promise<void> {
   const path = fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url))
-  return runProgram(path, args, { ...ownEnvironment(), ...(await localEnvironment(args)) })
+  const found = app === 'functions' ? await localEnvironment(args) : {}
+  return runProgram(path, args, { ...ownEnvironment(), ...found })
 }
 
 /** Runs a program in the place of this one; its exit code becomes ours. */
