@@ -22,7 +22,8 @@ async function env({ profile, json }: { profile?: string; json?: boolean }): Pro
     TERRANE_SERVICE_ROLE_KEY: key,
     TERRANE_SERVICES_KEY: servicesKey,
     TERRANE_PROJECT_REF: projectRef,
-    DATABASE_URL: await localDatabase(profile),
+    // Not DATABASE_URL: the stack, the tests and other programs would take it for a server of their own.
+    TERRANE_DATABASE_URL: await localDatabase(profile),
   }
   const known = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
   if (json) return print(JSON.stringify(Object.fromEntries(known), null, 2))

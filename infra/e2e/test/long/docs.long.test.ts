@@ -115,7 +115,9 @@ async function bash(script: string, args: readonly string[] = []) {
       PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`,
       HOME: folder,
       NODE_NO_WARNINGS: '1',
+      // Of an operator, whose commands are on other pages than those of users.
       DATABASE_URL: stack.urls.database,
+      TERRANE_DATABASE_URL: stack.urls.database,
       TERRANE_SECRETS_KEY: stack.keys['secretsKey'],
     },
   })
