@@ -169,6 +169,7 @@ export class Keys {
 }
 
 async function insert(session: Queryable, wanted: NewKey): Promise<IssuedKey> {
+  if (wanted.limits && wanted.role !== 'anon') throw new TypeError(`limits are of anon keys, not of ${wanted.role}`)
   const key = makeOpaqueKey(`trn_${wanted.role}`)
   const id = uuidv7()
   await session.query(

@@ -23,7 +23,7 @@ const ID = /^[0-9a-f]{32}$/
 export function resumableRoutes(app: Http, deps: StorageDeps): void {
   const datastore = new SharedUploads(deps.uploads, LIFETIME_MS)
   const isGone = async (id: string): Promise<boolean> =>
-    datastore.getUpload(id).then(
+    datastore.facts(id).then(
       () => false,
       (error: unknown) => error === ERRORS.FILE_NOT_FOUND,
     )
@@ -53,7 +53,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
     datastore,
     // Of an upload that does not say its length; one that does was checked when it began.
     maxSize: async (request, id) => {
-      const upload = id === null ? null : await datastore.getUpload(id).catch(() => null)
+      const upload = id === null ? null : await datastore.facts(id).catch(() => null)
       if (upload?.size !== undefined) return deps.maxObjectBytes
       const { bucketName } = upload?.metadata ?? readMetadata(request.headers.get('upload-metadata') ?? undefined)
       return limitOf(deps, await existing(deps, bucketName ?? ''))

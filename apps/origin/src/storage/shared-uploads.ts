@@ -41,7 +41,7 @@ export class SharedUploads extends DataStore {
   }
 
   override async getUpload(id: string): Promise<Upload> {
-    const facts = await this.#readFacts(id)
+    const facts = await this.facts(id)
     const parts = await this.#parts(id)
     const last = parts.at(-1)
     const offset = last ? last.offset + last.size : 0
@@ -100,12 +100,12 @@ export class SharedUploads extends DataStore {
   }
 
   override async declareUploadLength(id: string, size: number): Promise<void> {
-    const { metadata, creation_date } = await this.#readFacts(id)
+    const { metadata, creation_date } = await this.facts(id)
     await this.#writeFacts(id, { size, metadata, creation_date })
   }
 
   override async remove(id: string): Promise<void> {
-    await this.#readFacts(id)
+    await this.facts(id)
     // Without its facts it is gone for everybody.
     await this.#store.remove(BUCKET, [factsKey(id)])
     await this.#store.remove(BUCKET, (await this.#parts(id)).map(({ key }) => key)) // prettier-ignore
@@ -143,7 +143,8 @@ export class SharedUploads extends DataStore {
     return parts
   }
 
-  async #readFacts(id: string): Promise<Facts> {
+  /** Size and metadata of an upload, without a look at its parts. @throws FILE_NOT_FOUND of tus */
+  async facts(id: string): Promise<Facts> {
     try {
       const { body } = await this.#store.get(BUCKET, factsKey(id))
       return JSON.parse(await text(body)) as Facts
