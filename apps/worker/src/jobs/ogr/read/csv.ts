@@ -198,8 +198,8 @@ function saysGeometry(record: readonly string[], { x, y, wkt }: Place): boolean 
 function geometryOf(record: readonly string[], { x, y, wkt }: Place): Uint8Array | null {
   if (wkt >= 0) return geometryOfText((record[wkt] ?? '').trim())
   if (x < 0) return null
-  const lng = coordinateOf(record[x])
-  const lat = coordinateOf(record[y])
+  const lng = coordinateOf(record[x], 'x')
+  const lat = coordinateOf(record[y], 'y')
   if (lng === null || lat === null) return null
   return wkbOfGeoJson({ type: 'Point', coordinates: [lng, lat] })
 }

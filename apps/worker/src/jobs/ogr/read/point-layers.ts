@@ -7,6 +7,7 @@ import { UNREADABLE, coordinateOf, doubtfulColumns, unreadableColumns } from './
 
 const NUMBERS = new Set(['int4', 'int8', 'float8', 'numeric'])
 const POINT = 1
+const AXES = ['x', 'y'] as const
 
 interface Wanted {
   readonly x?: string | undefined
@@ -67,7 +68,7 @@ async function lookAt(reader: FeatureReader, layer: number, { x, y }: Columns) {
   for await (const { rows, columns } of reader.read(layer)) {
     for (let row = 0; row < rows; row++) {
       const given = [columns[x]![row], columns[y]![row]]
-      if (given.every((value) => coordinateOf(value) !== null)) return { hasPoints: true, hasValues: true }
+      if (given.every((value, i) => coordinateOf(value, AXES[i]!) !== null)) return { hasPoints: true, hasValues: true }
       hasValues ||= given.some((value) => value !== null && value !== '')
     }
   }
@@ -78,7 +79,7 @@ function withPoints(batch: FeatureBatch, { x, y }: Columns, warnings: Warnings):
   const builder = new BatchBuilder(0)
   for (let row = 0; row < batch.rows; row++) {
     const given = [batch.columns[x]![row], batch.columns[y]![row]]
-    const [lng, lat] = given.map((value) => coordinateOf(value))
+    const [lng, lat] = given.map((value, i) => coordinateOf(value, AXES[i]!))
     const isPoint = typeof lng === 'number' && typeof lat === 'number'
     if (!isPoint && given.some((value) => value !== null && value !== '')) {
       warnings.count('GEOMETRY_UNREADABLE', UNREADABLE)
