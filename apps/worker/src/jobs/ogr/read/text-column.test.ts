@@ -103,3 +103,11 @@ test.each<[type: FieldType, cells: readonly string[], values: readonly unknown[]
 ])('a column is read as %s where the caller says so: %j', (type, cells, values, code) => {
   expect(columnOf(cells, 'c', { types: { C: type } })).toEqual([type, values, code])
 })
+
+test('a decimal point of a column whose type is asked for stays one beside columns with decimal commas', () => {
+  const asked = (cells: readonly string[], type: FieldType = 'float8') =>
+    columnOf(cells, 'c', { beside: ['519,25'], types: { c: type } })[1]
+  expect(asked(['unknown', '2.25', '-.5', '1.5e3'])).toEqual([undefined, 2.25, -0.5, 1500])
+  expect(asked(['2.25', '5,5', '€ 3.20', '1.234,5'])).toEqual([2.25, 5.5, 3.2, 1234.5])
+  expect(asked(['unknown', '2.25', '12'], 'int8')).toEqual([undefined, undefined, 12n])
+})
