@@ -16,7 +16,7 @@ import { twice } from './chunks.ts'
 import { dataOf, openTable, type CsvTable } from './csv-table.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
-import { countUnfit } from './asked-types.ts'
+import { askedType, countUnfit } from './asked-types.ts'
 import { readingsOf } from './column-readings.ts'
 import { TextColumn, type ColumnReading } from './text-column.ts'
 
@@ -56,7 +56,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   }
   const table = openTable(request.path, encoding.name)
   const place = namedPlace(table, request.csv) ?? findPlace(table, warnings)
-  const columns = table.names.map((name) => new TextColumn(name))
+  const columns = table.names.map((name) => new TextColumn(name, askedType(request.columnTypes, name) !== undefined))
   const types = new Set<number>()
   const srids = new Set<number>()
   let rows = 0
