@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core/errors'
@@ -107,7 +107,7 @@ export async function openDataset(
   const conversion = conversionOf(dataset, input, folder, system)
   const { target, layers: converted } = await convert(engine, conversion, workdir, signal)
   let layers = converted
-  const declared = dataset.schema === undefined ? null : await schemaTypes(dataset.schema)
+  const declared = await declaredTypes(dataset, notes)
   const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
   const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
   checkRead(geodatabase, layers, input.layer, notes)
@@ -179,6 +179,16 @@ function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, not
   if (encoding !== undefined && driver !== 'CSV' && !ENCODED_BY_ENGINE.has(driver)) unused.push('encoding')
   if (unused.length === 0) return
   notes.add('OPTIONS_UNUSED', `A ${driver} file says itself what these fields are for.`, unused.length, unused)
+}
+
+/** Types by the schema beside a GML; null where there is none, or where it cannot be read, which is a warning. */
+async function declaredTypes({ schema }: Dataset, notes: Warnings) {
+  const types = schema === undefined ? null : await schemaTypes(schema)
+  if (schema !== undefined && types === null) {
+    const message = 'The schema beside the GML cannot be read: types of columns come from their values.'
+    notes.add('SCHEMA_UNREADABLE', message, 1, [basename(schema)])
+  }
+  return types
 }
 
 function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
