@@ -19,14 +19,19 @@ interface Wanted {
  * called as usual and hold numbers, or texts that are coordinates. The columns stay.
  *
  * @param srid EPSG code of the coordinates
- * @throws CSV_COLUMNS_UNKNOWN
+ * @throws CSV_COLUMNS_UNKNOWN where a layer without a geometry lacks them, and no other has them
  */
 export async function pointLayers(reader: FeatureReader, wanted: Wanted, srid: number): Promise<FeatureReader> {
   const warnings = new Warnings()
   const places: (Columns | null)[] = []
   for (const i of reader.layers.keys()) places.push(await placeOf(reader, i, wanted, warnings))
   if ((wanted.x ?? wanted.y) !== undefined && places.every((place) => place === null)) {
-    throw csvColumnsUnknown({ columns: [wanted.x, wanted.y].filter((name) => name !== undefined) })
+    if (reader.layers.some(({ hasGeometry }) => !hasGeometry)) {
+      throw csvColumnsUnknown({ columns: [wanted.x, wanted.y].filter((name) => name !== undefined) })
+    }
+    const unused = (['x', 'y'] as const).filter((axis) => wanted[axis] !== undefined).map((axis) => `csv.${axis}`)
+    const message = 'The file has geometries of its own: columns of coordinates were not read.'
+    warnings.add('OPTIONS_UNUSED', message, unused.length, unused)
   }
   return {
     layers: reader.layers.map((layer, i) =>
