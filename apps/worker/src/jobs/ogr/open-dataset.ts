@@ -111,17 +111,23 @@ export async function openDataset(
   const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
   const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
   checkRead(geodatabase, layers, input.layer, notes)
-  let reading: LayerSource = await open(target, 'GPKG', input, context, exchange)
-  if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
+  await using opening = new AsyncDisposableStack()
+  const first = opening.use(await open(target, 'GPKG', input, context, exchange))
+  let reading: LayerSource = first
+  if (input.sourceSrs === undefined && hasUnknownSystem(first.layers)) {
     // The database knows systems by their codes only: one without is for the engine to leave.
     const moved = await transformed(engine, conversion, input, context)
     if (moved) {
-      const other = await open(moved.target, 'GPKG', input, context, exchange)
-      reading = overlaid(reading, other, notes)
+      const other = opening.use(await open(moved.target, 'GPKG', input, context, exchange))
+      // What was said of the file as a whole holds for both.
+      const said = new Set(first.warnings.map(({ code }) => code))
+      other.warnings = other.warnings.filter(({ code }) => !said.has(code))
+      reading = overlaid(first, other, notes)
       layers = moved.layers
     }
   }
   const own = reading
+  const opened = opening.move()
   return {
     reading: own,
     notes: notes.list(),
@@ -135,7 +141,7 @@ export async function openDataset(
       if (lost > 0) warnings.add('FEATURES_NOT_CONVERTED', message, lost)
       return lost
     },
-    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
