@@ -128,6 +128,10 @@ test('coordinates whose letters are those of the other axis are no point, and th
   const swapped = await read('name,x,y\nA,48°08\'14"N,11°34\'31"E\nB,11°34\'30"E,48°08\'15"N\n')
   expect(swapped.places).toEqual([null, [11.575, 48.1375]])
   expect(swapped.warnings).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', count: 1 }])
+  expect(await read('name,x,y\nA,48°08\'14"N,11°34\'31"E\n')).toMatchObject({
+    places: [null],
+    warnings: [{ code: 'COORDINATES_UNREADABLE', examples: ['x', 'y'] }],
+  })
 })
 
 test('a text before the dates of a column hides nothing of how they are written', async () => {

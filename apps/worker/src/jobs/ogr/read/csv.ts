@@ -117,7 +117,9 @@ function findPlace(table: CsvTable, warnings: Warnings): Place {
     const names = texts.map((i) => table.names[i]!)
     warnings.add('GEOMETRIES_DOUBTFUL', message, texts.length, names)
   } else if ('doubtful' in pair) doubtfulColumns(pair.doubtful, warnings)
-  else if (areDegrees(table.names, pair)) unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
+  // Letters of the other axis are said, too, whatever the columns are called.
+  else if (areDegrees(table.names, pair) || holdsGeometry(table, { ...NO_PLACE, x: pair.y, y: pair.x }))
+    unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
   return NO_PLACE
 }
 

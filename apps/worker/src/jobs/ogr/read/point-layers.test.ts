@@ -39,3 +39,15 @@ test('columns of coordinates that are named for a table with geometries are a wa
 test('columns of coordinates that a table without geometries lacks are an error', async () => {
   await expect(open(false, { x: 'nope', y: 'lat' })).rejects.toMatchObject({ code: 'CSV_COLUMNS_UNKNOWN' })
 })
+
+test('texts of coordinates with letters of the other axis are said', async () => {
+  const path = join(folder, 'swapped.parquet')
+  const columnData = [
+    { name: 'x', data: [`48°08'14"N`], type: 'STRING' as const },
+    { name: 'y', data: [`11°34'31"E`], type: 'STRING' as const },
+  ]
+  await writeFile(path, new Uint8Array(parquetWriteBuffer({ columnData })))
+  const reader = await openReader({ path, format: 'Parquet' })
+  expect(reader.layers).toMatchObject([{ hasGeometry: false }])
+  expect(reader.takeWarnings()).toMatchObject([{ code: 'COORDINATES_UNREADABLE', examples: ['x', 'y'] }])
+})

@@ -59,9 +59,10 @@ async function placeOf(
     const isNumeric = [found.x, found.y].every((i) => NUMBERS.has(fields[i]!.type))
     if (isNumeric || (wanted.x ?? wanted.y) !== undefined) return found
     const { hasPoints, hasValues } = await lookAt(reader, layer, found)
-    if (!hasPoints && hasValues && areDegrees(names, found))
-      unreadableColumns([names[found.x]!, names[found.y]!], warnings)
-    return hasPoints ? found : null
+    if (hasPoints) return found
+    const isSaid = hasValues && (areDegrees(names, found) || (await areSwapped(reader, layer, found)))
+    if (isSaid) unreadableColumns([names[found.x]!, names[found.y]!], warnings)
+    return null
   }
   doubtfulColumns(found.doubtful, warnings)
   return null
@@ -78,6 +79,11 @@ async function lookAt(reader: FeatureReader, layer: number, { x, y }: Columns) {
     }
   }
   return { hasPoints: false, hasValues }
+}
+
+/** Whether two columns hold coordinates with letters of the other axis. */
+async function areSwapped(reader: FeatureReader, layer: number, { x, y }: Columns): Promise<boolean> {
+  return (await lookAt(reader, layer, { x: y, y: x })).hasPoints
 }
 
 function withPoints(batch: FeatureBatch, { x, y }: Columns, warnings: Warnings): FeatureBatch {
