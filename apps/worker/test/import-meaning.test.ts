@@ -313,6 +313,31 @@ test('GML has dates and times, the types of the schema beside it, and no columns
   expect(warnings).toEqual([])
 })
 
+test('a schema beside a GML keeps digits of decimals, and zones of days and times', async () => {
+  const [decimal, day, time] = ['123456789012345678.25', '2024-01-01Z', '12:00:00+01:00']
+  const rest = `<c:exact>${decimal}</c:exact><c:day>${day}</c:day><c:time>${time}</c:time>`
+  const text = gml('urn:ogc:def:crs:EPSG::25832', spot(1, rest) + spot(2, '<c:exact>1</c:exact>'))
+  const elements = ['exact decimal', 'day date', 'time time'].map((one) => one.split(' '))
+  const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${elements.map(([name, type]) => `<xs:element name="${name}" type="xs:${type}"/>`).join('')}</xs:schema>`
+  const { tables, warnings } = await imported(zip([file('spots.gml', text), file('spots.xsd', xsd)]))
+  expect(typesOf(tables[0]!)).toEqual({ gml_id: 'text', exact: 'numeric', day: 'text', time: 'text' })
+  expect(await rowsOf(tables[0]!.table, 'exact::text as exact, day, time')).toEqual([
+    { exact: decimal, day, time },
+    { exact: '1', day: null, time: null },
+  ])
+  expect(warnings).toEqual([])
+})
+
+test.each([
+  ['damaged', schema.slice(0, 300)],
+  ['something else', 'not a schema'],
+])('a schema beside a GML that is %s is a warning, and types are those of the values', async (_, xsd) => {
+  const text = gml('urn:ogc:def:crs:EPSG::25832', spot(1, '<c:code>12</c:code>'))
+  const { tables, warnings } = await imported(zip([file('spots.gml', text), file('spots.xsd', xsd)]))
+  expect(typesOf(tables[0]!)).toEqual({ gml_id: 'text', code: 'int4' })
+  expect(warnings).toMatchObject([{ code: 'SCHEMA_UNREADABLE', examples: ['spots.xsd'] }])
+})
+
 test.each([
   ['urn:adv:crs:ETRS89_UTM32', 11.5518],
   ['urn:adv:crs:ETRS89_UTM33', 17.5518],

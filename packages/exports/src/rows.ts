@@ -2,6 +2,7 @@ import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from
 import type { Losses } from './losses.ts'
 import { NO_SYSTEM, remediesFor, type Lack, type Remedy } from './remedies.ts'
 import { DIGITS, geometrySql, type ExportSource, type SourceGeometry } from './source.ts'
+import { SystemCounts, systemColumn } from './systems.ts'
 
 /** Few, so that a batch that is written at once holds nobody up. */
 const BATCH_ROWS = 1000
@@ -42,7 +43,9 @@ export async function* readRows(
     const place = geometrySql(geometry.name)
     columns.push({ sql: geometryOf(geometry, form, remedies), type: form.encoding === 'wkb' ? 'bytes' : 'text' })
     for (const { changes } of counted) columns.push({ sql: changes(place), type: 'bool' })
+    if (!geometry.isDeclared) columns.push(systemColumn(place))
   }
+  const systems = new SystemCounts()
   // A table without columns has rows all the same.
   const asked = columns.length > 0 ? columns : [{ sql: 'null', type: 'text' as const }]
   for await (const batch of scan(asked, from, { batchRows: BATCH_ROWS })) {
@@ -55,8 +58,10 @@ export async function* readRows(
       const flags = batch.columns[own.length + 1 + i] as Plain
       for (let row = 0; row < batch.rows; row++) if (flags[row] === true) losses.count(code, message)
     }
+    if (geometry && !geometry.isDeclared) systems.add(batch.columns.at(-1) as Plain, batch.rows)
     yield rows
   }
+  systems.tell(losses)
 }
 
 function countFurther(columns: ExportSource['columns'], losses: Losses): void {

@@ -27,7 +27,7 @@ export async function exportFile(
   const source = await withTypes(database, await findTable(database, { schema: 'public', table }), format)
   const losses = new Warnings()
   const rows = rowsFor(source, format, (...asked) => scan(database, ...asked), losses)
-  if (isIndexed) await writeFlatGeobuf(source, rows, path, losses)
+  if (isIndexed) await writeFlatGeobuf(source, rows, { path, signal: new AbortController().signal }, losses)
   else if (format === 'GeoPackage') await writeGpkg(await readSystems(database, source), source, rows, path, losses)
   else await writeFile(path, fileBytes(source, format, rows, losses))
   return losses.list()

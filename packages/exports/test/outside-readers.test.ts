@@ -8,7 +8,7 @@ import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { generic, geojson, type Feature } from 'flatgeobuf'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { exportFile, type Written } from './export-file.ts'
+import { WRITTEN, exportFile, type Written } from './export-file.ts'
 
 // Files are read by libraries of others alone: a reader of our own would be as wrong as its writer.
 
@@ -129,10 +129,11 @@ test('the index of a FlatGeobuf finds the features of a box, and no others', asy
   expect(found.map(({ properties }) => Number(properties!['id'])).toSorted((a, b) => a - b)).toEqual(wanted)
 })
 
-test('rows of several reference systems are written in one, and rows without a system are counted', async () => {
+test('rows of several reference systems are written in one, and rows of others or without a system are counted', async () => {
   for (const format of ['FlatGeobuf', 'GeoJSON'] as const) {
     const { bytes, said } = await written('mixed', format)
     expect(said).toContain('SYSTEM_UNKNOWN=1')
+    expect(said).toContain('SYSTEMS_MIXED=1')
     expect(said).toContain('EMPTY_PARTS_LEFT_OUT=1')
     const read =
       format === 'GeoJSON'
@@ -255,6 +256,19 @@ describe('SQLite reads a GeoPackage', () => {
       { single: null, double: 0.1 },
     ])
   })
+})
+
+test('a column of one reference system is said to have several by no format, and one of several by all', async () => {
+  await db.database.query(`
+    create table metres (id int4, geom geometry);
+    insert into metres values (1, 'SRID=3857;POINT(1 2)'), (2, 'POINT(3 4)'), (3, null);
+    create table places (id int4, geom geometry);
+    insert into places values (1, 'SRID=3857;POINT(1 2)'), (2, 'SRID=32632;POINT(500000 0)'), (3, 'SRID=3857;POINT(5 6)')`)
+  for (const format of WRITTEN) {
+    const [one, several] = [await written('metres', format), await written('places', format)]
+    expect(one.said.join(), format).not.toContain('SYSTEMS_MIXED')
+    expect(several.said, format).toEqual(['SYSTEMS_MIXED=3'])
+  }
 })
 
 test('a GeoPackage flags empty geometries and declares curves, as OGC 12-128r19 has it (2.1.3, annex F.1)', async () => {

@@ -53,7 +53,7 @@ async function write(
   switch (format) {
     case 'FlatGeobuf': {
       const path = join(workdir, 'export.fgb')
-      await writeFlatGeobuf(source, batches, path, warnings)
+      await writeFlatGeobuf(source, batches, { path, signal }, warnings)
       return path
     }
     case 'Shapefile':

@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises'
+import { TerraneError } from '@terrane/core/errors'
 import type { FieldType } from './feature-stream.ts'
 import { parseXml } from './read/xml.ts'
 
@@ -37,7 +38,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
   int: 'int4',
   unsignedInt: 'int8',
   long: 'int8',
-  decimal: 'float8',
+  decimal: 'numeric',
   float: 'float8',
   double: 'float8',
   date: 'date',
@@ -60,11 +61,20 @@ export async function surveySystem(path: string): Promise<number | null> {
 
 /**
  * Types of the elements that an XML schema declares, by their names. One that is declared twice in different ways has none.
- *
- * @throws CONVERSION_FAILED for XML that is damaged
+ * Null where the file is damaged, no XML, or larger than 16 MiB.
  */
-export async function schemaTypes(path: string): Promise<Readonly<Record<string, FieldType>>> {
-  if ((await stat(path)).size > MOST_SCHEMA_BYTES) return {}
+export async function schemaTypes(path: string): Promise<Readonly<Record<string, FieldType>> | null> {
+  if ((await stat(path)).size > MOST_SCHEMA_BYTES) return null
+  try {
+    return await declaredTypes(path)
+  } catch (error) {
+    if (error instanceof TerraneError && error.code === 'CONVERSION_FAILED') return null
+    throw error
+  }
+}
+
+/** @throws CONVERSION_FAILED for XML that is damaged */
+async function declaredTypes(path: string): Promise<Readonly<Record<string, FieldType>>> {
   const elements: { readonly name: string; base: string | null }[] = []
   const simple = new Map<string, string>()
   const parents: { readonly element: { base: string | null } | null; readonly type: string | null }[] = []

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core/errors'
@@ -107,21 +107,27 @@ export async function openDataset(
   const conversion = conversionOf(dataset, input, folder, system)
   const { target, layers: converted } = await convert(engine, conversion, workdir, signal)
   let layers = converted
-  const declared = dataset.schema === undefined ? null : await schemaTypes(dataset.schema)
+  const declared = await declaredTypes(dataset, notes)
   const types = declared ? Object.fromEntries(layers.map(({ name }) => [name, declared])) : known
   const exchange = { types, isUntyped: isGml, isWorkbook: WORKBOOKS.has(dataset.driver) }
   checkRead(geodatabase, layers, input.layer, notes)
-  let reading: LayerSource = await open(target, 'GPKG', input, context, exchange)
-  if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
+  await using opening = new AsyncDisposableStack()
+  const first = opening.use(await open(target, 'GPKG', input, context, exchange))
+  let reading: LayerSource = first
+  if (input.sourceSrs === undefined && hasUnknownSystem(first.layers)) {
     // The database knows systems by their codes only: one without is for the engine to leave.
     const moved = await transformed(engine, conversion, input, context)
     if (moved) {
-      const other = await open(moved.target, 'GPKG', input, context, exchange)
-      reading = overlaid(reading, other, notes)
+      const other = opening.use(await open(moved.target, 'GPKG', input, context, exchange))
+      // What was said of the file as a whole holds for both.
+      const said = new Set(first.warnings.map(({ code }) => code))
+      other.warnings = other.warnings.filter(({ code }) => !said.has(code))
+      reading = overlaid(first, other, notes)
       layers = moved.layers
     }
   }
   const own = reading
+  const opened = opening.move()
   return {
     reading: own,
     notes: notes.list(),
@@ -135,7 +141,7 @@ export async function openDataset(
       if (lost > 0) warnings.add('FEATURES_NOT_CONVERTED', message, lost)
       return lost
     },
-    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
@@ -179,6 +185,16 @@ function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, not
   if (encoding !== undefined && driver !== 'CSV' && !ENCODED_BY_ENGINE.has(driver)) unused.push('encoding')
   if (unused.length === 0) return
   notes.add('OPTIONS_UNUSED', `A ${driver} file says itself what these fields are for.`, unused.length, unused)
+}
+
+/** Types by the schema beside a GML; null where there is none, or where it cannot be read, which is a warning. */
+async function declaredTypes({ schema }: Dataset, notes: Warnings) {
+  const types = schema === undefined ? null : await schemaTypes(schema)
+  if (schema !== undefined && types === null) {
+    const message = 'The schema beside the GML cannot be read: types of columns come from their values.'
+    notes.add('SCHEMA_UNREADABLE', message, 1, [basename(schema)])
+  }
+  return types
 }
 
 function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {

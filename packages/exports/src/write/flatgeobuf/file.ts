@@ -11,21 +11,34 @@ import { NODE_SIZE, Places, hilbertOrder, treeBytes } from './tree.ts'
 /** Bytes that are copied at once. */
 const CHUNK_BYTES = 1 << 20
 
+/** Where a file is written, and what ends its writing: the signal is looked at with every batch and every chunk. */
+export interface FilePlace {
+  readonly path: string
+  readonly signal: AbortSignal
+}
+
 /**
  * Writes a FlatGeobuf with an index into a file, its features in the order of that; without one, and in the order of rows,
  * where a row has no geometry, for which an index has no place.
+ *
+ * @throws the reason of the signal
  */
 export async function writeFlatGeobuf(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
-  path: string,
+  { path, signal }: FilePlace,
   losses: Losses,
 ): Promise<void> {
   const spool = `${path}.features`
   const types = columnTypes(source.columns, losses)
   try {
     await using features = await open(spool, 'wx+')
-    const { places, rows, facts } = await encodeAll(source, types, batches, features, losses)
+    const { places, rows, facts } = await encodeAll(
+      new FeatureEncoder(source, types, losses),
+      batches,
+      features,
+      signal,
+    )
     const envelope = facts.bounds
     const isIndexed = envelope !== null && places.count === rows
     if (source.geometry && rows > 0 && !isIndexed) {
@@ -38,21 +51,19 @@ export async function writeFlatGeobuf(
     if (isIndexed) {
       const order = hilbertOrder(places, envelope)
       await file.appendFile(treeBytes(places, order))
-      await copyInOrder(features, file, places, order)
-    } else await copyAll(features, file)
+      for (const chunk of chunksInOrder(features, places, order)) await append(file, chunk, signal)
+    } else for await (const chunk of chunksOf(features)) await append(file, chunk, signal)
   } finally {
     await rm(spool, { force: true })
   }
 }
 
 async function encodeAll(
-  source: ExportSource,
-  types: readonly number[],
+  encoder: FeatureEncoder,
   batches: AsyncIterable<readonly ExportRow[]>,
   features: FileHandle,
-  losses: Losses,
+  signal: AbortSignal,
 ) {
-  const encoder = new FeatureEncoder(source, types, losses)
   const facts = new ShapeFacts()
   const places = new Places()
   let [rows, offset] = [0, 0]
@@ -65,18 +76,24 @@ async function encodeAll(
       return bytes
     })
     rows += batch.length
-    await features.appendFile(Buffer.concat(encoded))
+    await append(features, Buffer.concat(encoded), signal)
   }
   return { places, rows, facts }
 }
 
-async function copyInOrder(from: FileHandle, to: FileHandle, places: Places, order: Uint32Array): Promise<void> {
+async function append(file: FileHandle, chunk: Buffer, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await file.appendFile(chunk)
+}
+
+/** Features in an order; a chunk holds until the next. */
+function* chunksInOrder(from: FileHandle, places: Places, order: Uint32Array): Generator<Buffer> {
   let chunk = Buffer.alloc(CHUNK_BYTES)
   let held = 0
   for (const item of order) {
     const bytes = places.bytes(item)
     if (held + bytes > chunk.length) {
-      await to.appendFile(chunk.subarray(0, held))
+      yield chunk.subarray(0, held)
       held = 0
       if (bytes > chunk.length) chunk = Buffer.alloc(bytes)
     }
@@ -84,15 +101,16 @@ async function copyInOrder(from: FileHandle, to: FileHandle, places: Places, ord
     readSync(from.fd, chunk, held, bytes, places.offset(item))
     held += bytes
   }
-  await to.appendFile(chunk.subarray(0, held))
+  yield chunk.subarray(0, held)
 }
 
-async function copyAll(from: FileHandle, to: FileHandle): Promise<void> {
+/** The bytes of a file; a chunk holds until the next. */
+async function* chunksOf(from: FileHandle): AsyncGenerator<Buffer> {
   const chunk = Buffer.alloc(CHUNK_BYTES)
   for (let position = 0; ;) {
     const { bytesRead } = await from.read(chunk, 0, chunk.length, position)
     if (bytesRead === 0) return
-    await to.appendFile(chunk.subarray(0, bytesRead))
+    yield chunk.subarray(0, bytesRead)
     position += bytesRead
   }
 }

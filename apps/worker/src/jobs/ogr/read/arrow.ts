@@ -15,15 +15,15 @@ import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from 
 import { Growth } from '../obtain/growth.ts'
 import { readAnyDictionaryId } from './arrow-dictionary-ids.ts'
 import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
+import { UNREADABLE } from './coordinates.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
 import { unpackLz4Frame } from './lz4-frame.ts'
 import type { ReadRequest } from './protocol.ts'
-import { findUntold, warnOfOthers } from './untold-geometry.ts'
+import { SAMPLE, findUntold, saysGeometry, warnOfOthers } from './untold-geometry.ts'
 
 const WGS84 = 4326
 /** Most bytes of one buffer. */
 const MOST_BYTES = 2 ** 30
-const SAMPLE_ROWS = 1000
 
 /** Of the file that is being read: the library has one registry of codecs. */
 let growth = new Growth(0)
@@ -51,32 +51,29 @@ interface GeometryColumn {
  */
 export async function openArrow({ path, srid: asked }: Pick<ReadRequest, 'path' | 'srid'>): Promise<FeatureReader> {
   const warnings = new Warnings()
+  const schema = await schemaOf(path)
+  const place = geometryOf(schema, warnings) ?? (await untoldGeometry(path, schema, asked, warnings))
   let rows = 0
+  let isLossless = true
   const types = new Set<number>()
-  let schema: Schema | null = null
-  let geometry: GeometryColumn | null = null
-  for await (const batch of batchesOf(path, (found) => {
-    schema = found
-    geometry = geometryOf(found, warnings)
-  })) {
-    if (rows === 0 && batch.numRows > 0) geometry ??= untoldGeometry(batch, asked, warnings)
+  for await (const batch of batchesOf(path)) {
     rows += batch.numRows
-    if (geometry === null) continue
-    for (const wkb of geometriesOf(batch, geometry)) {
+    if (place === null) continue
+    for (const wkb of geometriesOf(batch, place)) {
       const head = wkb && wkbHead(wkb)
       if (head) types.add(isoType(head))
+      if (wkb === undefined) isLossless = false
     }
   }
-  if (schema === null) throw conversionFailed({ reason: 'it has no schema' })
-  const place = geometry
-  const columns = (schema as Schema).fields.flatMap(({ name, type }, index) =>
-    index === place?.index ? [] : [{ name, index, column: arrowColumn(type as DataType) }],
+  // What is no geometry stays to be seen in its column.
+  const columns = schema.fields.flatMap(({ name, type }, index) =>
+    index === place?.index && isLossless ? [] : [{ name, index, column: arrowColumn(type as DataType) }],
   )
   const fields = columns.map(({ name, column }): Field => ({ name, type: column.type }))
   const about = { hasGeometry: place !== null, geometryTypes: [...types], srid: place ? place.srid : WGS84 }
   return {
     layers: [{ name: 'table', rows, fields, ...about }],
-    read: () => readRows(path, columns, place),
+    read: () => readRows(path, columns, place, warnings),
     takeWarnings: () => warnings.take(),
   }
 }
@@ -85,15 +82,19 @@ async function* readRows(
   path: string,
   columns: readonly { readonly index: number; readonly column: ArrowColumn }[],
   geometry: GeometryColumn | null,
+  warnings: Warnings,
 ): AsyncGenerator<FeatureBatch> {
   const builder = new BatchBuilder(columns.length)
-  for await (const batch of batchesOf(path, () => {})) {
+  let number = 0
+  for await (const batch of batchesOf(path)) {
     const geometries = geometry && geometriesOf(batch, geometry)
     const vectors = columns.map(({ index }) => batch.getChildAt(index)!)
     for (let row = 0; row < batch.numRows; row++) {
-      const wkb = geometries ? (geometries.next().value as Uint8Array | null) : null
+      const wkb = geometries ? (geometries.next().value as Uint8Array | null | undefined) : null
+      number++
+      if (wkb === undefined) warnings.count('GEOMETRY_UNREADABLE', UNREADABLE, number)
       builder.add(
-        wkb,
+        wkb ?? null,
         columns.map(({ column }, i) => column.valueOf(vectors[i]!, row)),
       )
       if (builder.isFull) yield builder.take()
@@ -102,31 +103,58 @@ async function* readRows(
   if (!builder.isEmpty) yield builder.take()
 }
 
-async function* batchesOf(path: string, onSchema: (schema: Schema) => void): AsyncGenerator<RecordBatch> {
+/** @throws CONVERSION_FAILED */
+async function schemaOf(path: string): Promise<Schema> {
+  await using file = await open(path)
+  const reader = await (await RecordBatchReader.from(file)).open()
+  const schema = reader.schema as Schema | undefined
+  if (schema === undefined) throw conversionFailed({ reason: 'it has no schema' })
+  return schema
+}
+
+async function* batchesOf(path: string): AsyncGenerator<RecordBatch> {
   await using file = await open(path)
   growth = new Growth((await file.stat()).size)
   const reader = await RecordBatchReader.from(file)
   await reader.open()
-  onSchema(reader.schema)
   for await (const batch of reader) yield batch
 }
 
-function* geometriesOf(batch: RecordBatch, { index, decode, isFlat }: GeometryColumn): Generator<Uint8Array | null> {
+/** By row its geometry; null where it has none, undefined where its value cannot be read as one. */
+function* geometriesOf(
+  batch: RecordBatch,
+  { index, decode, isFlat }: GeometryColumn,
+): Generator<Uint8Array | null | undefined> {
   const vector = batch.getChildAt(index)!
-  for (let row = 0; row < batch.numRows; row++) yield decode(isFlat ? vector.get(row) : deep(vector, row))
+  for (let row = 0; row < batch.numRows; row++) {
+    const value: unknown = isFlat ? vector.get(row) : deep(vector, row)
+    yield decode(value) ?? (saysGeometry(value) ? undefined : null)
+  }
 }
 
-/** A column of geometries that the schema does not name, by its first values. */
-function untoldGeometry(batch: RecordBatch, srid: number | undefined, warnings: Warnings): GeometryColumn | null {
-  const likely = batch.schema.fields.flatMap(({ name, type }, index) => {
+/** A column of geometries that the schema does not name, by the first values of each, in the first batch that has some. */
+async function untoldGeometry(
+  path: string,
+  { fields }: Schema,
+  srid: number | undefined,
+  warnings: Warnings,
+): Promise<GeometryColumn | null> {
+  const likely = fields.flatMap(({ name, type }, index) => {
     const column = arrowColumn(type as DataType)
-    return column.type === 'bytea' || column.type === 'text' ? [{ name, index, column }] : []
+    return column.type === 'bytea' || column.type === 'text' ? [{ name, index, column, sample: [] as unknown[] }] : []
   })
-  const samples = likely.map(({ column, index }) => {
-    const vector = batch.getChildAt(index)!
-    return Array.from({ length: Math.min(batch.numRows, SAMPLE_ROWS) }, (_, row) => column.valueOf(vector, row))
-  })
+  for await (const batch of likely.length === 0 ? [] : batchesOf(path)) {
+    for (const { column, index, sample } of likely.filter((one) => one.sample.length === 0)) {
+      const vector = batch.getChildAt(index)!
+      for (let row = 0; row < batch.numRows && sample.length < SAMPLE; row++) {
+        const value = column.valueOf(vector, row)
+        if (saysGeometry(value)) sample.push(value)
+      }
+    }
+    if (likely.every(({ sample }) => sample.length > 0)) break
+  }
   const names = likely.map(({ name }) => name)
+  const samples = likely.map(({ sample }) => sample)
   const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
   return index === null ? null : { index: likely[index]!.index, srid: found, decode, isFlat: true }
 }

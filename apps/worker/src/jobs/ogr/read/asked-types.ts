@@ -1,7 +1,7 @@
 import { fitsColumn } from '@terrane/database/copy'
 import { Warnings } from '../../warnings.ts'
 import type { FeatureReader, FieldType } from '../feature-stream.ts'
-import { clockText, dayText, formsOfText, plainNumber, type DayOrder } from './text-forms.ts'
+import { clockText, dayText, formsOfText, isSurePoint, plainNumber, type DayOrder } from './text-forms.ts'
 import { textOf, valueOfCell } from './value-types.ts'
 
 /** Types that the caller asks for, by the names of columns in any case. */
@@ -16,6 +16,7 @@ export interface Writing {
 const AS_PROGRAMS: Writing = { sign: '.', order: 'day first' }
 const TRUE = /^(?:true|t|1|yes|y|ja|j|wahr|oui|vrai|s[ií]|sim|da|tak|x)$/i
 const FALSE = /^(?:false|f|0|no|n|nein|falsch|non|faux|não|nie|nej|nee)$/i
+const PLAIN_FRACTION = /^[+-]?\d*\.\d+(?:e[+-]?\d{1,4})?$/i
 const UNITS = /^(?:€|\$|£|¥|EUR|USD|GBP|CHF)\s?|\s?(?:%|‰|€|\$|£|¥|EUR|USD|GBP|CHF)$/gi
 
 /** The type that is asked for of a column; undefined where none is. */
@@ -97,6 +98,7 @@ function written(text: string, type: FieldType, { sign, order }: Writing): strin
 
 /** The sign that a number has for sure; null where it may have either. */
 function signOf(text: string): ',' | '.' | null {
+  if (PLAIN_FRACTION.test(text) && isSurePoint(text)) return '.'
   const forms = formsOfText(text)
   if (forms.includes('comma fraction') || forms.includes('point groups')) return ','
   return forms.includes('comma groups') || forms.includes('point fraction') ? '.' : null

@@ -1,6 +1,6 @@
 import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
 import type { Warnings } from '../../warnings.ts'
-import { degreesOfText } from './sexagesimal.ts'
+import { degreesOfText, type Axis } from './sexagesimal.ts'
 import { wkbOfWkt } from './wkt.ts'
 
 export const UNREADABLE = 'Coordinates or WKT that cannot be read were left out of their rows.'
@@ -12,13 +12,18 @@ const FLAG_SRID = 0x20000000
 const GEOMETRY_START =
   /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
 
-/** The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds; null when it is none. */
-export function coordinateOf(value: unknown): number | null {
+/**
+ * The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds; null when it
+ * is none, or when its letter is one of the other axis.
+ */
+export function coordinateOf(value: unknown, axis: Axis): number | null {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
   const plain = typeof value === 'string' ? value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2') : ''
   if (plain === '') return null
   const number = Number(plain)
-  return Number.isNaN(number) ? degreesOfText(plain) : number
+  if (!Number.isNaN(number)) return number
+  const found = degreesOfText(plain)
+  return found === null || (found.axis !== null && found.axis !== axis) ? null : found.degrees
 }
 
 /** The WKB of a geometry in WKT, EWKT, GeoJSON, or WKB in hexadecimal as databases print it; null when it is none. */

@@ -124,6 +124,23 @@ test('coordinates may be in degrees, minutes and seconds, with decimal commas, o
   })
 })
 
+test('coordinates whose letters are those of the other axis are no point, and that is said', async () => {
+  const swapped = await read('name,x,y\nA,48°08\'14"N,11°34\'31"E\nB,11°34\'30"E,48°08\'15"N\n')
+  expect(swapped.places).toEqual([null, [11.575, 48.1375]])
+  expect(swapped.warnings).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', count: 1 }])
+  expect(await read('name,x,y\nA,48°08\'14"N,11°34\'31"E\n')).toMatchObject({
+    places: [null],
+    warnings: [{ code: 'COORDINATES_UNREADABLE', examples: ['x', 'y'] }],
+  })
+})
+
+test('a text before the dates of a column hides nothing of how they are written', async () => {
+  const open = await read('d\nunknown\n3/4/2024\n', { columnTypes: { d: 'date' } })
+  expect(open.warnings.map(({ code }) => code)).toEqual(['DATES_GUESSED', 'VALUES_UNREADABLE'])
+  const said = await read('d\nunknown\n12/31/2024\n3/4/2024\n', { columnTypes: { D: 'date' } })
+  expect(said.warnings).toMatchObject([{ code: 'VALUES_UNREADABLE', count: 1 }])
+})
+
 test('the line by which Excel says the delimiter is no header, behind a byte order mark or not', async () => {
   const expected = { places: [[1.5, 2.5], null], columns: ['name', 'lon', 'lat'], warnings: [] }
   for (const head of ['sep=;\r\n', '\u{feff}sep=;\n', '\u{feff}"sep=;"\n', 'SEP=;\n']) {

@@ -16,7 +16,7 @@ import { twice } from './chunks.ts'
 import { dataOf, openTable, type CsvTable } from './csv-table.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
-import { countUnfit } from './asked-types.ts'
+import { askedType, countUnfit } from './asked-types.ts'
 import { readingsOf } from './column-readings.ts'
 import { TextColumn, type ColumnReading } from './text-column.ts'
 
@@ -56,7 +56,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   }
   const table = openTable(request.path, encoding.name)
   const place = namedPlace(table, request.csv) ?? findPlace(table, warnings)
-  const columns = table.names.map((name) => new TextColumn(name))
+  const columns = table.names.map((name) => new TextColumn(name, askedType(request.columnTypes, name) !== undefined))
   const types = new Set<number>()
   const srids = new Set<number>()
   let rows = 0
@@ -117,7 +117,9 @@ function findPlace(table: CsvTable, warnings: Warnings): Place {
     const names = texts.map((i) => table.names[i]!)
     warnings.add('GEOMETRIES_DOUBTFUL', message, texts.length, names)
   } else if ('doubtful' in pair) doubtfulColumns(pair.doubtful, warnings)
-  else if (areDegrees(table.names, pair)) unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
+  // Letters of the other axis are said, too, whatever the columns are called.
+  else if (areDegrees(table.names, pair) || holdsGeometry(table, { ...NO_PLACE, x: pair.y, y: pair.x }))
+    unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
   return NO_PLACE
 }
 
@@ -198,8 +200,8 @@ function saysGeometry(record: readonly string[], { x, y, wkt }: Place): boolean 
 function geometryOf(record: readonly string[], { x, y, wkt }: Place): Uint8Array | null {
   if (wkt >= 0) return geometryOfText((record[wkt] ?? '').trim())
   if (x < 0) return null
-  const lng = coordinateOf(record[x])
-  const lat = coordinateOf(record[y])
+  const lng = coordinateOf(record[x], 'x')
+  const lat = coordinateOf(record[y], 'y')
   if (lng === null || lat === null) return null
   return wkbOfGeoJson({ type: 'Point', coordinates: [lng, lat] })
 }

@@ -147,14 +147,19 @@ export function fieldsOf(database: DatabaseSync, table: string, geometry: string
     })
 }
 
-/** Fields of texts that all are of one of some types become what they are. */
+/**
+ * Fields of texts that all are of one of some types become what they are. So do days and times that a schema promises: XML
+ * allows a zone behind them, which a text keeps.
+ */
 function guessed(
   database: DatabaseSync,
   table: string,
   fields: readonly Field[],
   { allowed, known }: { readonly allowed: readonly FieldType[]; readonly known: ReadonlyMap<string, FieldType> },
 ): Field[] {
-  const texts = fields.filter(({ name, type }) => type === 'text' && !IDENTIFIERS.has(name) && !known.has(name))
+  const texts = fields.filter(({ name, type }) =>
+    known.has(name) ? type === 'date' || type === 'time' : type === 'text' && !IDENTIFIERS.has(name),
+  )
   if (texts.length === 0) return [...fields]
   const guesses = new Map(texts.map(({ name }) => [name, new TypeGuess()]))
   const statement = database.prepare(`select ${texts.map(({ name }) => quoted(name)).join(', ')} from ${quoted(table)}`)
@@ -165,8 +170,9 @@ function guessed(
     }
   }
   return fields.map((field) => {
-    const type = guesses.get(field.name)?.type
-    return type !== undefined && allowed.includes(type) ? { ...field, type } : field
+    const guess = guesses.get(field.name)
+    if (guess === undefined || guess.isEmpty) return field
+    return { ...field, type: allowed.includes(guess.type) ? guess.type : 'text' }
   })
 }
 

@@ -13,11 +13,12 @@ import { countedCompressors } from '../obtain/growth.ts'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
+import { UNREADABLE } from './coordinates.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
 import { decimalText, isoOfCount, isoOfDays, isoOfInterval, isoTimeOfCount } from './instants.ts'
 import type { ReadRequest } from './protocol.ts'
 import { digitsOf, leafNames, scalarType, takeDecimals, takeIntervals, times } from './parquet-schema.ts'
-import { findUntold, warnOfOthers } from './untold-geometry.ts'
+import { SAMPLE, findUntold, saysGeometry, warnOfOthers } from './untold-geometry.ts'
 import { textOf } from './value-types.ts'
 
 const WGS84 = 4326
@@ -70,7 +71,7 @@ export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path
           : scalarType(element),
   }))
   const geometry = told ?? (await untoldGeometry(file, metadata, columns, asked, warnings))
-  const fields = columns.filter(({ name }) => name !== geometry?.name)
+  let isLossless = true
   const rows = Number(metadata.num_rows)
   const types = new Set<number>()
   if (geometry) {
@@ -79,19 +80,24 @@ export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path
         const wkb = geometry.decode(values[0]![i])
         const head = wkb && wkbHead(wkb)
         if (head) types.add(isoType(head))
+        if (wkb === null && saysGeometry(values[0]![i])) isLossless = false
       }
     }
   }
+  // What is no geometry stays to be seen in its column.
+  const fields = columns.filter(({ name }) => name !== geometry?.name || !isLossless)
   const srid = geometry ? geometry.srid : WGS84
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry: geometry !== null, geometryTypes: [...types], srid }],
-    read: () => readRows(file, metadata, geometry, fields, { scales, perSecond: times(children), intervals }),
+    read: () => readRows(file, metadata, { geometry, fields, scales, perSecond: times(children), intervals }, warnings),
     takeWarnings: () => warnings.take(),
   }
 }
 
-/** What the library makes of values is not what they say: how many digits decimals have, parts of a second, intervals. */
-interface Encodings {
+/** What is read, and where what the library makes of values is not what they say: digits of decimals, parts of a second, intervals. */
+interface Plan {
+  readonly geometry: GeometryColumn | null
+  readonly fields: readonly Field[]
   readonly scales: ReadonlyMap<string, number>
   readonly perSecond: ReadonlyMap<string, bigint>
   readonly intervals: ReadonlySet<string>
@@ -107,27 +113,46 @@ async function untoldGeometry(
 ): Promise<GeometryColumn | null> {
   const likely = columns.filter(({ type }) => type === 'bytea' || type === 'text')
   const names = likely.map(({ name }) => name)
-  for await (const { values } of chunksOf(file, metadata, names)) {
-    const samples = values.map((column, i) => column.map((value) => cellOf(value, likely[i]!.type)))
-    const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
-    if (index === null) return null
-    return { name: names[index]!, srid: found, decode: (value) => decode(cellOf(value, likely[index]!.type)) }
+  const samples = await samplesOf(file, metadata, likely)
+  const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
+  if (index === null) return null
+  return { name: names[index]!, srid: found, decode: (value) => decode(cellOf(value, likely[index]!.type)) }
+}
+
+/** By column its first values that are not empty: of the first rows, or of later ones where these have none. */
+async function samplesOf(file: AsyncBuffer, metadata: FileMetaData, columns: readonly Field[]): Promise<unknown[][]> {
+  const rows = Number(metadata.num_rows)
+  const samples = columns.map((): unknown[] => [])
+  let unseen = [...columns.keys()]
+  for (let start = 0, end = SAMPLE; unseen.length > 0 && start < rows; start = end, end += ROWS_AT_ONCE) {
+    const asked = unseen.map((i) => columns[i]!.name)
+    const values = await valuesOf(file, metadata, asked, { start, end: Math.min(rows, end) })
+    for (const [at, i] of unseen.entries()) {
+      const cells = values[at]!.map((value) => cellOf(value, columns[i]!.type))
+      samples[i] = cells.filter(saysGeometry).slice(0, SAMPLE)
+    }
+    unseen = unseen.filter((i) => samples[i]!.length === 0)
   }
-  return null
+  return samples
 }
 
 async function* readRows(
   file: AsyncBuffer,
   metadata: FileMetaData,
-  geometry: GeometryColumn | null,
-  fields: readonly Field[],
-  { scales, perSecond, intervals }: Encodings,
+  { geometry, fields, scales, perSecond, intervals }: Plan,
+  warnings: Warnings,
 ): AsyncGenerator<FeatureBatch> {
   const builder = new BatchBuilder(fields.length)
-  const names = [...fields.map(({ name }) => name), ...(geometry === null ? [] : [geometry.name])]
+  const names = [...new Set([...fields.map(({ name }) => name), ...(geometry === null ? [] : [geometry.name])])]
+  const place = names.indexOf(geometry?.name ?? '')
+  let number = 0
   for await (const { values, count } of chunksOf(file, metadata, names)) {
     for (let row = 0; row < count; row++) {
-      const wkb = geometry === null ? null : geometry.decode(values[fields.length]![row])
+      number++
+      const wkb = geometry === null ? null : geometry.decode(values[place]![row])
+      if (geometry !== null && wkb === null && saysGeometry(values[place]![row])) {
+        warnings.count('GEOMETRY_UNREADABLE', UNREADABLE, number)
+      }
       const cells = fields.map(({ name, type }, i) => {
         const value = values[i]![row]
         const scale = scales.get(name)
@@ -152,31 +177,40 @@ async function* chunksOf(
   const rows = Number(metadata.num_rows)
   for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
     const end = Math.min(rows, start + ROWS_AT_ONCE)
-    const values: unknown[][] = columns.map(() => [])
-    const found = new Map(columns.map((name, i) => [name, values[i]!]))
-    if (columns.length > 0) {
-      await parquetRead({
-        file,
-        metadata,
-        columns: [...columns],
-        rowStart: start,
-        rowEnd: end,
-        compressors: countedCompressors(compressors, file.byteLength),
-        utf8: false,
-        geoparquet: false,
-        parsers: PARSERS,
-        onChunk: ({ columnName, columnData, rowStart }) => {
-          const target = found.get(columnName)
-          if (!target) return
-          for (let i = 0; i < columnData.length; i++) {
-            const at = rowStart + i - start
-            if (at >= 0 && at < end - start) target[at] = columnData[i]
-          }
-        },
-      })
-    }
-    yield { values, count: end - start }
+    yield { values: await valuesOf(file, metadata, columns, { start, end }), count: end - start }
   }
+}
+
+/** Columns of the rows from one number to another. */
+async function valuesOf(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: readonly string[],
+  { start, end }: { readonly start: number; readonly end: number },
+): Promise<unknown[][]> {
+  const values: unknown[][] = columns.map(() => [])
+  if (columns.length === 0) return values
+  const found = new Map(columns.map((name, i) => [name, values[i]!]))
+  await parquetRead({
+    file,
+    metadata,
+    columns: [...columns],
+    rowStart: start,
+    rowEnd: end,
+    compressors: countedCompressors(compressors, file.byteLength),
+    utf8: false,
+    geoparquet: false,
+    parsers: PARSERS,
+    onChunk: ({ columnName, columnData, rowStart }) => {
+      const target = found.get(columnName)
+      if (!target) return
+      for (let i = 0; i < columnData.length; i++) {
+        const at = rowStart + i - start
+        if (at >= 0 && at < end - start) target[at] = columnData[i]
+      }
+    },
+  })
+  return values
 }
 
 /** @throws CONVERSION_FAILED for an encoding that is not known */
@@ -216,6 +250,7 @@ function geometryOf(
 }
 
 function cellOf(value: unknown, type: FieldType): unknown {
+  if (value === null || value === undefined) return null
   if (type === 'text' && value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   return type === 'text' ? textOf(value) : value
 }

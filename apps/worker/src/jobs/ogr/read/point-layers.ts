@@ -7,6 +7,7 @@ import { UNREADABLE, coordinateOf, doubtfulColumns, unreadableColumns } from './
 
 const NUMBERS = new Set(['int4', 'int8', 'float8', 'numeric'])
 const POINT = 1
+const AXES = ['x', 'y'] as const
 
 interface Wanted {
   readonly x?: string | undefined
@@ -18,14 +19,19 @@ interface Wanted {
  * called as usual and hold numbers, or texts that are coordinates. The columns stay.
  *
  * @param srid EPSG code of the coordinates
- * @throws CSV_COLUMNS_UNKNOWN
+ * @throws CSV_COLUMNS_UNKNOWN where a layer without a geometry lacks them, and no other has them
  */
 export async function pointLayers(reader: FeatureReader, wanted: Wanted, srid: number): Promise<FeatureReader> {
   const warnings = new Warnings()
   const places: (Columns | null)[] = []
   for (const i of reader.layers.keys()) places.push(await placeOf(reader, i, wanted, warnings))
   if ((wanted.x ?? wanted.y) !== undefined && places.every((place) => place === null)) {
-    throw csvColumnsUnknown({ columns: [wanted.x, wanted.y].filter((name) => name !== undefined) })
+    if (reader.layers.some(({ hasGeometry }) => !hasGeometry)) {
+      throw csvColumnsUnknown({ columns: [wanted.x, wanted.y].filter((name) => name !== undefined) })
+    }
+    const unused = (['x', 'y'] as const).filter((axis) => wanted[axis] !== undefined).map((axis) => `csv.${axis}`)
+    const message = 'The file has geometries of its own: columns of coordinates were not read.'
+    warnings.add('OPTIONS_UNUSED', message, unused.length, unused)
   }
   return {
     layers: reader.layers.map((layer, i) =>
@@ -53,9 +59,10 @@ async function placeOf(
     const isNumeric = [found.x, found.y].every((i) => NUMBERS.has(fields[i]!.type))
     if (isNumeric || (wanted.x ?? wanted.y) !== undefined) return found
     const { hasPoints, hasValues } = await lookAt(reader, layer, found)
-    if (!hasPoints && hasValues && areDegrees(names, found))
-      unreadableColumns([names[found.x]!, names[found.y]!], warnings)
-    return hasPoints ? found : null
+    if (hasPoints) return found
+    const isSaid = hasValues && (areDegrees(names, found) || (await areSwapped(reader, layer, found)))
+    if (isSaid) unreadableColumns([names[found.x]!, names[found.y]!], warnings)
+    return null
   }
   doubtfulColumns(found.doubtful, warnings)
   return null
@@ -67,18 +74,23 @@ async function lookAt(reader: FeatureReader, layer: number, { x, y }: Columns) {
   for await (const { rows, columns } of reader.read(layer)) {
     for (let row = 0; row < rows; row++) {
       const given = [columns[x]![row], columns[y]![row]]
-      if (given.every((value) => coordinateOf(value) !== null)) return { hasPoints: true, hasValues: true }
+      if (given.every((value, i) => coordinateOf(value, AXES[i]!) !== null)) return { hasPoints: true, hasValues: true }
       hasValues ||= given.some((value) => value !== null && value !== '')
     }
   }
   return { hasPoints: false, hasValues }
 }
 
+/** Whether two columns hold coordinates with letters of the other axis. */
+async function areSwapped(reader: FeatureReader, layer: number, { x, y }: Columns): Promise<boolean> {
+  return (await lookAt(reader, layer, { x: y, y: x })).hasPoints
+}
+
 function withPoints(batch: FeatureBatch, { x, y }: Columns, warnings: Warnings): FeatureBatch {
   const builder = new BatchBuilder(0)
   for (let row = 0; row < batch.rows; row++) {
     const given = [batch.columns[x]![row], batch.columns[y]![row]]
-    const [lng, lat] = given.map((value) => coordinateOf(value))
+    const [lng, lat] = given.map((value, i) => coordinateOf(value, AXES[i]!))
     const isPoint = typeof lng === 'number' && typeof lat === 'number'
     if (!isPoint && given.some((value) => value !== null && value !== '')) {
       warnings.count('GEOMETRY_UNREADABLE', UNREADABLE)

@@ -11,7 +11,7 @@ function columnOf(
   name = 'c',
   { beside = [] as readonly string[], delimiter = ';', types = undefined as AskedTypes | undefined } = {},
 ) {
-  const columns = [new TextColumn(name), new TextColumn('beside')]
+  const columns = [new TextColumn(name, types !== undefined), new TextColumn('beside')]
   for (const cell of cells) columns[0]!.add(cell)
   for (const cell of beside) columns[1]!.add(cell)
   const warnings = new Warnings()
@@ -102,4 +102,26 @@ test.each<[type: FieldType, cells: readonly string[], values: readonly unknown[]
   ['jsonb', ['{"a":1}', '{'], [{ a: 1 }, undefined], null],
 ])('a column is read as %s where the caller says so: %j', (type, cells, values, code) => {
   expect(columnOf(cells, 'c', { types: { C: type } })).toEqual([type, values, code])
+})
+
+test.each<[type: FieldType, cells: Readonly<Record<string, unknown>>, code: string | null]>([
+  ['date', { unknown: undefined, '12/31/2024': '2024-12-31', '3/4/2024': '2024-03-04' }, null],
+  ['date', { unknown: undefined, '3/4/2024': '2024-04-03' }, 'DATES_GUESSED'],
+  ['float8', { unknown: undefined, '1.234': 1.234, '0.5': 0.5, 'N/A': undefined }, null],
+  ['float8', { unknown: undefined, '1.234': 1234, '0,5': 0.5, '7 %': 7 }, null],
+])('all rows say how a column is written whose type is asked for, in any order: %s %j', (type, values, code) => {
+  const cells = Object.keys(values)
+  for (const i of cells.keys()) {
+    const turned = [...cells.slice(i), ...cells.slice(0, i)]
+    const expected = [type, turned.map((cell) => values[cell]), code]
+    expect(columnOf(turned, 'c', { types: { c: type } })).toEqual(expected)
+  }
+})
+
+test('a decimal point of a column whose type is asked for stays one beside columns with decimal commas', () => {
+  const asked = (cells: readonly string[], type: FieldType = 'float8') =>
+    columnOf(cells, 'c', { beside: ['519,25'], types: { c: type } })[1]
+  expect(asked(['unknown', '2.25', '-.5', '1.5e3'])).toEqual([undefined, 2.25, -0.5, 1500])
+  expect(asked(['2.25', '5,5', '€ 3.20', '1.234,5'])).toEqual([2.25, 5.5, 3.2, 1234.5])
+  expect(asked(['unknown', '2.25', '12'], 'int8')).toEqual([undefined, undefined, 12n])
 })

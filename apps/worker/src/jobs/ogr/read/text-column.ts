@@ -54,19 +54,22 @@ const OF_VERSIONS = /(?<!\p{L})(version|release|firmware)(?!\p{L})/iu
 /** Finds out what a column of a text table holds, from all of its cells. */
 export class TextColumn {
   readonly #name: string
+  readonly #isAsked: boolean
   readonly #guess = new TypeGuess()
   readonly #kinds = new Set<Kind>()
   readonly #forms = new Set<Form>()
   #surePoint = false
-  /** Some cell is a text and nothing else: the others do not matter any more. */
+  /** Some cell is a text and nothing else: the others do not matter any more, unless a type is asked for. */
   #isText = false
 
-  constructor(name: string) {
+  /** @param isAsked the caller names its type, so that cells which are texts say nothing about the others */
+  constructor(name: string, isAsked = false) {
+    this.#isAsked = isAsked
     this.#name = name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
   }
 
   add(cell: string): void {
-    if (this.#isText) return
+    if (this.#isText && !this.#isAsked) return
     const kind = kindOfCell(cell)
     if (kind === null) return
     if (kind !== 'text') {
@@ -84,6 +87,11 @@ export class TextColumn {
   /** The sign that its numbers have for sure; null where they do not say it, or contradict each other. */
   get decimalSign(): DecimalSign | null {
     if (this.#isText || this.#has('amount', 'none', 'key') || !this.#only(NUMBERS)) return null
+    return this.#signOfNumbers
+  }
+
+  /** The sign that its cells which are numbers have for sure, whatever the others are. */
+  get #signOfNumbers(): DecimalSign | null {
     const comma = this.#has('comma fraction', 'point groups')
     const point = this.#surePoint || this.#has('comma groups', 'point fraction')
     return comma === point ? null : comma ? ',' : '.'
@@ -106,7 +114,7 @@ export class TextColumn {
     const isMonthFirst = this.#has('month first') && !this.#has('day first')
     const isOpen = isDay && this.#has('day or month') && this.#has('month first') === this.#has('day first')
     const writing = {
-      sign: this.decimalSign ?? sign ?? likely,
+      sign: this.#signOfNumbers ?? sign ?? likely,
       order: isMonthFirst ? 'month first' : 'day first',
     } as const
     return { type, read: (cell) => castText(cell, type, writing), doubt: isOpen ? 'day first' : null }

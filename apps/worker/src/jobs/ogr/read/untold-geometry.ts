@@ -2,8 +2,8 @@ import { WkbCursor, problemAt, wkbHead } from '@terrane/core/wkb'
 import type { Warnings } from '../../warnings.ts'
 import { geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
 
-/** Values that are looked at. */
-const SAMPLE = 200
+/** Values of a column that are looked at; nulls and empty texts are none. */
+export const SAMPLE = 200
 /** Bytes in which WKB says its reference system. */
 const HEAD_BYTES = 9
 const WGS84 = 4326
@@ -23,7 +23,7 @@ const cursor = new WkbCursor()
  * Finds the geometry of a table whose format says nothing of geometries, by WKB in bytes and WKT in texts. What it takes
  * for granted, and other columns of geometries, are warnings.
  *
- * @param samples by column its first values
+ * @param samples by column its first values that are not empty
  */
 export function findUntold(
   names: readonly string[],
@@ -31,7 +31,9 @@ export function findUntold(
   srid: number | undefined,
   warnings: Warnings,
 ): UntoldGeometry {
-  const found = [...names.keys()].filter((i) => areGeometries(samples[i]!.slice(0, SAMPLE)))
+  const found = [...names.keys()].filter(
+    (i) => samples[i]!.length > 0 && samples[i]!.slice(0, SAMPLE).every(isGeometry),
+  )
   const index = found.length > 1 ? (found.find((i) => NAMES.test(names[i]!)) ?? null) : (found[0] ?? null)
   if (index === null) {
     const message =
@@ -60,9 +62,10 @@ export function warnOfOthers(names: readonly string[], warnings: Warnings): void
   if (names.length > 0) warnings.add('GEOMETRIES_LEFT', message, names.length, names)
 }
 
-function areGeometries(values: readonly unknown[]): boolean {
-  const there = values.filter((value) => value !== null && value !== undefined)
-  return there.length > 0 && there.every(isGeometry)
+/** Whether a value of a column of geometries means one: no null, no empty text, no empty bytes. */
+export function saysGeometry(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== ''
+  return value instanceof Uint8Array ? value.length > 0 : value !== null && value !== undefined
 }
 
 function isGeometry(value: unknown): boolean {

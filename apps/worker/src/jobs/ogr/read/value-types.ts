@@ -38,6 +38,11 @@ export class TypeGuess {
     this.#kinds.add(kind)
   }
 
+  /** There was no value at all. */
+  get isEmpty(): boolean {
+    return this.#kinds.size === 0
+  }
+
   /** Text where there is no value at all, or where kinds mix that have no other type in common. */
   get type(): FieldType {
     const kinds = this.#kinds
