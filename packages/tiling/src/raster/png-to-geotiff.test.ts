@@ -16,7 +16,7 @@ async function wide(channels: 1 | 3): Promise<{ png: Buffer; samples: Uint16Arra
 async function samplesOf(tiff: Uint8Array): Promise<{ values: number[]; bits: number }> {
   const image = await (await fromArrayBuffer(tiff.slice().buffer)).getImage()
   const values = (await image.readRasters({ interleave: true })) as unknown as ArrayLike<number>
-  return { values: Array.from(values), bits: Number(image.getBitsPerSample(0)) }
+  return { values: Array.from(values), bits: image.getBitsPerSample(0) }
 }
 
 test.each([1, 3] as const)('a PNG of 16 bits keeps its samples: %i channels', async (channels) => {
