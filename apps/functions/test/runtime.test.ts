@@ -332,6 +332,29 @@ for (const { probed, title } of variants) {
       ])
     })
 
+    test('a function without the right never sees the service key of its caller, and may pass it on while it answers that caller', async () => {
+      await host.deploy(
+        'relay',
+        `export default async (req) => {
+           const { apikey, authorization } = Object.fromEntries(req.headers)
+           const sent = { ...(apikey && { apikey }), ...(authorization && { authorization }) }
+           const { status } = await fetch('http://project.internal/rest/v1/t', { headers: sent })
+           const other = await fetch('http://project.internal/', { headers: { apikey: '${SERVICES_KEY_PLACEHOLDER}' } })
+           return Response.json({ sent, status, other: other.status }) }`,
+      )
+      apiCalls.length = 0
+      const relayed = async (headers: Record<string, string>) => (await fetch(host.url('relay'), { headers })).json()
+      const service = { apikey: 'service', authorization: 'Bearer service' }
+      const held = { apikey: SERVICE_TOKEN, authorization: `Bearer ${SERVICE_TOKEN}` }
+      expect(await relayed(service)).toEqual({ sent: held, status: 200, other: 200 })
+      expect(await relayed({ apikey: 'service' })).toMatchObject({ sent: { apikey: SERVICE_TOKEN }, status: 200 })
+      // A token that was kept from an earlier call is worth nothing in a call of somebody else.
+      expect(await relayed(held)).toMatchObject({ sent: held, status: 403 })
+      const received = apiCalls.map(({ headers: { apikey, authorization } }) => ({ apikey, authorization }))
+      const unknown = { apikey: SERVICES_KEY_PLACEHOLDER, authorization: undefined }
+      expect(received).toEqual([service, unknown, { apikey: 'service', authorization: undefined }, unknown, unknown])
+    })
+
     test.skipIf(process.platform !== 'linux')(
       'a sealed version starts from its cache and cannot write a file',
       async () => {

@@ -10,6 +10,11 @@ export interface Caller {
   readonly authorization: string | null
 }
 
+/** The key or token of a Bearer Authorization; null where there is none. */
+export function bearerOf(authorization: string | null): string | null {
+  return /^bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? null
+}
+
 /**
  * Verifies the credentials of a request to a project; synchronously when the result is cached.
  *

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isOfTheOrigin, strangersPolicy } from '@terrane/service'
-import type { Caller } from './caller.ts'
+import { bearerOf, type Caller } from './caller.ts'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
 const HOP_BY_HOP = [
@@ -107,9 +107,9 @@ export function exchangeServiceKey(
   token: string,
 ): Exchanged | null {
   if (rank !== 'service') return null
-  const bearer = authorization === null ? null : /^bearer +(\S+)\s*$/i.exec(authorization)?.[1]
+  const bearer = bearerOf(authorization)
   const isSent = apikey !== null && (bearer === null || bearer === apikey)
-  return { authorization: bearer == null ? null : `Bearer ${token}`, apikey: isSent ? token : null }
+  return { authorization: bearer === null ? null : `Bearer ${token}`, apikey: isSent ? token : null }
 }
 
 /**

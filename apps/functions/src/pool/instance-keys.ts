@@ -6,7 +6,7 @@ import type { Project } from '../projects/project.ts'
 /** Keys of one instance, and the variables that carry them. */
 export interface InstanceKeys {
   readonly env: Readonly<Record<string, string>>
-  /** Stands for the service key on this instance's sockets, where the function is privileged. */
+  /** Stands for the service key on this instance's sockets, where the function or its caller may use it. */
   readonly serviceToken: string
 }
 
@@ -17,9 +17,9 @@ export type IssueKeys = (version: FunctionVersion) => Promise<InstanceKeys>
 export const KEYS_SECONDS = 3600
 
 /**
- * Issues the keys of instances: the public keys of the project, and a token in the form of a service-role key. For
- * privileged functions the host exchanges the token for the real key on calls to the project's API, and the real key for
- * the token in requests of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
+ * Issues the keys of instances: the public keys of the project, and a token in the form of a service-role key. The host
+ * exchanges the real key for the token in requests of the service role, and the token for the real key on calls to the
+ * project's API: always for privileged functions, for others while they answer a caller of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
  *
  * @param onFailed called when the public keys cannot be fetched
  */

@@ -146,8 +146,7 @@ export class Invocation implements Exchange, Waiter, Call {
     if (!this.#enter('called')) return
     this.#instance = instance
     instance.begin(this)
-    const { privileged } = this.#live.version.policy
-    const exchanged = privileged === false ? null : exchangeServiceKey(this.caller!, instance.serviceToken)
+    const exchanged = exchangeServiceKey(this.caller!, instance.serviceToken)
     const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims, exchanged }
     const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
     const upgrades = this.#upgrade !== null
