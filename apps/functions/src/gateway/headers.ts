@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isOfTheOrigin, strangersPolicy } from '@terrane/service'
-import { bearerOf, type Caller } from './caller.ts'
+import type { Caller } from './caller.ts'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
 const HOP_BY_HOP = [
@@ -97,19 +97,20 @@ export interface Exchanged {
 }
 
 /**
- * In requests of the service role the key that decided is replaced by the instance's own token, which code compares
- * with its environment; null for other callers.
+ * Keys of the service role are replaced by the instance's own token, which code compares with its environment; null for
+ * requests without one.
  *
  * @param token of the instance
  */
 export function exchangeServiceKey(
-  { rank, apikey, authorization }: Pick<Caller, 'rank' | 'apikey' | 'authorization'>,
+  { serviceHeaders }: Pick<Caller, 'serviceHeaders'>,
   token: string,
 ): Exchanged | null {
-  if (rank !== 'service') return null
-  const bearer = bearerOf(authorization)
-  const isSent = apikey !== null && (bearer === null || bearer === apikey)
-  return { authorization: bearer === null ? null : `Bearer ${token}`, apikey: isSent ? token : null }
+  if (serviceHeaders.length === 0) return null
+  return {
+    authorization: serviceHeaders.includes('authorization') ? `Bearer ${token}` : null,
+    apikey: serviceHeaders.includes('apikey') ? token : null,
+  }
 }
 
 /**

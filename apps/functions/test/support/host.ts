@@ -217,12 +217,16 @@ const testAuthenticate = (headers: IncomingHttpHeaders, needed: Policy['auth']):
   const key = bearer ?? (headers['apikey'] as string | undefined)
   const isKnown = key === 'anon' || key === 'user' || key === 'service'
   if (key === undefined || (!isKnown && needed === 'none'))
-    return { rank: 'none', claims: null, apikey: null, authorization: null }
+    return { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
   if (!isKnown) throw Object.assign(new Error('The key is not known here'), { code: 'UNAUTHORIZED' })
   return {
     rank: key,
     claims: encodeURIComponent(JSON.stringify({ role: key, name: 'Zoë' })),
     apikey: (headers['apikey'] as string | undefined) ?? null,
     authorization: headers.authorization ?? null,
+    serviceHeaders: [
+      ...(headers['apikey'] === 'service' ? (['apikey'] as const) : []),
+      ...(bearer === 'service' ? (['authorization'] as const) : []),
+    ],
   }
 }

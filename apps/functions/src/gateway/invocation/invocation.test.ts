@@ -48,7 +48,7 @@ class World {
     const live = { version, pool } as unknown as LiveFunction
     const desk = {
       functions: { currentOf: () => (random() < 0.95 ? live : undefined) },
-      authenticate: () => ({ rank: 'service', claims: null }),
+      authenticate: () => ({ rank: 'service', claims: null, serviceHeaders: [] }),
       depths: { read: () => 0 },
       bodies: {
         reserve: (bytes: number) => {
