@@ -93,6 +93,16 @@ for (const { probed, title } of variants) {
       ])
     })
 
+    test('the caller’s address is the one that the trusted proxy names, not the one that the caller chose', async () => {
+      const source = `export default (req, ctx) => Response.json([ctx.remoteAddr.hostname, [...req.headers.keys()].includes('x-terrane-client')])`
+      const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-terrane-client': '198.51.100.2' }
+      await using behind = await startHost({ ...probed!, trustsPeers: true })
+      await behind.deploy('caller', source)
+      expect(await (await fetch(behind.url('caller'), { headers })).json()).toEqual(['203.0.113.7', false])
+      await host.deploy('caller', source)
+      expect(await (await fetch(host.url('caller'), { headers })).json()).toEqual(['127.0.0.1', false])
+    })
+
     test('the context carries request id, claims and name; forged ones from outside do not arrive', async () => {
       await host.deploy('context', `export default (req, { waitUntil, ...ctx }) => Response.json(ctx)`)
       const forged = { 'x-terrane-claims': '%7B%22role%22%3A%22service%22%7D', 'x-terrane-call': '1' }

@@ -67,6 +67,8 @@ export function requestHead(
   ids: {
     readonly requestId: string
     readonly call: string
+    /** Address of the caller, as the last trusted proxy names it. */
+    readonly client: string
     readonly claims: string | null
     readonly exchanged: Exchanged | null
   },
@@ -81,7 +83,7 @@ export function requestHead(
       isTrusted,
       exchanged: ids.exchanged,
     }) +
-    `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
+    `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n${INTERNAL}client: ${ids.client}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
     (upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
     (bodiless

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleFiles, bundleFolder } from '../../src/bundle/bundle.ts'
 import { pickStatic } from '../../src/bundle/static-files.ts'
-import { onWebSocket, type FetchPolicy } from '@terrane/service'
+import { clientAddress, onWebSocket, type FetchPolicy } from '@terrane/service'
 import { DATABASE_URL_INSIDE } from '../../src/database/address.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { DatabaseDoor } from '../../src/database/door.ts'
@@ -146,6 +146,7 @@ export async function startHost(options: {
         }),
       onNarrowed: ({ name }, text) => narrowed.push(`${name}: ${text}`),
       trusts: () => options.trustsPeers ?? false,
+      clientOf: clientAddress(options.trustsPeers ? ['127.0.0.1'] : []),
       ownOrigin: options.ownOrigin ?? true,
       resourceLimitStatus: 546,
       bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,

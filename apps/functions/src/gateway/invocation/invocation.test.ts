@@ -64,6 +64,7 @@ class World {
       resourceLimitStatus: 546,
       ownOrigin: true,
       trusts: () => false,
+      clientOf: () => '203.0.113.7',
       finished: () => this.counts.finished++,
       labels: () => ({}),
     } as unknown as Desk
