@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { signToken } from '@terrane/auth'
+import { addressesOf } from '../environment.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Project } from '../projects/project.ts'
 
-/** Keys of one instance, and the variables that carry them. */
+/** Keys of one instance, and the variables that carry them and the addresses of its project. */
 export interface InstanceKeys {
   readonly env: Readonly<Record<string, string>>
   /** Stands for the service key on this instance's sockets, where the function or its caller may use it. */
@@ -17,20 +18,20 @@ export type IssueKeys = (version: FunctionVersion) => Promise<InstanceKeys>
 export const KEYS_SECONDS = 3600
 
 /**
- * Issues the keys of instances: the public keys of the project, and a token in the form of a service-role key. The host
+ * Issues the keys of instances: the address and the public keys that the project has now, and a token in the form of a service-role key. The host
  * exchanges the real key for the token in requests of the service role, and the token for the real key on calls to the
  * project's API: always for privileged functions, for others while they answer a caller of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
  *
  * @param onFailed called when the public keys cannot be fetched
  */
 export function issueKeys(
-  projectOf: (id: string) => Pick<Project, 'ref' | 'publicKeys'> | null,
+  projectOf: (id: string) => Pick<Project, 'ref' | 'publicKeys' | 'publicUrl' | 'anonKey'> | null,
   onFailed: (version: FunctionVersion, error: unknown) => void,
 ): IssueKeys {
   const secret = randomBytes(32).toString('hex')
   return async (version) => {
     const project = projectOf(version.project)
-    const env: Record<string, string> = {}
+    const env: Record<string, string> = project ? addressesOf(project) : {}
     try {
       if (project) env['SUPABASE_JWKS'] = JSON.stringify({ keys: await project.publicKeys() })
     } catch (error) {
