@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { FunctionVersion } from '../function-version.ts'
 import { issueKeys } from './instance-keys.ts'
 
@@ -17,4 +17,19 @@ test('an instance gets the address and the anon key that its project has when it
   expect(await seen()).toEqual(['https://old.example', 'https://old.example', 'old'])
   project = { ...project, publicUrl: 'https://new.example', anonKey: 'new' }
   expect(await seen()).toEqual(['https://new.example', 'https://new.example', 'new'])
+})
+
+test('an instance starts without the public keys when their host does not answer soon', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const project = { ref: 'p', publicUrl: '', anonKey: null, publicKeys: () => new Promise<never>(() => {}) }
+  const failures: unknown[] = []
+  const issued = issueKeys(
+    () => project,
+    (_, error) => failures.push(error),
+  )(version)
+  await vi.advanceTimersByTimeAsync(1000)
+  const { env, serviceToken } = await issued
+  expect([env['SUPABASE_JWKS'], env['SERVICE_ROLE_KEY']]).toEqual([undefined, serviceToken])
+  expect(failures).toMatchObject([{ message: expect.stringContaining('not answered') as string }])
 })
