@@ -65,7 +65,7 @@ export interface InstanceOptions {
 
 const PING_AFTER_USE_MS = 1000
 /** Time for what a function does when it is told that its instance ends (`beforeunload`). */
-const GRACE_MS = 2000
+export const GRACE_MS = 2000
 /** Stall of the event loop, in milliseconds, from which an instance is busy and gets no further calls until it answers. */
 const BUSY_MS = 50
 const NICE = 5
