@@ -93,6 +93,8 @@ export class Instance {
   window = 1
   /** True while its event loop computes instead of answering. */
   busy = false
+  /** True when it is being ended without grace. */
+  isKilled = false
   /** Called after each answer to a ping. */
   onPong: () => void = ignore
   #alive = true
@@ -200,6 +202,7 @@ export class Instance {
   /** Ends the process at once. */
   kill(reason: ExitReason): void {
     if (!this.#alive) return
+    this.isKilled = true
     this.#reason ??= reason
     this.upstream.close()
     try {
