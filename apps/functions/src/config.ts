@@ -116,7 +116,9 @@ export const Env = Type.Object({
     'Ceiling of body_bytes for functions of stream_body, whose bodies are not held.',
   ),
   TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES: count(DEFAULT_CEILINGS.response_bytes, 1, 'Ceiling of response_bytes.'),
-  TERRANE_FETCH_ALLOW_HOSTS: List('Hosts that functions may fetch from although they are private, comma-separated.'),
+  TERRANE_FETCH_ALLOW_HOSTS: List(
+    'Hosts that functions may fetch from although they are private, comma-separated; `net` of the function names them, `*` does not.',
+  ),
 })
 export type FunctionsConfig = Readonly<Static<typeof Env>>
 

@@ -4,6 +4,7 @@ import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import {
+  clientAddress,
   createLogger,
   createRegistry,
   createSealer,
@@ -134,7 +135,8 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       log: logger,
       onFinished: (invocation) => observer.called(invocation),
       onNarrowed: (version, text) => logBook.event('warn', version, text),
-      trusts: trustedBy(readEdge(config).trustedProxies),
+      trusts: trustedBy(edge.trustedProxies),
+      clientOf: clientAddress(edge.trustedProxies),
       // On a shared host each project has a host name to itself.
       ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
       resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,

@@ -1,31 +1,36 @@
 import { expect, test } from 'vitest'
-import { environmentOf, ignoredNames, isSecretName } from './environment.ts'
+import { addressesOf, environmentOf, ignoredNames, isSecretName } from './environment.ts'
 import { parsePolicy } from './policy.ts'
 
-const addresses = {
-  PROJECT_URL: 'https://p.example',
-  SUPABASE_URL: 'https://p.example',
-  SUPABASE_JWKS_URL: 'https://p.example/auth/v1/.well-known/jwks.json',
-}
-const host = {
-  ...addresses,
-  ANON_KEY: 'a',
-  SUPABASE_ANON_KEY: 'a',
-  SUPABASE_PUBLISHABLE_KEY: 'a',
-  SUPABASE_PUBLISHABLE_KEYS: '{"default":"a"}',
-}
-const project = { anonKey: 'a', databaseUrl: null, publicUrl: 'https://p.example/' }
+const project = { databaseUrl: null }
 const secrets = { project: { A: '1', B: '2' }, own: { B: '3', C: '4' } }
 const env = (policy: object) => environmentOf(project, parsePolicy(policy), secrets)
 
 test('a function sees the secrets that its policy names, and all of its own', () => {
-  expect(env({})).toEqual({ ...host, A: '1', B: '3', C: '4' })
-  expect(env({ secrets: [] })).toEqual({ ...host, B: '3', C: '4' })
-  expect(env({ secrets: ['A'] })).toEqual({ ...host, A: '1', B: '3', C: '4' })
+  expect(env({})).toEqual({ A: '1', B: '3', C: '4' })
+  expect(env({ secrets: [] })).toEqual({ B: '3', C: '4' })
+  expect(env({ secrets: ['A'] })).toEqual({ A: '1', B: '3', C: '4' })
+})
+
+test('the address and the key of the project have the names of this host and of Supabase', () => {
+  const addresses = {
+    PROJECT_URL: 'https://p.example',
+    SUPABASE_URL: 'https://p.example',
+    SUPABASE_JWKS_URL: 'https://p.example/auth/v1/.well-known/jwks.json',
+  }
+  const publicUrl = 'https://p.example/'
+  expect(addressesOf({ anonKey: null, publicUrl })).toEqual(addresses)
+  expect(addressesOf({ anonKey: 'a', publicUrl })).toEqual({
+    ...addresses,
+    ANON_KEY: 'a',
+    SUPABASE_ANON_KEY: 'a',
+    SUPABASE_PUBLISHABLE_KEY: 'a',
+    SUPABASE_PUBLISHABLE_KEYS: '{"default":"a"}',
+  })
 })
 
 test('the address of the database is there where the project has one for functions, and says no password', () => {
-  const withDatabase = { ...project, databaseUrl: 'postgres://admin:secret@db.example/postgres' }
+  const withDatabase = { databaseUrl: 'postgres://admin:secret@db.example/postgres' }
   const { TERRANE_DB_URL, SUPABASE_DB_URL } = environmentOf(withDatabase, parsePolicy({}), secrets)
   expect(TERRANE_DB_URL).toBe('postgresql://function@project.internal:5432/postgres')
   expect(SUPABASE_DB_URL).toBe(TERRANE_DB_URL)
@@ -48,7 +53,7 @@ test('the names that a function is not given are known', () => {
 
 test('no secret takes the place of what the host sets', () => {
   const stolen = { project: { SUPABASE_URL: 'http://evil', DENO_DIR: '/', NODE_OPTIONS: '--x', FINE: '1' }, own: {} }
-  expect(environmentOf({ ...project, anonKey: null }, parsePolicy({}), stolen)).toEqual({ ...addresses, FINE: '1' })
+  expect(environmentOf(project, parsePolicy({}), stolen)).toEqual({ FINE: '1' })
   expect(environmentOf(null, parsePolicy({}), stolen)).toEqual({ FINE: '1' })
 })
 

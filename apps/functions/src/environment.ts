@@ -13,15 +13,14 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * Environment variables of a function's version: the public address and keys of the project under the names of this
- * host and of Supabase, so that programs written for Supabase work unchanged, and its secrets. The function's own
- * secrets override the project's of the same name.
+ * Environment variables of a function's version: its secrets, and how it reaches the project's database. The function's
+ * own secrets override the project's of the same name. Each instance adds the project's addresses ({@link addressesOf}).
  *
  * @param project null for one that has just gone
  * @throws FUNCTION_SECRETS_MISSING when the policy names a secret that does not exist
  */
 export function environmentOf(
-  project: Pick<Project, 'anonKey' | 'databaseUrl' | 'publicUrl'> | null,
+  project: Pick<Project, 'databaseUrl'> | null,
   policy: Policy,
   secrets: { readonly project: Readonly<Record<string, string>>; readonly own: Readonly<Record<string, string>> },
 ): Record<string, string> {
@@ -32,16 +31,19 @@ export function environmentOf(
   const granted = Object.entries(secrets.project).filter(([name]) => all || policy.secrets.includes(name))
   const env: Record<string, string> = Object.fromEntries([...granted, ...Object.entries(secrets.own)])
   for (const name of Object.keys(env)) if (!isSecretName(name)) delete env[name]
-  if (project) Object.assign(env, addressesOf(project))
+  if (project && project.databaseUrl !== null) {
+    env['TERRANE_DB_URL'] = DATABASE_URL_INSIDE
+    env['SUPABASE_DB_URL'] = DATABASE_URL_INSIDE
+  }
   if (policy.privileged) env['SERVICES_KEY'] = SERVICES_KEY_PLACEHOLDER
   return env
 }
 
-function addressesOf({
-  anonKey,
-  databaseUrl,
-  publicUrl,
-}: Pick<Project, 'anonKey' | 'databaseUrl' | 'publicUrl'>): Record<string, string> {
+/**
+ * Public address and key of a project under the names of this host and of Supabase, so that programs written for Supabase
+ * work unchanged. They are of the moment: a project's address may change while a version is served.
+ */
+export function addressesOf({ anonKey, publicUrl }: Pick<Project, 'anonKey' | 'publicUrl'>): Record<string, string> {
   const url = publicUrl.replace(/\/$/, '')
   return {
     PROJECT_URL: url,
@@ -53,7 +55,6 @@ function addressesOf({
       SUPABASE_PUBLISHABLE_KEY: anonKey,
       SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: anonKey }),
     }),
-    ...(databaseUrl !== null && { TERRANE_DB_URL: DATABASE_URL_INSIDE, SUPABASE_DB_URL: DATABASE_URL_INSIDE }),
   }
 }
 

@@ -43,9 +43,9 @@ function runProgram(args: string[], key = SERVICE_KEY): Promise<{ code: number; 
 }
 
 /** Runs a command line in this process, on the functions of the folder; looks at no types. */
-async function terrane(args: string[]): Promise<{ code: number; out: string; err: string }> {
+async function terrane(args: string[], root = 'functions'): Promise<{ code: number; out: string; err: string }> {
   const said = { out: '', err: '' }
-  const code = await runCommandLine([...args, '--dir', join(folder, 'functions')], {
+  const code = await runCommandLine([...args, '--dir', join(folder, root)], {
     env: environment(SERVICE_KEY),
     print: (line) => (said.out += `${line}\n`),
     printError: (line) => (said.err += `${line}\n`),
@@ -149,6 +149,30 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   })
   expect(await call('elsewhere')).toContain('FUNCTION_NOT_FOUND')
 })
+
+test(
+  'deploy leaves out what config.toml turns off, refuses it by name, and --prune removes it from the host',
+  { timeout: 120_000 },
+  async () => {
+    const root = 'supabase/functions'
+    for (const name of ['on', 'off'])
+      await write(`${root}/${name}/index.ts`, `Deno.serve(() => new Response('${name}'))`)
+    const config = (enabled: boolean) =>
+      write('supabase/config.toml', `[functions.off]\nenabled = ${enabled}\nverify_jwt = false\n`)
+    await config(true)
+    expect((await terrane(['functions', 'deploy', 'off'], root)).out).toContain('off: deployed, version 1')
+    expect(await call('off')).toBe('off')
+    await config(false)
+    const named = await terrane(['functions', 'deploy', 'off'], root)
+    expect(named).toMatchObject({ code: 1, err: expect.stringContaining('config.toml turns off off') as string })
+    const all = await terrane(['functions', 'deploy', '--prune'], root)
+    expect(all).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^off: left out.*\non: deployed.*\noff: removed$/m) as string,
+    })
+    expect(await call('off')).toContain('FUNCTION_NOT_FOUND')
+  },
+)
 
 test('deploy warns of types that are wrong, and with --strict sends nothing', { timeout: 120_000 }, async () => {
   await write('types/wrong/index.ts', `const n: number = 'one'; export default () => new Response(String(n))`)

@@ -47,7 +47,7 @@ describe.skipIf(probed === null)(`the edges of a function on ${title}`, () => {
     expect([refused.status, await refused.json()]).toMatchObject([431, { code: 'HEADERS_TOO_MANY' }])
   })
 
-  test('what "net" refuses is in the log with the name of the host and the request; "*" reaches all', async () => {
+  test('what "net" refuses is in the log with the name of the host and the request; "*" reaches no private host of the operator', async () => {
     const source = `Deno.serve(async () => {
       const tried = [() => fetch('http://127.0.0.1:${portOf(site)}/x').then((r) => r.text()), async () => {
         const socket = await Deno.connect({ hostname: '127.0.0.1', port: ${portOf(echo)} })
@@ -56,7 +56,10 @@ describe.skipIf(probed === null)(`the edges of a function on ${title}`, () => {
       return Response.json(await Promise.all(tried.map((dial) => dial().catch((error) => error.message))))
     })`
     await host.deploy('closed', source)
-    await host.deploy('open', source, { policy: { net: ['*'] } })
+    await host.deploy('open', source, {
+      policy: { net: ['*', `127.0.0.1:${portOf(site)}`, `127.0.0.1:${portOf(echo)}`] },
+    })
+    await host.deploy('public', source, { policy: { net: ['*'] } })
     host.refused.length = 0
     const texts = [
       `fetch to 127.0.0.1:${portOf(site)} is not allowed: add "127.0.0.1:${portOf(site)}" to "net" in function.json`,
@@ -69,6 +72,13 @@ describe.skipIf(probed === null)(`the edges of a function on ${title}`, () => {
       .poll(() => host.lines.filter(({ level, name }) => level === 'warn' && name === 'closed'))
       .toMatchObject([{ text: texts[1], requestId: 'refused-1' }])
     expect(await (await fetch(host.url('open'))).json()).toEqual(['site', 'echo'])
+    expect(await (await fetch(host.url('public'))).json()).toEqual([
+      expect.stringMatching(/^fetch to 127\.0\.0\.1:\d+ is refused: .*not public/),
+      // The function only sees that the connection closes.
+      '',
+    ])
+    const refusals = host.refused.map(({ text }) => text)
+    expect(refusals).toContainEqual(expect.stringMatching(/^connection to 127\.0\.0\.1:\d+ failed: .*not public/))
   })
 
   test('an instance that is idle or replaced hears "beforeunload" and has time for it', async () => {

@@ -93,6 +93,16 @@ for (const { probed, title } of variants) {
       ])
     })
 
+    test('the caller’s address is the one that the trusted proxy names, not the one that the caller chose', async () => {
+      const source = `export default (req, ctx) => Response.json([ctx.remoteAddr.hostname, [...req.headers.keys()].includes('x-terrane-client')])`
+      const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-terrane-client': '198.51.100.2' }
+      await using behind = await startHost({ ...probed!, trustsPeers: true })
+      await behind.deploy('caller', source)
+      expect(await (await fetch(behind.url('caller'), { headers })).json()).toEqual(['203.0.113.7', false])
+      await host.deploy('caller', source)
+      expect(await (await fetch(host.url('caller'), { headers })).json()).toEqual(['127.0.0.1', false])
+    })
+
     test('the context carries request id, claims and name; forged ones from outside do not arrive', async () => {
       await host.deploy('context', `export default (req, { waitUntil, ...ctx }) => Response.json(ctx)`)
       const forged = { 'x-terrane-claims': '%7B%22role%22%3A%22service%22%7D', 'x-terrane-call': '1' }
@@ -330,6 +340,29 @@ for (const { probed, title } of variants) {
         'other',
         'the-services-key',
       ])
+    })
+
+    test('a function without the right never sees the service key of its caller, and may pass it on while it answers that caller', async () => {
+      await host.deploy(
+        'relay',
+        `export default async (req) => {
+           const { apikey, authorization } = Object.fromEntries(req.headers)
+           const sent = { ...(apikey && { apikey }), ...(authorization && { authorization }) }
+           const { status } = await fetch('http://project.internal/rest/v1/t', { headers: sent })
+           const other = await fetch('http://project.internal/', { headers: { apikey: '${SERVICES_KEY_PLACEHOLDER}' } })
+           return Response.json({ sent, status, other: other.status }) }`,
+      )
+      apiCalls.length = 0
+      const relayed = async (headers: Record<string, string>) => (await fetch(host.url('relay'), { headers })).json()
+      const service = { apikey: 'service', authorization: 'Bearer service' }
+      const held = { apikey: SERVICE_TOKEN, authorization: `Bearer ${SERVICE_TOKEN}` }
+      expect(await relayed(service)).toEqual({ sent: held, status: 200, other: 200 })
+      expect(await relayed({ apikey: 'service' })).toMatchObject({ sent: { apikey: SERVICE_TOKEN }, status: 200 })
+      // A token that was kept from an earlier call is worth nothing in a call of somebody else.
+      expect(await relayed(held)).toMatchObject({ sent: held, status: 403 })
+      const received = apiCalls.map(({ headers: { apikey, authorization } }) => ({ apikey, authorization }))
+      const unknown = { apikey: SERVICES_KEY_PLACEHOLDER, authorization: undefined }
+      expect(received).toEqual([service, unknown, { apikey: 'service', authorization: undefined }, unknown, unknown])
     })
 
     test.skipIf(process.platform !== 'linux')(

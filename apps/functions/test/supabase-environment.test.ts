@@ -25,6 +25,9 @@ const FILES = {
     const { authorization, apikey = null } = Object.fromEntries(req.headers)
     return Response.json({ bearer: authorization === 'Bearer ' + key, apikey: apikey === key ? 'key' : apikey, role, key })
   })`,
+  'beside/function.json': '{"auth":"user","methods":["GET"]}',
+  'beside/index.ts': `Deno.serve((req) => Response.json({
+    apikey: req.headers.get('apikey') === Deno.env.get('SUPABASE_SERVICE_ROLE_KEY'), authorization: req.headers.get('authorization') }))`,
   'links/function.json': '{"auth":"none","methods":["GET"]}',
   'links/index.ts': `import { createClient } from 'npm:@supabase/supabase-js@2'
     Deno.serve(async () => {
@@ -98,6 +101,12 @@ test('the service key of a privileged function compares equal to what callers of
   const { key } = await seen({ apikey: SERVICE_KEY })
   const signed = await token({ role: 'service_role' })
   expect(await seen({ authorization: `bearer ${signed}` })).toMatchObject({ bearer: true })
+  // Two different keys of the service role, an empty header, and a user beside a key of the service role.
+  expect(await seen({ apikey: SERVICE_KEY, authorization: `Bearer ${signed}` })).toMatchObject({ apikey: 'key' })
+  expect(await seen({ apikey: SERVICE_KEY, authorization: '' })).toMatchObject({ apikey: 'key' })
+  const user = await token({ role: 'authenticated', sub: 'ada' })
+  const { body } = await call('beside', { apikey: SERVICE_KEY, authorization: `Bearer ${user}` })
+  expect(body).toEqual({ apikey: true, authorization: `Bearer ${user}` })
   expect((await call('compare', { authorization: `Bearer ${String(key)}` })).status).toBe(401)
   expect((await call('compare', { apikey: ANON_KEY })).status).toBe(403)
   expect(String(key)).not.toContain(SERVICE_KEY)

@@ -47,6 +47,16 @@ export function readSupabaseRules(folder: string): SupabaseRules | null {
   return rulesOf(tableOf(tableOf(config['functions'])[basename(folder)]), basename(folder), home)
 }
 
+/** False for a function that `config.toml` turns off. */
+export function isEnabled(folder: string): boolean {
+  try {
+    return readSupabaseRules(folder)?.enabled !== false
+  } catch {
+    // The build says what is wrong with it.
+    return true
+  }
+}
+
 function rulesOf(table: Readonly<Record<string, unknown>>, name: string, home: string): SupabaseRules {
   const wrong = (field: string, wanted: string) =>
     bundleFailed({ problems: [`config.toml: functions.${name}.${field} must be ${wanted}`] })

@@ -5,6 +5,7 @@ import { splitList } from '@terrane/core'
 import { bundleFolder } from '../bundle/bundle.ts'
 import { FILES } from '../bundle/files-beside.ts'
 import { readStatic } from '../bundle/static-files.ts'
+import { isEnabled } from '../bundle/supabase-config.ts'
 import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
 import { withImports, type Imports, type openImports } from '../imports/imports.ts'
 import { bundleFailed, cliFailed } from '../errors.ts'
@@ -79,10 +80,16 @@ export async function deploy(
   env: NodeJS.ProcessEnv,
   print: Print,
 ): Promise<void> {
-  const present = await functionNames(root)
+  const all = await functionNames(root)
+  const present = all.filter((name) => isEnabled(join(root, name)))
   const imports = await options.openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
-  for (const name of names) if (!present.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
+  for (const name of names) {
+    if (!all.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
+    if (!present.includes(name)) throw cliFailed({ reason: `config.toml turns off ${name}: set enabled = true there` })
+  }
   const wanted = names.length > 0 ? names : present
+  if (names.length === 0)
+    for (const name of all) if (!present.includes(name)) print(`${name}: left out, config.toml turns it off`)
   if (options.strict) await refuseTypeErrors(root, wanted, imports)
   for (const name of wanted) {
     const upload = await readFunction(join(root, name), imports)
@@ -98,7 +105,7 @@ export async function deploy(
     )
   }
   if (!options.strict) await warnOfTypes(root, wanted, imports, print)
-  if (present.length === 0) print(`there is no function in ${root}`)
+  if (all.length === 0) print(`there is no function in ${root}`)
   if (options.prune && names.length === 0) await prune(target, present, options.dryRun, print)
 }
 

@@ -44,7 +44,7 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
   })
   const answer = (origin: Origin, request: IncomingMessage, response: ServerResponse) => {
     const target = targetOf(request)
-    if (!target) return deny(response, 'the target of the fetch is not a URL')
+    if (!target) return deny(response, 'the target of the fetch is not a URL of http or https')
     const named = request.headers['x-terrane-call']
     const instance = origin.instance()
     const call = (typeof named === 'string' && instance?.call(named)) || null
@@ -101,5 +101,6 @@ export function deny(response: ServerResponse, text: string): void {
 
 function targetOf(request: IncomingMessage): URL | null {
   const header = request.headers['x-terrane-target']
-  return typeof header === 'string' ? URL.parse(header) : null
+  const target = typeof header === 'string' ? URL.parse(header) : null
+  return target?.protocol === 'http:' || target?.protocol === 'https:' ? target : null
 }

@@ -16,8 +16,20 @@ export function isListed(net: readonly string[], hostname: string, port: number 
   })
 }
 
-/** The policy as it counts for one host: the operator may have named it with its port. */
-export function allowing(policy: FetchPolicy, hostname: string, port: number): FetchPolicy {
+/** A host that a function wants to reach. */
+export interface Wanted {
+  readonly hostname: string
+  readonly port: number
+  readonly secure: boolean
+}
+
+/**
+ * The operator's policy as it counts for one host, which the operator may have named with its port. The private hosts of
+ * it are for functions whose `net` names them: `*` means the public ones.
+ */
+export function allowing(policy: FetchPolicy, net: readonly string[], { hostname, port, secure }: Wanted): FetchPolicy {
+  const named = net.filter((entry) => entry !== '*')
+  if (!isListed(named, hostname, port, secure)) return { ...policy, allowHosts: [] }
   const wanted = `${hostname}:${port}`.toLowerCase()
   const allowed = (policy.allowHosts ?? []).some((host) => host.toLowerCase() === wanted)
   return allowed ? { ...policy, allowHosts: [...policy.allowHosts!, hostname] } : policy

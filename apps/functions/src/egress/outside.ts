@@ -34,7 +34,7 @@ export async function carryOutside(
   }
   let address
   try {
-    address = await resolvePublicHost(hostname, allowing(policy, hostname, port))
+    address = await resolvePublicHost(hostname, allowing(policy, version.policy.net, { hostname, port, secure }))
   } catch (error) {
     return refuse(`fetch to ${target.host} is refused: ${(error as Error).message}`)
   }

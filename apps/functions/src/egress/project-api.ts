@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
-import type { Caller } from '../gateway/caller.ts'
+import { bearerOf, type Caller } from '../gateway/caller.ts'
 import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
 import type { Verify } from '@terrane/auth'
 import type { PublicKey } from '../projects/key-set.ts'
@@ -36,7 +36,8 @@ export interface ProjectAddress {
 
 /**
  * Carries requests to `http://project.internal/…` and to the project's public address to its API. The credentials are the function's own choice if
- * it sends any, else those of the caller it works for; for privileged functions the service role.
+ * it sends any, else those of the caller it works for; for privileged functions the service role. Other functions may send
+ * the service token while they work for a caller of the service role, and it stands for the key of that caller.
  */
 export class ProjectApi implements Disposable {
   readonly #addressOf: (project: string) => ProjectAddress | null
@@ -67,8 +68,10 @@ export class ProjectApi implements Disposable {
     if (!address) return deny(response, 'the project API has no address here')
     const headers = passable(request.headers)
     const { privileged } = version.policy
-    if (privileged === false && sends(headers, serviceToken)) return this.#refuse(outgoing)
-    const keys = privileged === false ? null : { ...address, serviceToken, isDefault: privileged === true }
+    const serviceKey = privileged === false ? keyOfService(call?.caller ?? null) : address.serviceKey
+    if (privileged === false && serviceKey === null && sends(headers, serviceToken)) return this.#refuse(outgoing)
+    const servicesKey = privileged === false ? null : address.servicesKey
+    const keys = { serviceKey, servicesKey, serviceToken, isDefault: privileged === true }
     addCredentials(headers, call?.caller ?? null, keys)
     headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
@@ -104,6 +107,12 @@ function sends(headers: OutgoingHttpHeaders, key: string | null): boolean {
   return key !== null && (headers['apikey'] === key || headers['authorization'] === `Bearer ${key}`)
 }
 
+/** The key by which a caller is the service role, for a function that passes its caller's rights on; null for others. */
+function keyOfService(caller: Caller | null): string | null {
+  if (caller?.rank !== 'service') return null
+  return bearerOf(caller.authorization) ?? caller.apikey
+}
+
 interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {
   /** Stands for the service key in this instance. */
   readonly serviceToken: string | null
@@ -111,17 +120,15 @@ interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {
   readonly isDefault: boolean
 }
 
-/** @param keys null for functions that are not privileged */
-function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: Keys | null): void {
+function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: Keys): void {
   if (headers['apikey'] === undefined && headers['authorization'] === undefined) {
-    const own = keys?.isDefault === true ? keys.serviceKey : null
+    const own = keys.isDefault ? keys.serviceKey : null
     const apikey = own ?? caller?.apikey
     const authorization = own === null ? caller?.authorization : `Bearer ${own}`
     if (apikey != null) headers['apikey'] = apikey
     if (authorization != null) headers['authorization'] = authorization
     return
   }
-  if (!keys) return
   const exchanged = [
     [keys.serviceToken, keys.serviceKey],
     [SERVICES_KEY_PLACEHOLDER, keys.servicesKey],

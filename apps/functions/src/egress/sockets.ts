@@ -63,7 +63,8 @@ async function serve(inside: Socket, visitor: Visitor, { policy, database }: Soc
   if (!isListed(version.policy.net, hostname, port, true))
     throw new Error(`connection to ${target} is not allowed: add it to "net" in function.json`)
   const refused = (error: Error) => new Error(`connection to ${target} failed: ${error.message}`)
-  const address = await resolvePublicHost(hostname, allowing(policy, hostname, port)).catch((error: Error) => {
+  const allowed = allowing(policy, version.policy.net, { hostname, port, secure: true })
+  const address = await resolvePublicHost(hostname, allowed).catch((error: Error) => {
     throw refused(error)
   })
   const outside = connect({ host: address, port, allowHalfOpen: true, noDelay: true })

@@ -70,9 +70,29 @@ test('a bad one is not remembered, and is refused beside a good one', async () =
 
 test('nothing sent is nobody; a key of the shared services has no rank here', async () => {
   const { authenticate } = counting()
-  expect(authenticate('p', {})).toEqual({ rank: 'none', claims: null, apikey: null, authorization: null })
+  expect(authenticate('p', {})).toEqual({
+    rank: 'none',
+    claims: null,
+    apikey: null,
+    authorization: null,
+    serviceHeaders: [],
+  })
   expect(await authenticate('p', { apikey: 'services' })).toMatchObject({ rank: 'none' })
   expect(await authenticate('p', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
+})
+
+test.each([
+  ['a user decides', { apikey: 'service_role', authorization: 'Bearer authenticated' }, 'user', ['apikey']],
+  ['Authorization is empty', { apikey: 'service_role', authorization: '' }, 'service', ['apikey']],
+  ['both are the same', { apikey: 'service_role', authorization: 'bearer  service_role' }, 'service', 'both'],
+  ['apikey is of the anon role', { apikey: 'anon', authorization: 'Bearer service_role' }, 'service', 'bearer'],
+  ['apikey is no key', { apikey: 'bad', authorization: 'Bearer service_role' }, 'none', 'bearer'],
+  ['Authorization is no key', { apikey: 'service_role', authorization: 'Basic YTpi' }, 'service', ['apikey']],
+])('the headers with a key of the service role are known where %s', async (_, sent, rank, found) => {
+  const { authenticate } = counting()
+  const all = { both: ['apikey', 'authorization'], bearer: ['authorization'] }
+  const serviceHeaders = typeof found === 'string' ? all[found as keyof typeof all] : found
+  for (let n = 0; n < 2; n++) expect(await authenticate('p', sent, 'none')).toMatchObject({ rank, serviceHeaders })
 })
 
 test('an address asks so often in a minute, whatever its key; the service role and other addresses are not counted for it', async () => {
@@ -100,7 +120,7 @@ test('an address that sends wrong keys has no more of them looked up, but for th
 
 test('for a function that anyone may call, credentials of others are the function’s, and count as absent', async () => {
   const { asked, authenticate } = counting()
-  const nobody = { rank: 'none', claims: null, apikey: null, authorization: null }
+  const nobody = { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
   for (const authorization of ['Bearer bad', 'Basic YTpi', 'Bearer', 'whsec'])
     expect(await authenticate('p', { authorization }, 'none')).toEqual(nobody)
   const anon = { rank: 'anon', apikey: 'anon', authorization: null }

@@ -12,7 +12,7 @@ const RANKS: Readonly<Record<Role, Caller['rank']>> = {
   services: 'none',
   operator: 'none',
 }
-const NOBODY: Caller = { rank: 'none', claims: null, apikey: null, authorization: null }
+const NOBODY: Caller = { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
 
 /** Time for which a result is cached. A revoked key stops working after this and the keyring's own cache time. */
 const REUSE_MS = 10_000
@@ -54,10 +54,15 @@ type Identify = (headers: IncomingHttpHeaders) => Caller | Promise<Caller>
  * counts as absent here; so does a key that is not the project's, or one too many to be looked up.
  */
 function identifyAny(identify: Identify, headers: IncomingHttpHeaders): Caller | Promise<Caller> {
-  const otherwise = (error: unknown): Caller | Promise<Caller> => {
+  const otherwise = async (error: unknown): Promise<Caller> => {
     if (notAuthenticated(error) === null) throw error
-    const { authorization, ...rest } = headers
-    return authorization === undefined || rest['apikey'] === undefined ? NOBODY : identifyAny(identify, rest)
+    const { apikey, authorization } = headers
+    if (authorization === undefined || apikey === undefined) return NOBODY
+    const caller = await identifyAny(identify, { apikey })
+    if (caller !== NOBODY) return caller
+    // A key of the service role is kept from the function whatever stands beside it.
+    const { serviceHeaders } = await identifyAny(identify, { authorization })
+    return serviceHeaders.length === 0 ? NOBODY : { ...NOBODY, serviceHeaders }
   }
   try {
     const caller = identify(headers)
@@ -77,7 +82,13 @@ function identification(verifierOf: (project: string) => Verify, limits: RateLim
     const found = known.get(key)
     if (found && now < found.until) return found.caller
     const credentials = readCredentials(headers)
-    const verify = () => authenticateEither(credentials, verifierOf(project))
+    const services = new Set<string | null>()
+    const verifyOne = async (credential: string) => {
+      const principal = await verifierOf(project)(credential)
+      if (principal.role === 'service_role') services.add(credential)
+      return principal
+    }
+    const verify = () => authenticateEither(credentials, verifyOne)
     return limits.verify(address, key, verify).then((principal) => {
       if (!principal) return NOBODY
       const caller: Caller = {
@@ -85,6 +96,10 @@ function identification(verifierOf: (project: string) => Verify, limits: RateLim
         claims: encodeURIComponent(JSON.stringify(principal.claims)),
         apikey: credentials.apikey,
         authorization: authorization ?? null,
+        serviceHeaders: [
+          ...(services.has(credentials.apikey) ? (['apikey'] as const) : []),
+          ...(services.has(credentials.bearer) ? (['authorization'] as const) : []),
+        ],
       }
       known.delete(key)
       if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value!)

@@ -8,6 +8,13 @@ export interface Caller {
   readonly claims: string | null
   readonly apikey: string | null
   readonly authorization: string | null
+  /** Headers whose value is of the service role, also where the other one decides the rank. */
+  readonly serviceHeaders: readonly ('apikey' | 'authorization')[]
+}
+
+/** The key or token of a Bearer Authorization; null where there is none. */
+export function bearerOf(authorization: string | null): string | null {
+  return /^bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
 /**

@@ -34,6 +34,8 @@ export interface GatewayOptions {
   readonly onFinished: (invocation: Invocation) => void
   /** True for the address of a proxy that is believed about the caller's address. */
   readonly trusts: (address: string) => boolean
+  /** The address of the caller, as the last trusted proxy names it. */
+  readonly clientOf: (request: IncomingMessage) => string
   /** Told once for each version and text when headers of a function's answers are left out. */
   readonly onNarrowed: (version: FunctionVersion, text: string) => void
   /** Whether a function's answer may act as a page of the origin that it comes from. */
@@ -61,6 +63,7 @@ export class Gateway implements Desk, Disposable {
   readonly resourceLimitStatus: number
   readonly ownOrigin: boolean
   readonly trusts: (address: string) => boolean
+  readonly clientOf: (request: IncomingMessage) => string
   readonly #options: GatewayOptions
   readonly #sockets = new OpenSockets()
   readonly #narrowed = new WeakMap<FunctionVersion, Set<string>>()
@@ -76,6 +79,7 @@ export class Gateway implements Desk, Disposable {
     this.resourceLimitStatus = options.resourceLimitStatus
     this.ownOrigin = options.ownOrigin
     this.trusts = options.trusts
+    this.clientOf = options.clientOf
   }
 
   /** Closes all WebSockets: the host is about to end. */

@@ -67,6 +67,8 @@ export function requestHead(
   ids: {
     readonly requestId: string
     readonly call: string
+    /** Address of the caller, as the last trusted proxy names it. */
+    readonly client: string
     readonly claims: string | null
     readonly exchanged: Exchanged | null
   },
@@ -81,7 +83,7 @@ export function requestHead(
       isTrusted,
       exchanged: ids.exchanged,
     }) +
-    `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
+    `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n${INTERNAL}client: ${ids.client}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
     (upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
     (bodiless
@@ -97,19 +99,20 @@ export interface Exchanged {
 }
 
 /**
- * In requests of the service role the key that decided is replaced by the instance's own token, which code compares
- * with its environment; null for other callers.
+ * Keys of the service role are replaced by the instance's own token, which code compares with its environment; null for
+ * requests without one.
  *
  * @param token of the instance
  */
 export function exchangeServiceKey(
-  { rank, apikey, authorization }: Pick<Caller, 'rank' | 'apikey' | 'authorization'>,
+  { serviceHeaders }: Pick<Caller, 'serviceHeaders'>,
   token: string,
 ): Exchanged | null {
-  if (rank !== 'service') return null
-  const bearer = authorization === null ? null : /^bearer +(\S+)\s*$/i.exec(authorization)?.[1]
-  const isSent = apikey !== null && (bearer === null || bearer === apikey)
-  return { authorization: bearer == null ? null : `Bearer ${token}`, apikey: isSent ? token : null }
+  if (serviceHeaders.length === 0) return null
+  return {
+    authorization: serviceHeaders.includes('authorization') ? `Bearer ${token}` : null,
+    apikey: serviceHeaders.includes('apikey') ? token : null,
+  }
 }
 
 /**

@@ -2,11 +2,11 @@ import type { Instance } from './instance.ts'
 
 /** The pool interface that the host-wide limit uses. */
 export interface Tenant {
-  /** Its longest unused instance without work that it can spare, if any. */
+  /** An instance without work that it can spare, if any: one that is told to end, else the longest unused. */
   spare(): Instance | null
 }
 
-/** Bounds the number of instances on this host; makes room by ending the one that has been idle longest. */
+/** Bounds the number of instances on this host; makes room by ending one that is told to end, else the one that has been idle longest. */
 export class Capacity {
   readonly #limit: number
   readonly #tenants = new Set<Tenant>()
@@ -34,7 +34,7 @@ export class Capacity {
       let oldest: Instance | null = null
       for (const tenant of this.#tenants) {
         const spare = tenant.spare()
-        if (spare && (!oldest || spare.usedAt < oldest.usedAt)) oldest = spare
+        if (spare && (!oldest || isBefore(spare, oldest))) oldest = spare
       }
       if (!oldest) return false
       oldest.kill('idle')
@@ -46,4 +46,9 @@ export class Capacity {
   give(): void {
     this.#count--
   }
+}
+
+function isBefore(a: Instance, b: Instance): boolean {
+  if ((a.doom === null) !== (b.doom === null)) return a.doom !== null
+  return a.usedAt < b.usedAt
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { signToken } from '@terrane/auth'
+import { addressesOf } from '../environment.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Project } from '../projects/project.ts'
 
-/** Keys of one instance, and the variables that carry them. */
+/** Keys of one instance, and the variables that carry them and the addresses of its project. */
 export interface InstanceKeys {
   readonly env: Readonly<Record<string, string>>
-  /** Stands for the service key on this instance's sockets, where the function is privileged. */
+  /** Stands for the service key on this instance's sockets, where the function or its caller may use it. */
   readonly serviceToken: string
 }
 
@@ -16,23 +17,26 @@ export type IssueKeys = (version: FunctionVersion) => Promise<InstanceKeys>
 /** Lifetime of an instance's keys in seconds; the instance is replaced before they end. */
 export const KEYS_SECONDS = 3600
 
+/** Longest time for which the start of an instance waits for public keys, in milliseconds. */
+const PATIENCE_MS = 1000
+
 /**
- * Issues the keys of instances: the public keys of the project, and a token in the form of a service-role key. For
- * privileged functions the host exchanges the token for the real key on calls to the project's API, and the real key for
- * the token in requests of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
+ * Issues the keys of instances: the address and the public keys that the project has now, and a token in the form of a service-role key. The host
+ * exchanges the real key for the token in requests of the service role, and the token for the real key on calls to the
+ * project's API: always for privileged functions, for others while they answer a caller of the service role. No verifier accepts the token's signature, so it has no rights elsewhere.
  *
- * @param onFailed called when the public keys cannot be fetched
+ * @param onFailed called when the public keys cannot be fetched, or not soon: the instance starts without them
  */
 export function issueKeys(
-  projectOf: (id: string) => Pick<Project, 'ref' | 'publicKeys'> | null,
+  projectOf: (id: string) => Pick<Project, 'ref' | 'publicKeys' | 'publicUrl' | 'anonKey'> | null,
   onFailed: (version: FunctionVersion, error: unknown) => void,
 ): IssueKeys {
   const secret = randomBytes(32).toString('hex')
   return async (version) => {
     const project = projectOf(version.project)
-    const env: Record<string, string> = {}
+    const env: Record<string, string> = project ? addressesOf(project) : {}
     try {
-      if (project) env['SUPABASE_JWKS'] = JSON.stringify({ keys: await project.publicKeys() })
+      if (project) env['SUPABASE_JWKS'] = JSON.stringify({ keys: await soon(project.publicKeys()) })
     } catch (error) {
       onFailed(version, error)
     }
@@ -47,5 +51,16 @@ export function issueKeys(
     for (const name of names) env[name] = token
     env['SUPABASE_SECRET_KEYS'] = JSON.stringify({ default: token })
     return { env, serviceToken: token }
+  }
+}
+
+/** @throws an error when the keys are not there in time */
+async function soon<T>(keys: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`it has not answered in ${PATIENCE_MS} ms`)), PATIENCE_MS)
+  try {
+    return await Promise.race([keys, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -65,7 +65,7 @@ export interface InstanceOptions {
 
 const PING_AFTER_USE_MS = 1000
 /** Time for what a function does when it is told that its instance ends (`beforeunload`). */
-const GRACE_MS = 2000
+export const GRACE_MS = 2000
 /** Stall of the event loop, in milliseconds, from which an instance is busy and gets no further calls until it answers. */
 const BUSY_MS = 50
 const NICE = 5
@@ -93,6 +93,8 @@ export class Instance {
   window = 1
   /** True while its event loop computes instead of answering. */
   busy = false
+  /** True when it is being ended without grace. */
+  isKilled = false
   /** Called after each answer to a ping. */
   onPong: () => void = ignore
   #alive = true
@@ -200,6 +202,7 @@ export class Instance {
   /** Ends the process at once. */
   kill(reason: ExitReason): void {
     if (!this.#alive) return
+    this.isKilled = true
     this.#reason ??= reason
     this.upstream.close()
     try {

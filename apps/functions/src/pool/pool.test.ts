@@ -29,12 +29,18 @@ class FakeInstance {
     this.probes++
   }
   doom: ExitReason | null = null
+  isKilled = false
+  /** Whether it takes time to end when it is dismissed. */
+  lingers = false
   dismiss(reason: ExitReason) {
-    this.kill(reason)
+    if (!this.lingers) return this.kill(reason)
+    this.accepting = false
+    this.doom = reason
   }
   kill(reason: ExitReason) {
     this.accepting = false
-    this.doom = reason
+    this.isKilled = true
+    this.doom ??= reason
     this.#ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
   }
 }
@@ -247,5 +253,37 @@ test('a full host ends the instance that has been idle longest, wherever it is',
   c.pool.check(performance.now(), 0)
   await settle()
   expect([a.made[0]!.accepting, b.made[0]!.accepting, waiting.instance !== null]).toEqual([true, false, true])
+  expect(capacity.used).toBe(2)
+})
+
+test('an instance that is told to end gives its place on the host before an idle one does, and gives it once', async () => {
+  const capacity = new Capacity(2)
+  const idle = makePool({ capacity })
+  const ending = makePool({ capacity, idleMs: 0 })
+  for (const { ask, release, made } of [idle, ending]) {
+    ask()
+    await settle()
+    release(made[0]!)
+  }
+  const [leaving] = ending.made
+  leaving!.lingers = true
+  ending.pool.check(performance.now() + 1, 0)
+  expect([leaving!.doom, leaving!.isKilled, capacity.used]).toEqual(['idle', false, 2])
+  const wanting = makePool({ capacity })
+  const { outcome } = wanting.ask()
+  expect([leaving!.isKilled, idle.made[0]!.isKilled]).toEqual([true, false])
+  await settle()
+  expect([outcome.instance, capacity.used]).toEqual([wanting.made[0], 2])
+})
+
+test('two requests for a place are not given that of the same instance', async () => {
+  const capacity = new Capacity(2)
+  const { ask, release, made } = makePool({ capacity })
+  const asked = Array.from({ length: 3 }, () => ask().outcome)
+  await settle()
+  for (const { instance } of asked) release(instance!)
+  expect([capacity.take(), capacity.take(), capacity.take()]).toEqual([true, true, false])
+  expect(made.map(({ isKilled }) => isKilled)).toEqual([true, true])
+  await settle()
   expect(capacity.used).toBe(2)
 })

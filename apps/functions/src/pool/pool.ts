@@ -121,10 +121,13 @@ export class Pool implements Tenant {
   }
 
   spare(): Instance | null {
+    // One that was killed has given its place away already.
+    const unused = this.#instances.filter((instance) => !instance.working && !instance.isKilled)
+    const dismissed = unused.find(({ doom }) => doom !== null)
+    if (dismissed) return dismissed
     if (this.#queue.length > 0 || this.#staying <= this.#options.min) return null
     let oldest: Instance | null = null
-    for (const instance of this.#instances)
-      if (!instance.working && (!oldest || instance.usedAt < oldest.usedAt)) oldest = instance
+    for (const instance of unused) if (!oldest || instance.usedAt < oldest.usedAt) oldest = instance
     return oldest
   }
 

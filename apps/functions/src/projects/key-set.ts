@@ -1,10 +1,10 @@
 import { readBytes } from '@terrane/service'
-import type { FetchImplementation } from 'jose'
+import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
 
 /** Key sets are small. A longer answer is not read to its end. */
 const KEY_SET_BYTES = 262_144
-const KEPT_MS = 600_000
-const FETCH_MS = 5000
+/** Time for which a failure stands, so that a host that hangs is not asked at every start of an instance. */
+const FAILURE_KEPT_MS = 30_000
 const PUBLIC_KINDS: ReadonlySet<unknown> = new Set(['EC', 'RSA', 'OKP'])
 /** Members of private keys (RFC 7518, sections 6.2.2 and 6.3.2). */
 const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'])
@@ -13,39 +13,34 @@ const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq',
 export type PublicKey = Readonly<Record<string, unknown>>
 
 /** Fetches a key set for `jose`; never more than {@link KEY_SET_BYTES} of it. */
-export const fetchKeySet: FetchImplementation = async (url, options) => {
+const fetchKeySet: FetchImplementation = async (url, options) => {
   const { status, body } = await fetch(url, options)
   return new Response(await readBytes(body, KEY_SET_BYTES), { status })
 }
 
-/** The public keys that verify a project's tokens, for functions that verify tokens themselves. */
+/** The key set of a project: it verifies tokens here, and its public keys are for functions that verify tokens themselves. */
 export class KeySet {
-  readonly #url: string
-  #kept: Promise<readonly PublicKey[]> | null = null
-  #until = 0
+  /** For `jose`. */
+  readonly remote: ReturnType<typeof createRemoteJWKSet>
+  #reading: Promise<readonly PublicKey[]> | null = null
+  #readUntil = 0
 
   constructor(url: string) {
-    this.#url = url
+    this.remote = createRemoteJWKSet(new URL(url), { [customFetch]: fetchKeySet })
   }
 
-  /** The keys, at most ten minutes old. @throws an error when they cannot be fetched */
+  /** The keys, at most ten minutes old. @throws an error when they cannot be fetched, the same one for 30 seconds */
   read(): Promise<readonly PublicKey[]> {
-    const now = performance.now()
-    if (this.#kept && now < this.#until) return this.#kept
-    const kept = this.#fetch()
-    this.#kept = kept
-    this.#until = now + KEPT_MS
-    kept.catch(() => {
-      if (this.#kept === kept) this.#kept = null
-    })
-    return kept
-  }
-
-  async #fetch(): Promise<readonly PublicKey[]> {
-    const signal = AbortSignal.timeout(FETCH_MS)
-    const answer = await fetchKeySet(this.#url, { method: 'GET', headers: new Headers(), redirect: 'manual', signal })
-    if (!answer.ok) throw new Error(`the key set of the project answers with status ${answer.status}`)
-    return publicKeysOf(await answer.json())
+    if (this.remote.fresh) return Promise.resolve(publicKeysOf(this.remote.jwks()))
+    if (this.#reading && performance.now() < this.#readUntil) return this.#reading
+    const reading = this.remote.reload().then(() => publicKeysOf(this.remote.jwks()))
+    this.#reading = reading
+    this.#readUntil = Number.POSITIVE_INFINITY
+    const settled = (keptMs: number) => () => {
+      if (this.#reading === reading) this.#readUntil = performance.now() + keptMs
+    }
+    reading.then(settled(0), settled(FAILURE_KEPT_MS))
+    return reading
   }
 }
 

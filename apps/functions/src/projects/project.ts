@@ -1,7 +1,6 @@
 import { createVerifier, hashKey, keyPrincipal, type TokenTrust, type Verify } from '@terrane/auth'
 import type { KnownKeys } from '@terrane/control'
-import { createRemoteJWKSet, customFetch } from 'jose'
-import { KeySet, fetchKeySet, type PublicKey } from './key-set.ts'
+import { KeySet, type PublicKey } from './key-set.ts'
 
 /** A project as the functions host knows it. */
 export interface Project {
@@ -71,7 +70,7 @@ export function projectOf(
     projectRef: names.ref,
     audiences,
     ...(jwtSecret !== undefined && { jwtSecret }),
-    ...(jwksUrl !== undefined && { jwks: createRemoteJWKSet(new URL(jwksUrl), { [customFetch]: fetchKeySet }) }),
+    ...(keySet && { jwks: keySet.remote }),
   }
   return {
     ...names,

@@ -14,7 +14,7 @@ import type { Project } from '../projects/project.ts'
 import type { VersionStore } from '../version-store.ts'
 import { admitting, readAdmission } from './admission.ts'
 import { packagePlaces } from '../bundle/package-places.ts'
-import { readSupabaseRules, supabaseConfigFile } from '../bundle/supabase-config.ts'
+import { isEnabled, supabaseConfigFile } from '../bundle/supabase-config.ts'
 import { buildFolder, fixedInputs, readEnvFile, usualEntries, type BuiltFolder } from './function-folder.ts'
 import { LatestFirst } from './latest-first.ts'
 import { isStill, lookAt, treeOf, type Tree } from './snapshot.ts'
@@ -371,16 +371,6 @@ export class FolderSource implements AsyncDisposable {
       }
     }
     this.#watcher.watch(name, folders)
-  }
-}
-
-/** False for a function that config.toml turns off. */
-function isEnabled(folder: string): boolean {
-  try {
-    return readSupabaseRules(folder)?.enabled !== false
-  } catch {
-    // The build says what is wrong with it.
-    return true
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleFiles, bundleFolder } from '../../src/bundle/bundle.ts'
 import { pickStatic } from '../../src/bundle/static-files.ts'
-import { onWebSocket, type FetchPolicy } from '@terrane/service'
+import { clientAddress, onWebSocket, type FetchPolicy } from '@terrane/service'
 import { DATABASE_URL_INSIDE } from '../../src/database/address.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { DatabaseDoor } from '../../src/database/door.ts'
@@ -146,6 +146,7 @@ export async function startHost(options: {
         }),
       onNarrowed: ({ name }, text) => narrowed.push(`${name}: ${text}`),
       trusts: () => options.trustsPeers ?? false,
+      clientOf: clientAddress(options.trustsPeers ? ['127.0.0.1'] : []),
       ownOrigin: options.ownOrigin ?? true,
       resourceLimitStatus: 546,
       bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,
@@ -217,12 +218,16 @@ const testAuthenticate = (headers: IncomingHttpHeaders, needed: Policy['auth']):
   const key = bearer ?? (headers['apikey'] as string | undefined)
   const isKnown = key === 'anon' || key === 'user' || key === 'service'
   if (key === undefined || (!isKnown && needed === 'none'))
-    return { rank: 'none', claims: null, apikey: null, authorization: null }
+    return { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
   if (!isKnown) throw Object.assign(new Error('The key is not known here'), { code: 'UNAUTHORIZED' })
   return {
     rank: key,
     claims: encodeURIComponent(JSON.stringify({ role: key, name: 'Zoë' })),
     apikey: (headers['apikey'] as string | undefined) ?? null,
     authorization: headers.authorization ?? null,
+    serviceHeaders: [
+      ...(headers['apikey'] === 'service' ? (['apikey'] as const) : []),
+      ...(bearer === 'service' ? (['authorization'] as const) : []),
+    ],
   }
 }

@@ -48,7 +48,7 @@ class World {
     const live = { version, pool } as unknown as LiveFunction
     const desk = {
       functions: { currentOf: () => (random() < 0.95 ? live : undefined) },
-      authenticate: () => ({ rank: 'service', claims: null }),
+      authenticate: () => ({ rank: 'service', claims: null, serviceHeaders: [] }),
       depths: { read: () => 0 },
       bodies: {
         reserve: (bytes: number) => {
@@ -64,6 +64,7 @@ class World {
       resourceLimitStatus: 546,
       ownOrigin: true,
       trusts: () => false,
+      clientOf: () => '203.0.113.7',
       finished: () => this.counts.finished++,
       labels: () => ({}),
     } as unknown as Desk

@@ -39,6 +39,7 @@ export interface Desk {
   readonly resourceLimitStatus: number
   readonly ownOrigin: boolean
   readonly trusts: (address: string) => boolean
+  readonly clientOf: (request: IncomingMessage) => string
   finished(invocation: Invocation): void
   /** Says in the function's log what is left out of its answers. */
   narrowed(version: FunctionVersion, text: string): void
@@ -146,9 +147,9 @@ export class Invocation implements Exchange, Waiter, Call {
     if (!this.#enter('called')) return
     this.#instance = instance
     instance.begin(this)
-    const { privileged } = this.#live.version.policy
-    const exchanged = privileged === false ? null : exchangeServiceKey(this.caller!, instance.serviceToken)
-    const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims, exchanged }
+    const exchanged = exchangeServiceKey(this.caller!, instance.serviceToken)
+    const client = this.#desk.clientOf(this.#request)
+    const ids = { requestId: this.requestId, call: this.id, client, claims: this.caller!.claims, exchanged }
     const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
     const upgrades = this.#upgrade !== null
     const { content, length } = this.#body

@@ -179,7 +179,7 @@ export async function run(platform: Platform): Promise<void> {
         requestId: headers.get('x-request-id') ?? '',
         call: headers.get('x-terrane-call') ?? '',
         claims: claimsOf(headers.get('x-terrane-claims')),
-        client: headers.get('x-forwarded-for')?.split(',', 1)[0]?.trim() ?? '',
+        client: headers.get('x-terrane-client') ?? '',
         held: 0,
       }
       hideInternal(request, headers)

@@ -10,13 +10,14 @@ export interface EventScope {
   onbeforeunload?: unknown
 }
 
-/** Time for a listener of `beforeunload`, when it holds nothing by `waitUntil`; the host ends the process at the latest. */
-const UNLOAD_MS = 5000
+/** Time for a listener of `beforeunload`, when it holds nothing by `waitUntil`: less than the host's grace, which ends the process. */
+const UNLOAD_MS = 1900
 
 /** Watches which listeners a program adds. */
 export class GlobalEvents {
   readonly #scope: EventScope
-  readonly #works = new Set<Promise<unknown>>()
+  /** Null while the instance is not told to end. */
+  #works: Set<Promise<unknown>> | null = null
   #isAwaited = false
 
   /** @param onFetch takes the handler of a program that listens to `fetch` */
@@ -32,19 +33,22 @@ export class GlobalEvents {
     Object.defineProperty(scope, 'addEventListener', { value: add, configurable: true, writable: true })
   }
 
-  /** Work that belongs to no call, and is waited for when the instance ends. */
+  /** Work that belongs to no call; what begins while the instance is told to end is waited for. */
   hold(work: Promise<unknown>): void {
-    this.#works.add(work)
+    this.#works?.add(work)
   }
 
   /** Tells the program that its instance ends, and resolves when it may. @param reason as Supabase names it */
   async unload(reason: string): Promise<void> {
     if (!this.#isAwaited && typeof this.#scope.onbeforeunload !== 'function') return
-    this.#works.clear()
+    const works = (this.#works = new Set())
     const event = new Event('beforeunload', { cancelable: true })
     this.#scope.dispatchEvent!(Object.assign(event, { detail: { reason } }))
-    if (this.#works.size > 0) await Promise.allSettled(this.#works)
-    else await new Promise((resolve) => setTimeout(resolve, UNLOAD_MS))
+    if (works.size === 0) await new Promise((resolve) => setTimeout(resolve, UNLOAD_MS))
+    for (let waited = -1; waited < works.size;) {
+      waited = works.size
+      await Promise.allSettled(works)
+    }
   }
 }
 
