@@ -1,13 +1,15 @@
-// Does a test notice? Makes small changes in the sources, drawn by a seed, one at a time, and runs the everyday tests that
-// could notice until one fails: those beside the file first, then its package, then the packages that depend on it. It
-// changes the working tree that it is in and puts it back: run it in a clone.
+// Does a test notice? Makes small changes in the sources, drawn by a seed, one at a time, and runs everyday tests until one
+// fails: those that import the file, the nearest first, then all others of its package. It changes the working tree that it
+// is in and puts it back: run it in a clone.
 // `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
-import { spawn } from 'node:child_process'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { seededRandom } from '@terrane/core'
-import { workspacesOf } from './inputs.ts'
+import { testsThatImport } from './importers.ts'
 import { allMutations, type Mutation } from './mutations.ts'
 import { ROOT, filesOf, folderOf } from './tiers.ts'
 
@@ -19,7 +21,9 @@ const { values } = parseArgs({
   },
 })
 /** A run that takes longer hangs, and so is noticed. */
-const LIMIT_MS = 600_000
+const LIMIT_MS = 1_800_000
+/** Files that run first: most changes are noticed near by. */
+const NEAREST = 4
 
 const random = seededRandom(Number(values.seed))
 const drawn = allMutations()
@@ -40,20 +44,21 @@ for (const [index, mutation] of drawn.entries()) {
 }
 console.log(`${drawn.length - survived} of ${drawn.length} noticed`)
 
-/** The tests that noticed a change: `beside`, or a package; null when none did. */
+/** The tests that noticed a change; null when none did. */
 async function findNoticing(mutation: Mutation): Promise<string | null> {
   const path = join(ROOT, mutation.file)
-  const text = readFileSync(path, 'utf8')
-  const restore = () => writeFileSync(path, text)
+  const source = readFileSync(path, 'utf8')
+  const restore = () => writeFileSync(path, source)
   process.once('exit', restore)
-  writeFileSync(path, text.slice(0, mutation.start) + mutation.after + text.slice(mutation.end))
+  writeFileSync(path, source.slice(0, mutation.start) + mutation.after + source.slice(mutation.end))
   try {
     const own = folderOf(mutation.file)
-    const all = filesOf(own, 'everyday')
-    const beside = all.filter((file) => dirname(file) === dirname(mutation.file))
-    if (await isNoticed(beside)) return 'beside'
-    if (await isNoticed(all.filter((file) => !beside.includes(file)))) return own
-    for (const folder of dependents(own)) if (await isNoticed(filesOf(folder, 'everyday'))) return folder
+    const importing = testsThatImport(mutation.file)
+    const others = filesOf(own, 'everyday').filter((file) => !importing.includes(file))
+    for (const files of [importing.slice(0, NEAREST), importing.slice(NEAREST), others]) {
+      const failed = await failedOf(files)
+      if (failed !== null) return failed
+    }
     return null
   } finally {
     restore()
@@ -61,22 +66,25 @@ async function findNoticing(mutation: Mutation): Promise<string | null> {
   }
 }
 
-function dependents(folder: string): string[] {
-  const folders = globSync('{packages,apps,infra}/*/package.json', { cwd: ROOT }).map((path) => dirname(path))
-  return folders.filter((other) => other !== folder && workspacesOf(other).includes(folder))
+/** The first failed test of some files with its message; null when all pass. */
+async function failedOf(files: readonly string[]): Promise<string | null> {
+  if (files.length === 0) return null
+  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
+  const args = [vitest, 'run', '--bail=1', '--reporter=verbose', ...files]
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), LIMIT_MS)
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), exitOf(child)])
+  clearTimeout(timer)
+  if (code === 0) return null
+  const lines = stripVTControlCharacters(output + errors)
+    .split('\n')
+    .map((line) => line.trim())
+  const failed = lines.find((line) => line.startsWith('FAIL ')) ?? 'a run that did not end or start'
+  const message = lines.find((line) => /^[A-Za-z]*Error\b/.test(line)) ?? ''
+  return `${failed} ${message.slice(0, 100)}`
 }
 
-function isNoticed(files: readonly string[]): Promise<boolean> {
-  if (files.length === 0) return Promise.resolve(false)
-  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = [vitest, 'run', '--bail=1', '--reporter=dot', ...files]
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore', detached: true })
-  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), LIMIT_MS)
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('exit', (code) => {
-      clearTimeout(timer)
-      resolve(code !== 0)
-    })
-  })
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code
 }

@@ -33,7 +33,7 @@ const IMPORT = /\b(?:from|import|import\()\s*'([^']+)'/g
 /** Test files of a package folder that belong to a lane, as paths from the root of the repository. */
 export function filesOf(folder: string, lane: Lane): string[] {
   const files = globSync(TEST_FILES, { cwd: ROOT }).filter((file) => file.startsWith(`${folder}/`))
-  return files.filter((file) => lanesOf(tierOf(file)).includes(lane)).toSorted()
+  return files.filter((file) => lanesOfFile(file).includes(lane)).toSorted()
 }
 
 /** The package folder of a file, from the root of the repository: `packages/core`. */
@@ -51,6 +51,11 @@ export function tierOf(file: string): Tier {
 /** Whether a file draws random cases, of which an everyday run takes a share and the long lane all. */
 export function hasRandomCases(file: string): boolean {
   return importsOf(join(ROOT, file), new Set()).includes('@terrane/testing/property')
+}
+
+/** The lanes that run a test file. */
+export function lanesOfFile(file: string): readonly Lane[] {
+  return lanesOf(tierOf(file))
 }
 
 function lanesOf(tier: Tier): readonly Lane[] {
