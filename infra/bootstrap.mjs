@@ -18,8 +18,8 @@ const machineFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache
 const runId = process.env.TERRANE_RUN ?? randomUUID()
 const stamp = join(root, 'node_modules', '.terrane-install')
 
-/** Turbo tasks that run at once: one for each core, and one more since many of them wait for children. */
-const TASKS_AT_ONCE = Math.max(2, availableParallelism() + 1)
+/** Turbo tasks that run at once: one for each core, and two more since many of them wait for children. */
+const TASKS_AT_ONCE = availableParallelism() + 2
 
 const commands = {
   install: async () => 0,

@@ -108,8 +108,8 @@ export function startVitest(files: readonly string[], report: string, lane: Lane
   // The long lane draws all random cases, of which the others take a share.
   const all = lane === 'long' ? { TERRANE_TEST_ALL: '1' } : {}
   const env = { ...process.env, ...all, TERRANE_TEST_SEED: `${seed()}`, TERRANE_TEST_CPU: cpuFile(report) }
-  const order = process.env['TERRANE_TEST_SHUFFLE']
-  const shuffle = order === undefined ? [] : ['--sequence.shuffle.files', `--sequence.seed=${order}`]
+  const order = process.env['TERRANE_ORDER']
+  const shuffle = order ? ['--sequence.shuffle.files', `--sequence.seed=${order}`] : []
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
   const args = [vitest, 'run', workers, ...config, ...reporters, ...shuffle, ...files]
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env })
