@@ -60,7 +60,7 @@ async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<P
       servicesKey: env['TERRANE_SERVICES_KEY'] || undefined,
       projectRef,
     }
-  // The keys of the local stack open nothing elsewhere, and are nobody else's to see.
+  // The keys of the local stack are valid only there, so they are not sent to another host.
   if (url && !isLoopback(url)) throw keyMissing(url)
   const { keys, ports } = await findStack(env)
   if (ports.origin === undefined) throw notRunning('its origin is being started again')

@@ -1,4 +1,4 @@
-/** Ends the process quietly when nobody reads its output any more, as after `| head`: that is no error. */
+/** Ends the process without an error when its output is closed, as after `| head`. */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

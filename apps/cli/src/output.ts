@@ -27,7 +27,7 @@ export function printOne(record: Shown, line: string, json: boolean | undefined)
   print(json ? JSON.stringify(record, null, 2) : line)
 }
 
-/** One line that is written over while work goes on; where nobody looks at a terminal, nothing. */
+/** A progress line that is overwritten while work goes on; without a terminal nothing is written. */
 export function progressLine(): { show(percent: number | null, message: string): void; end(): void } {
   const { stderr } = process
   let shown = false

@@ -64,7 +64,7 @@ function program(args: string[], input = '') {
 }
 const json = (text: string) => JSON.parse(text) as Record<string, string>
 
-test('a reader that has seen enough ends the command, without a word', async () => {
+test('a command whose output is closed ends without a message', async () => {
   const child = spawn(process.execPath, [PROGRAM, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.destroy()
   let said = ''

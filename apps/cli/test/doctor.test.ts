@@ -166,7 +166,7 @@ describe('doctor names, with a remedy,', () => {
     )
   })
 
-  test('a worker that is not ready, a key that it refuses, jobs that nobody takes, and a clock that is wrong', async () => {
+  test('a worker that is not ready, a key that it refuses, jobs that no worker takes, and a clock that is wrong', async () => {
     expect(await faults(await project({}))).toEqual([])
     expect(await faults(await project({ ready: 503, checks: { database: 'down' } }))).toEqual([
       expect.stringMatching(/not ready: database is down → /),

@@ -1,5 +1,5 @@
-// 10,000 objects on an S3 service, of which a client lists the first 100, as supabase-js asks for it; beside the requests that S3
-// itself takes for as many keys.
+// The first 100 of 10,000 objects on an S3 service, listed as supabase-js asks for them; beside the requests that S3 itself
+// takes for as many keys.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'

@@ -33,7 +33,7 @@ export function compress(bytes: Uint8Array | string, encoding: Encoding): Promis
   return encoding === 'br' ? brotliAsync(bytes, BROTLI) : gzipAsync(bytes, GZIP)
 }
 
-/** Adds a request's header to those that the answer depends on. */
+/** Adds a request header to `Vary`. */
 export function addVary(reply: FastifyReply, name: string): void {
   const known = reply.getHeader('vary')
   const names = known === undefined ? [] : String(known).split(/, */)

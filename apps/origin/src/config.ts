@@ -29,7 +29,7 @@ export const Env = Type.Object({
   TERRANE_PROJECT_ID: Type.Optional(
     Type.String({
       pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-      description: 'Id of the project in the control plane of a pool, whose keys are those that count there.',
+      description: 'Id of the project in the control plane of a pool; only keys of this project are accepted.',
     }),
   ),
   ...ControlEnv,

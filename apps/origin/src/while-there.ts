@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal) => Promise<unknown>
 
-/** Ends the work of a request whose caller has left, which is nobody's error. */
+/** Aborts the work of a request when its client disconnects. */
 export function whileThere(handler: Handler): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
   return async (request, reply) => {
     const gone = new AbortController()

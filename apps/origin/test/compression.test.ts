@@ -27,7 +27,7 @@ async function ask(path: string, headers: Record<string, string> = {}) {
   return { status: response.statusCode, headers: response.headers, trailers: response.trailers, bytes }
 }
 
-describe.each(['br', 'gzip'] as const)('%s is sent to whoever accepts it, for', (encoding) => {
+describe.each(['br', 'gzip'] as const)('%s is sent to clients that accept it, for', (encoding) => {
   test.each([
     '/rest/v1/places?select=id,name&order=id',
     '/rest/v1/?openapi=3.1',

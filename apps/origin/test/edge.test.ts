@@ -59,7 +59,7 @@ test('services that do not run stay the origin’s, and preflights are answered'
 })
 
 describe('answers of functions', () => {
-  test('speak for nobody on a shared origin', async () => {
+  test('set no header for a shared origin', async () => {
     const response = await fetch(`${origin.url}/functions/v1/page`)
     expect(response.status).toBe(200)
     const { headers } = response

@@ -62,7 +62,7 @@ test('plans are not shown unless the operator says so', async () => {
   }
 })
 
-test('functions of extensions are not found unless they are named, whoever asks', async () => {
+test('functions of extensions are not found unless they are named, for any role', async () => {
   for (const key of [origin.keys.anon, origin.keys.service]) {
     const client = origin.client(key)
     expect((await client.rpc('st_generatepoints', { area: 'POINT(0 0)', npoints: 3_000_000 })).error).toMatchObject({

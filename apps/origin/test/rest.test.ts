@@ -185,13 +185,13 @@ describe('reading a table, through supabase-js', () => {
     expect(response.status).toBe(406)
     expect(await response.json()).toMatchObject({ code: 'PGRST106' })
   })
-  test('a media type nobody speaks is 406', async () => {
+  test('an unknown media type is 406', async () => {
     expect((await raw('/places', { headers: { accept: 'image/png' } })).status).toBe(406)
   })
 })
 
 describe('roles', () => {
-  test('a table without a grant is 401 for anon, 403 for a user, open for nobody else', async () => {
+  test('a table without a grant is 401 for anon and 403 for a user', async () => {
     expect((await anon().from('private').select()).error).toMatchObject({ code: '42501' })
     expect((await anon().from('private').select()).status).toBe(401)
     expect((await user().from('private').select()).status).toBe(403)
@@ -223,7 +223,7 @@ describe('roles', () => {
     const key = await origin.sign({ role: 'authenticated', sub })
     expect((await origin.client(key).rpc('who')).data).toEqual({ role: 'authenticated', sub })
   })
-  test('nobody without a key, nor with a bad one', async () => {
+  test('a request without a key or with a bad one is refused', async () => {
     expect((await fetch(`${origin.url}/rest/v1/places`)).status).toBe(401)
     const bad = await fetch(`${origin.url}/rest/v1/places`, { headers: { apikey: 'nope' } })
     expect(bad.status).toBe(401)

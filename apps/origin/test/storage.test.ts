@@ -190,7 +190,7 @@ describe('who may do what', () => {
     expect((await anon.createBucket('mine')).error).toMatchObject({ statusCode: '403' })
     expect((await raw('/object/public/files/x.json')).status).toBe(404)
   })
-  test('nobody without a key, anybody with a bad one is 401, an opaque key works', async () => {
+  test('no key is refused, a bad key is 401, an opaque key works', async () => {
     expect((await raw('/bucket')).status).toBe(401)
     const bad = await raw('/bucket', { headers: { apikey: 'nope' } })
     expect([bad.status, bad.headers.get('content-type')]).toEqual([401, 'application/problem+json'])

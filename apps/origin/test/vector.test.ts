@@ -152,7 +152,7 @@ describe('whose rows', () => {
         insert into public.many select st_setsrid(st_point(i % 360 - 180, i % 170 - 85), 4326) from generate_series(1, 20000) i;
         create index on public.many using gist (geom); analyze public.many;
         alter table public.many enable row level security;
-        create policy nobody on public.many for select to authenticated using (owner is null);
+        create policy not_owned on public.many for select to authenticated using (owner is null);
         grant select on public.many to authenticated; set local role authenticated`)
       const { rows } = await session.query<{ 'QUERY PLAN': string }>(
         'explain select 1 from public.many where geom && st_expand(st_setsrid(st_point(11, 48), 4326), 0.1)',
@@ -161,7 +161,7 @@ describe('whose rows', () => {
     })
     expect(plan).toContain('Index Cond: (geom &&')
   })
-  test('over 500 tiles, asked for in turns and at once, nobody is given a row of another', async () => {
+  test('500 tiles, asked for in turns and at once, hold no row of another role', async () => {
     await origin.db.database.query(`
       create table public.owned (id int primary key, owner uuid, geom geometry(Point, 4326));
       insert into public.owned select i, case when i % 2 = 0 then '${USER}'::uuid else gen_random_uuid() end,

@@ -125,7 +125,7 @@ describe('WebSockets into functions', () => {
     await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true)
   })
 
-  test('an answer speaks for nobody on a shared origin, also one that agrees', async () => {
+  test('an answer sets no header for a shared origin, nor does an accepted upgrade', async () => {
     const shared = await raw(origin, '/functions/v1/echo')
     expect([shared.status, shared.head.includes('set-cookie'), shared.head.includes('x-own: kept')]).toEqual([
       101,

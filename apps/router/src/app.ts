@@ -17,7 +17,7 @@ import { constants } from 'node:zlib'
 import type { Engine } from './engine/engine.ts'
 import { osrmRoutes, osrmServices, routingRoutes, sendProblem, Serving, unknownPath } from './routes.ts'
 
-/** Answers from this size on are compressed for those who accept that. */
+/** Size in bytes from which answers are compressed, if the client accepts it. */
 const COMPRESSED_BYTES = 1024
 
 /** Where the routing engine answers. */
@@ -85,7 +85,7 @@ async function openToBrowsers(scope: Http, origins: readonly string[]): Promise<
     exposedHeaders: ['x-request-id'],
     maxAge: 3600,
   })
-  // Only answers: a body that unpacks to much more than it was is nobody's friend.
+  // Only answers: request bodies are never decompressed, since a small one could unpack to gigabytes.
   await scope.register(compress, {
     globalDecompression: false,
     threshold: COMPRESSED_BYTES,

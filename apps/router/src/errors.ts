@@ -8,7 +8,7 @@ export const ANSWERS = {
   parameterRepeated: problemBody(400_001, 'A parameter stands more than once: send each once', 400),
   keyMissing: problemBody(401_001, 'No key was sent: add it as query apikey or header apikey', 401),
   keyUnknown: problemBody(401_002, 'The key is not known here', 401),
-  keyOfNoUse: problemBody(403_001, 'The key is not good for routes', 403),
+  keyOfNoUse: problemBody(403_001, 'This key has no access to routing', 403),
   bodyTooSlow: problemBody(408_001, 'The request body did not arrive fast enough', 408),
   bodyTooLarge: problemBody(413_001, 'The request body is larger than this server accepts', 413),
   contentTypeUnreadable: problemBody(415_001, 'The content type cannot be read: send application/json', 415),
@@ -61,7 +61,7 @@ export const folderUnwritable = defineError<{ folder: string; reason: string }>(
   'GRAPH_FOLDER_UNWRITABLE',
   'unavailable',
   ({ folder, reason }) => `TERRANE_ROUTING_GRAPH: nothing can be written in ${folder} (${reason})`,
-  () => ({ hint: 'Let the router write in that folder, with room for two graphs and for downloaded extracts.' }),
+  () => ({ hint: 'Make that folder writable for the router, with room for two graphs and for downloaded extracts.' }),
 )
 
 /** The process that builds the graph ended without one. */

@@ -105,7 +105,7 @@ interface JsonRoute {
   Querystring: { readonly json?: string | readonly string[] }
 }
 
-/** The services of OSRM's HTTP interface of which the actions are served. */
+/** The services of OSRM's HTTP interface whose actions are served. */
 export function osrmServices(actions: readonly Action[]): OsrmService[] {
   return OSRM_SERVICES.filter((service) => actions.includes(OSRM_ACTIONS[service]))
 }

@@ -140,7 +140,7 @@ describe('beside routes', () => {
     expect(await ask(action, request)).toMatchObject({ status: 400, body: { error_code: code } })
   })
 
-  test('actions want the key, and only those that are named are served', async () => {
+  test('actions need the key, and only the configured ones are served', async () => {
     expect((await ask('status', {}, { headers: {} })).status).toBe(401)
     await using few = await open({ TERRANE_ROUTING_ACTIONS: 'route, status' })
     await few.until(isRoute, alongStreet(0, 8))

@@ -47,7 +47,7 @@ async function ask(
 test.each([
   ['gzip', gunzipSync],
   ['br', brotliDecompressSync],
-])('a long answer is sent as %s to whoever accepts that', async (encoding, unpack) => {
+])('a long answer is sent as %s to clients that accept it', async (encoding, unpack) => {
   const { headers, raw } = await ask({ body: LONG }, { 'accept-encoding': encoding })
   expect(headers['content-encoding']).toBe(encoding)
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
@@ -56,7 +56,7 @@ test.each([
   expect(unpack(raw).toString()).toBe(LONG)
 })
 
-test('an answer is sent as it is to whoever says nothing, and so is a short one', async () => {
+test('a client that names no encoding gets an answer uncompressed, and a short one is never compressed', async () => {
   const plain = await ask({ body: LONG }, {})
   expect(plain.headers['content-encoding']).toBeUndefined()
   expect(plain.raw.toString()).toBe(LONG)

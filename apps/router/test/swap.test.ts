@@ -46,7 +46,7 @@ test('new data takes over under load: every request is answered by the old graph
   done.abort()
   for (const answers of await Promise.all(clients)) {
     expect(answers.filter((answer) => !isRoute(answer))).toEqual([])
-    // Nobody is answered by an older graph than before.
+    // No client is answered by an older graph than before.
     const towns = answers.map((answer) => streetsOf(answer)[0]!.slice(0, 6))
     expect(towns).toEqual(towns.toSorted())
   }

@@ -87,7 +87,7 @@ export const projectDatabaseRefused = defineError(
 export const browserRefused = defineError(
   'BROWSER_REFUSED',
   'forbidden',
-  () => 'The worker is not for browsers: a service key must never reach one',
+  () => 'Browsers may not call the worker: a service key must never be in a page',
   () => ({ hint: 'Call the worker from server-side code, or use the console.' }),
 )
 

@@ -10,7 +10,7 @@ const monitoring = join(root, 'infra/kubernetes/components/monitoring')
 /** Labels that Prometheus and the registry add. */
 const COMMON = ['app', 'job', 'instance', 'le']
 
-/** Metrics of the apps and their labels, as their sources define them, and those that Node's own collectors do. */
+/** Metrics of the apps and their labels, as their sources and Node's own collectors define them. */
 const known = new Map<string, string[]>()
 for (const pattern of ['apps/*/src/**/*.ts', 'packages/service/src/**/*.ts']) {
   for (const path of globSync(pattern, { cwd: root })) {

@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts'
 /**
  * Tells the commands of this machine where the stack listens: `stack.json` of its folder names a port that answers
  * `GET /?nonce=…` with the ports of what runs now, and proves by its secret that it is this stack. The proof is the HMAC-SHA256 of the
- * nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. So no key is sent to whoever else listens there.
+ * nonce and the body under `terrane-stack:{secret}`, as hex, in the header `terrane-proof`. So no key is sent to another program on that port.
  */
 export async function announce(
   { home, ports, databaseUrl }: Pick<Settings, 'home' | 'ports' | 'databaseUrl'>,

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 
 // Builds the command line for npm into the folder that is named: one file that needs nothing but Node. Within the
-// repository `terrane` runs its sources, and has more commands: those that start or look after an installation.
+// repository `terrane` runs its sources, and has more commands, which start or administer an installation.
 const root = resolve(import.meta.dirname, '../../..')
 const cli = join(root, 'apps/cli')
 const out = resolve(process.argv[2] ?? join(cli, 'dist'))

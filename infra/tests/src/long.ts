@@ -71,7 +71,7 @@ function suites(): Suite[] {
   ]
 }
 
-/** Changed packages first, then those that depend on one, then all others. */
+/** Changed packages first, then packages that depend on one, then all others. */
 function rankOf({ folder }: Suite): number {
   if (isAll || changed.has(folder)) return 0
   return workspacesOf(folder).some((dependency) => changed.has(dependency)) ? 1 : 2

@@ -1,5 +1,5 @@
 // Does a test notice? Makes small changes in the sources, drawn by a seed, one at a time, and runs everyday tests until one
-// fails: those that import the file, the nearest first, then all others of its package. It changes the working tree that it
+// fails: tests that import the file, the nearest first, then all others of its package. It changes the working tree that it
 // is in and puts it back: run it in a clone.
 // `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
 import { spawn, type ChildProcess } from 'node:child_process'

@@ -105,7 +105,7 @@ export function startVitest(files: readonly string[], report: string, lane: Lane
   const config = lane === 'long' ? ['--config', 'vitest.long.config.ts'] : []
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const workers = `--maxWorkers=${files.length > FILES_PER_PROCESS ? 2 : 1}`
-  // The long lane draws all random cases, of which the others take a share.
+  // The long lane draws all random cases, the others a share of them.
   const all = lane === 'long' ? { TERRANE_TEST_ALL: '1' } : {}
   const env = { ...process.env, ...all, TERRANE_TEST_SEED: `${seed()}`, TERRANE_TEST_CPU: cpuFile(report) }
   const order = process.env['TERRANE_ORDER']

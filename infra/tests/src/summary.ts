@@ -32,7 +32,7 @@ const unknown = lanes.filter((lane) => !LANES.includes(lane))
 if (unknown.length > 0) throw new Error(`unknown lane '${unknown[0]}'; one of ${LANES.join(', ')}`)
 
 list('Tests that no lane ran:', leftOut())
-list('Slowest files (seconds, of which CPU):', slowest())
+list('Slowest files (seconds, CPU seconds):', slowest())
 list('Slow files:', slow())
 const outside = reports
   .filter(({ report }) => report.hasErrorOutsideTests)

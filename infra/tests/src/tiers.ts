@@ -48,7 +48,7 @@ export function tierOf(file: string): Tier {
   return TIER_BY_IMPORT.findLast(([, module]) => imported.some((name) => module.test(name)))?.[0] ?? 'unit'
 }
 
-/** Whether a file draws random cases, of which an everyday run takes a share and the long lane all. */
+/** Whether a file draws random cases: an everyday run takes a share of them, the long lane all. */
 export function hasRandomCases(file: string): boolean {
   return importsOf(join(ROOT, file), new Set()).includes('@terrane/testing/property')
 }

@@ -13,7 +13,7 @@ const result = (path: string, status: string): FileResult => ({
   assertionResults: [{ status, fullName: `test of ${path}` }],
 })
 
-/** Runs two files, of which `infra/b.test.ts` fails, and then whatever the second run of it answers. */
+/** Runs two files; `infra/b.test.ts` fails, and its second run answers `again`. */
 async function suite(again: readonly FileResult[] | null) {
   const folder = mkdtempSync(join(tmpdir(), 'terrane-reports-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -43,7 +43,7 @@ describe('the worker wants the same key in both headers', () => {
 })
 
 describe('rest, storage and functions take either header', () => {
-  test('nothing sent is nobody', async () => {
+  test('no credential is no caller', async () => {
     expect(await authenticateEither({ apikey: null, bearer: null }, verify)).toBeNull()
   })
   test('a user token beside an anon key decides', async () => {

@@ -22,7 +22,7 @@ export interface VerifierOptions {
   readonly onlyPublishable?: boolean
 }
 
-/** Most tokens of which is known that the secret signed them. */
+/** Most tokens whose verified signature is remembered. */
 const MAX_KNOWN = 2000
 
 /** Makes the verifier of a process. A configured key is matched first, then a stored one, then a token is verified. */

@@ -39,7 +39,7 @@ export const organizationNotFound = defineError(
   'ORGANIZATION_NOT_FOUND',
   'not_found',
   (f: { organization: string }) => `There is no organization '${f.organization}'`,
-  () => ({ hint: '`terrane org list` shows those that there are.' }),
+  () => ({ hint: '`terrane org list` shows the organizations.' }),
 )
 
 export const organizationAmbiguous = defineError(

@@ -29,7 +29,7 @@ export interface KeyringOptions {
 const UNKNOWN_MS = 5000
 /** Most keys and most unknown keys that are remembered. */
 const MAX_ENTRIES = 10_000
-/** Keys are not looked up again for so long after that failed. */
+/** Time in milliseconds after a failed look-up before the next one. */
 const RETRY_MS = 1000
 
 interface Entry {
@@ -117,7 +117,7 @@ export class Keyring {
       former.freshUntil = Math.min(now + RETRY_MS, former.checkedAt + cacheMs + graceMs)
       return former
     }
-    // After it, by the same thought: a key is not refused before its end, and at most so much later as the query took.
+    // Expiry counts from the end of the query: a key is never refused early, and at most the query's duration late.
     const endsAt = key && key.endsInMs !== null ? this.#now() + key.endsInMs : null
     const entry = key && { key, checkedAt, endsAt, freshUntil: checkedAt + cacheMs }
     if (isCurrent()) this.#remember(sha256, entry, checkedAt)

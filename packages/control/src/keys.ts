@@ -41,7 +41,7 @@ export class Keys {
     return this.#database.transaction((session) => insert(session, wanted))
   }
 
-  /** Keys of an organization or a project, or all; without those that have ended unless `ended`. */
+  /** Keys of an organization or a project, or all; expired and revoked keys only with `ended`. */
   async list(
     of: { readonly organizationId?: string; readonly projectId?: string; readonly ended?: boolean } = {},
   ): Promise<KeyRecord[]> {

@@ -80,7 +80,7 @@ export class Projects {
     const sealed = credentials ? this.#seal(credentials, id) : null
     const folder = `org.${organizationId}/${id}`
     await this.#database.transaction(async (session) => {
-      // The shorter host name goes to whoever comes first.
+      // The shorter host name goes to the first project that asks for it.
       const { rowCount } = await session.query(
         `insert into terrane.projects (id, organization_id, ref, name, host_label, folder, sealed_credentials)
          select $1, $2, $3, $4, case when exists (select 1 from terrane.projects where host_label = $3) then $5 else $3 end, $6, $7

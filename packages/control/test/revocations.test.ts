@@ -62,7 +62,7 @@ describe(`revoked tokens (${testLane()})`, () => {
     await expect(door(token)).rejects.toMatchObject(REFUSED)
     expect(await door(other)).toMatchObject({ subject: 'u' })
   })
-  test('all tokens of an id end, whoever signed them anew, and those of other projects do not', async () => {
+  test('all tokens of an id end, also when signed anew, and tokens of other projects do not', async () => {
     const claims = { jti: 'session-7' }
     const tokens = [await user(claims), await user({ ...claims, more: 1 }), signedByKey(claims)]
     for (const token of tokens) await verify(lake)(token)
@@ -106,7 +106,7 @@ describe(`revoked tokens (${testLane()})`, () => {
     await expect(verifyClaims(token, SECRET, check)).rejects.toMatchObject(REFUSED)
     expect(await verifyClaims(other, SECRET, check)).toMatchObject({ use: 'read' })
   })
-  test('whoever may look keys up may see which tokens were revoked', async () => {
+  test('a role that may look keys up may see which tokens were revoked', async () => {
     const reader = `"Reader of ${randomUUID()}"`
     const sql = await readFile(new URL('../../database/migrations/control/0049_backups.sql', import.meta.url), 'utf8')
     await db.database.query(

@@ -4,7 +4,7 @@ import { NO_SYSTEM, remediesFor, type Lack, type Remedy } from './remedies.ts'
 import { DIGITS, geometrySql, type ExportSource, type SourceGeometry } from './source.ts'
 import { SystemCounts, systemColumn } from './systems.ts'
 
-/** Few, so that a batch that is written at once holds nobody up. */
+/** Rows of a batch; small, so that one synchronous write does not delay other requests. */
 const BATCH_ROWS = 1000
 const WGS84 = 4326
 

@@ -74,11 +74,11 @@ export interface SourceGeometry {
   readonly srid: number | null
   /** The column says its system; else rows may have none. */
   readonly isDeclared: boolean
-  /** Rows have several systems, of which the file has one: `srid`. */
+  /** Rows have several reference systems; the file has one: `srid`. */
   readonly isMixed?: boolean
-  /** ISO types that are there, or one that all are of; null where nobody has looked. */
+  /** Geometry types present, as ISO numbers; null if not scanned. */
   readonly types: readonly number[] | null
-  /** ISO types that the file is to hold, where its format has to know before the rows. */
+  /** Geometry types that the file may hold, for formats that declare them before the rows. */
   readonly shapes: readonly number[]
 }
 

@@ -30,7 +30,7 @@ describe.skipIf(!folder)(
       }))
     })
 
-    test('the suite is whole: 101 results for 80 elements, of which any variant counts', () => {
+    test('the suite is whole: 101 results for 80 elements; any variant of an element counts', () => {
       expect(areas.flatMap(({ wkts }) => wkts).length).toBe(101)
       expect(areas.length).toBe(80)
     })

@@ -49,7 +49,7 @@ export interface HttpOptions {
   readonly mountedAt?: string
   /** Answers requests whose path cannot be read, before any route is known; a problem unless given. */
   readonly onUnreadablePath?: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
-  /** Who stands before the app; nobody when absent. */
+  /** Trusted proxies and rate limits; none when absent. */
   readonly edge?: EdgeSettings
   /** Longest time for a whole request to arrive, in milliseconds; 0, for apps that take uploads, leaves it to the pace. */
   readonly longestRequestMs?: number

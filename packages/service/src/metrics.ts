@@ -114,7 +114,7 @@ export function addMetrics(app: Http, registry: Registry, { metricsKey }: EdgeSe
 }
 
 /**
- * Shows the metrics on a port of their own, to whoever reaches it; null when the port is 0.
+ * Serves metrics without a key on a port of their own; null when the port is 0.
  *
  * @throws ADDRESS_IN_USE
  */

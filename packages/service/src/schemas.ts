@@ -62,10 +62,10 @@ export class LateSchemas {
   }
 }
 
-/** Compiles schemas that may refer to those that were added to the app until then. */
+/** Compiles schemas, which may refer to the schemas added to the app before. */
 function compilerOf(app: Http, coerceTypes: boolean, allErrors: boolean): (schema: object) => ValidateFunction {
   const ajv = addFormats.default(
-    // Errors that are all told say of which schema they are, for their texts.
+    // With all errors each names its schema, which their texts need.
     new Ajv({ useDefaults: true, removeAdditional: false, strict: false, coerceTypes, allErrors, verbose: allErrors }),
   )
   const known = new Set<string>()

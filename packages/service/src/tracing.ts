@@ -138,7 +138,7 @@ export function tracedCalls<T extends object>(name: string, object: T): T {
   })
 }
 
-/** A fetch whose requests are spans. The trace is named to nobody: whom callers have us ask is a stranger. */
+/** A fetch whose requests are spans. No trace header is sent: the host is chosen by callers and is not trusted. */
 export function tracedFetch(fetch: GuardedFetch): GuardedFetch {
   if (!isOpen) return fetch
   return (url, options) => {

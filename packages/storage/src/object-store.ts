@@ -92,7 +92,7 @@ export interface ObjectStore {
   list(bucket: string, prefix: string, options?: ListOptions): AsyncIterable<ListedObject>
   /** The same no deeper than to the next slash after the prefix: what lies below it is told as one folder. */
   listFolder(bucket: string, prefix: string, options?: ListOptions): AsyncIterable<ListedObject | ListedFolder>
-  /** All that is known of listed objects, in their order, without those that are gone by now. */
+  /** Metadata of listed objects, in their order; objects deleted since are left out. */
   describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]>
   copy(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
   move(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>

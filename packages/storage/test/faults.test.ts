@@ -62,7 +62,7 @@ test('an upload that is cancelled ends with the reason and leaves nothing', asyn
   expect(await store.head('b', 'cancelled')).toBeNull()
 })
 
-test('an upload whose last answer is lost is there, and is not taken for somebody else’s', async () => {
+test('an upload whose last answer is lost is there, and is not taken for another upload’s', async () => {
   async function* thenLose(count: number) {
     yield* megabytes(count)
     proxy.fail('lost answer', 1)

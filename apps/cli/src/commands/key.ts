@@ -37,7 +37,9 @@ export function keyCommands(program: Command): void {
         'service_role',
       ]),
     )
-    .addOption(new Option('--scope <scope...>', 'what a services key is good for; everything without').choices(SCOPES))
+    .addOption(
+      new Option('--scope <scope...>', 'what a services key gives access to (default: everything)').choices(SCOPES),
+    )
     .option('--table <table...>', 'tables that an anon key in URLs of tiles shows')
     .option('--origin <origin...>', 'origins of pages that may use such a key; * for any')
     .option('--label <text>', 'label for people')

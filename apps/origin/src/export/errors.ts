@@ -36,7 +36,7 @@ export const noRoom = (free: number, spare: number) =>
   new RestError(
     507,
     'EXPORT_NO_ROOM',
-    `The folder of temporary files has ${free} bytes left, of which ${spare} stay free`,
+    `The folder of temporary files has ${free} bytes left and must keep ${spare} free`,
     {
       hint: `${SMALLER}, make room there, or set TMPDIR to a folder with more.`,
     },

@@ -126,7 +126,7 @@ async function sendExport(
   )
   reply.headers({ 'cache-control': 'private, no-store', vary: 'apikey, Authorization' })
   const body = new PassThrough()
-  // Before it is sent nobody else listens.
+  // No error handler is attached until the stream is sent.
   body.on('error', () => {})
   const settle = async (done: Promise<void>) => {
     try {

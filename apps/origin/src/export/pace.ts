@@ -13,7 +13,7 @@ export interface PaceLimits {
 
 /**
  * The time that a client has to take what is ready for it. Waiting spends it, and what is taken earns it back at the least
- * pace, up to the longest stall. The time in which the database makes rows is nobody's.
+ * pace, up to the longest stall. Time spent in the database does not count as a stall.
  */
 export class Pace {
   readonly #limits: PaceLimits
@@ -55,7 +55,7 @@ export async function pump(
   }
 }
 
-/** Ends an answer whose last bytes nobody takes in time. */
+/** Ends an answer whose last bytes the client does not read in time. */
 export function endBySoon(answer: Writable, pace: Pace): void {
   const timer = setTimeout(() => answer.destroy(slowClient()), Math.max(1, pace.leftMs))
   finished(answer, () => clearTimeout(timer))

@@ -44,6 +44,6 @@ test.each([1, 2])('of %i places each may be taken', (most) => {
   expect(() => take('authenticated', '1')).toThrow(expect.objectContaining({ status: 503 }))
 })
 
-test('without places nobody has one', () => {
+test('with no places each request is refused', () => {
   expect(() => open(0, 1)('service_role', '1')).toThrow(expect.objectContaining({ status: 503 }))
 })

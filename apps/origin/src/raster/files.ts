@@ -82,7 +82,7 @@ function joined(size: number, readRange: ReadRange): RasterFile['read'] {
   }
 }
 
-/** Spans in the order of the file, with those that lie close together as one. */
+/** Spans in the order of the file; neighbours that lie close together are joined. */
 function joinSpans(spans: readonly ByteSpan[]): ByteSpan[] {
   const ranges: { offset: number; length: number }[] = []
   for (const { offset, length } of spans.toSorted((a, b) => a.offset - b.offset)) {

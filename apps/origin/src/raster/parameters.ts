@@ -2,7 +2,7 @@ import { TerraneError } from '@terrane/core'
 import { namedColormap, type Colormap, type PictureFormat, type RenderStyle, type Rgba } from '@terrane/tiling/raster'
 import { badParameter, notOffered } from './errors.ts'
 
-/** Of TiTiler's parameters, those that would change the picture and are not offered: refused rather than passed over. */
+/** Parameters of TiTiler that would change the picture and are not offered. They are refused, not ignored. */
 const NOT_OFFERED = [
   'expression',
   'algorithm',

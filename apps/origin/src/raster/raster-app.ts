@@ -29,7 +29,7 @@ const PICTURE_BYTES = 48 * 1024 * 1024
 const RENDERER = 2
 
 /**
- * `/raster/v1`: pictures of GeoTIFFs while somebody looks, with TiTiler's paths and parameters. `url` is
+ * `/raster/v1`: pictures of GeoTIFFs made on request, with TiTiler's paths and parameters. `url` is
  * `storage://{bucket}/{path}` or `embeddings://{table}`.
  */
 export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {

@@ -29,7 +29,7 @@ export interface Rows {
   /** The answer's body in the format that was asked for. */
   readonly body: string
   readonly returned: number
-  /** All rows that fit the filters; null when nobody asked. */
+  /** Number of rows that fit the filters; null unless it was asked for. */
   readonly total: number | null
 }
 

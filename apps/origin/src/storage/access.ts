@@ -18,7 +18,7 @@ export interface StorageDeps {
   readonly uploads: ObjectStore
 }
 
-/** Routes that carry a body but change nothing: whoever may read asks them. */
+/** Routes with a request body that only read: the right to read is enough. */
 const READS: ReadonlySet<string> = new Set(['/storage/v1/object/list/:bucket', '/storage/v1/object/list-v2/:bucket'])
 /** Uploads that bring their right in their URL. */
 const SIGNED_UPLOAD = '/storage/v1/object/upload/sign/:bucket/*'
@@ -63,7 +63,7 @@ export async function requireService(deps: StorageDeps, request: FastifyRequest)
 }
 
 /**
- * Lets a caller read a bucket. A private bucket and a missing one look the same to those who may not see it.
+ * Lets a caller read a bucket. Without the right to see it a private bucket looks like a missing one.
  *
  * @throws UNAUTHORIZED, BUCKET_NOT_FOUND
  */

@@ -9,7 +9,7 @@ import { SharedUploads } from './shared-uploads.ts'
 import { cacheControlOf, parseMetadata, requireType } from './upload-routes.ts'
 
 const PATH = '/storage/v1/upload/resumable'
-/** An upload that nobody goes on with is forgotten after this. */
+/** Time after the last part after which an upload is removed. */
 const LIFETIME_MS = 24 * 3_600_000
 const CLEAN_MS = 3_600_000
 /** As the tus server makes them. */
@@ -95,7 +95,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
     const id = await authorized(deps, request)
     const upload = await datastore.getUpload(id).catch(() => null)
     if (upload === null || upload.size === undefined || upload.offset < upload.size) return hand(request, reply)
-    // All of it came, but the storage could not take it. A client that is told so believes that it is done.
+    // All bytes came, but the object is not stored. tus clients take a full offset for a finished upload, so store it first.
     await store(upload, request.headers['x-upsert'] === 'true')
     const told = { 'tus-resumable': '1.0.0', 'cache-control': 'no-store' }
     return reply.headers({ ...told, 'upload-offset': upload.size, 'upload-length': upload.size }).send()

@@ -4,7 +4,7 @@ import { DataStore, ERRORS, Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { ObjectStore } from '@terrane/storage'
 
-/** Size of the parts in which bytes are kept, of which S3 holds one in memory per request; a part that a break cuts short is kept as it is. */
+/** Size of a stored part. A request holds one part in memory on S3; a part that a broken connection cuts short is stored as it is. */
 const PART_BYTES = 4 << 20
 const BUCKET = 'resumable'
 
@@ -23,7 +23,7 @@ export class SharedUploads extends DataStore {
   readonly #store: ObjectStore
   readonly #lifetimeMs: number
 
-  /** @param store for uploads alone; nobody else reads it */
+  /** @param store for uploads alone */
   constructor(store: ObjectStore, lifetimeMs: number) {
     super()
     this.#store = store
@@ -111,7 +111,7 @@ export class SharedUploads extends DataStore {
     await this.#store.remove(BUCKET, (await this.#parts(id)).map(({ key }) => key)) // prettier-ignore
   }
 
-  /** Removes uploads of which nothing was written for their lifetime. Returns how many. */
+  /** Removes uploads without a write during their lifetime. Returns how many. */
   override async deleteExpired(): Promise<number> {
     if (!(await this.#store.getBucket(BUCKET))) return 0
     let deleted = 0

@@ -47,7 +47,7 @@ const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apik
 const MAX_FEATURES = 50_000
 /** As Martin has it. */
 const BUFFER = 64
-/** As pg_tileserv has it: whoever looks at a map has moved on by then. */
+/** Query timeout in milliseconds; same default as pg_tileserv. */
 const TIMEOUT_MS = 10_000
 /** Bounds of larger tables are the server's estimate, or the world's. */
 const COUNTED_ROWS = 100_000
@@ -59,7 +59,7 @@ const TILE_BYTES = 32 * 1024 * 1024
 const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
 
 /**
- * `/vector/v1`: tiles of any table or view with a geometry, while somebody looks, under the caller's role: `catalog`,
+ * `/vector/v1`: tiles of any table or view with a geometry, made on request under the caller's role: `catalog`,
  * `{schema.table}` (TileJSON), `{schema.table}/stats` and `{schema.table}/{z}/{x}/{y}`, with the filters of `/rest/v1` and
  * `properties`, `limit`, `buffer`.
  */
@@ -210,7 +210,7 @@ async function drawTile(
 async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Record<string, unknown>> {
   const { schema, table } = sourceOf(deps.schemas, request)
   const { properties } = queryOf(request)
-  // Not the caller's to read; it is told of layers that are.
+  // The catalogue of imports is not readable by the caller's role, so the layer was checked first.
   const { rows } = await deps.database.query<{ attribution: string }>(
     'select attribution from terrane.imports where table_schema = $1 and table_name = $2',
     [schema, table],

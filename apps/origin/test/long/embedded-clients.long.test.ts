@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from '../harness.ts'
 
 /** Sessions of each of the 20 clients; 2,000 in all where all faults are asked for. */
-// oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
+// oxlint-disable-next-line node/no-process-env -- set for a run of all faults
 const SESSIONS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1' ? 100 : 10
 const CLIENTS = { driver: 8, psql: 4, supabase: 5, ogr2ogr: 3 }
 const STATE = `select current_user || ' ' || current_setting('search_path') || ' ' || current_setting('statement_timeout')
@@ -50,7 +50,7 @@ async function run(command: string, args: readonly string[], input: string): Pro
   return said.trim()
 }
 
-/** Changes all that a session can change, looks at it twice, and goes away without a word. */
+/** Changes all that a session can change, looks at it twice, and disconnects without closing it. */
 async function driver(client: number, session: number): Promise<void> {
   await using database = await openDatabase({ url: embedded.url, max: 1 })
   await database.session(async (own) => {
@@ -103,7 +103,7 @@ async function ogr2ogr(client: number, session: number): Promise<void> {
 }
 
 test(
-  `20 clients of four kinds have ${20 * SESSIONS} sessions, none of which sees another's (${absent.length === 0 ? 'all there' : `SKIPPED without ${absent.join(', ')}`})`,
+  `20 clients of four kinds have ${20 * SESSIONS} sessions that see nothing of each other (${absent.length === 0 ? 'all there' : `SKIPPED without ${absent.join(', ')}`})`,
   { timeout: 900_000 },
   async () => {
     const kinds = { driver, psql: hasPsql ? psql : null, supabase, ogr2ogr: hasOgr2ogr ? ogr2ogr : null }

@@ -52,7 +52,7 @@ test('works take turns: a short one ends before a long one that began earlier', 
   expect(answers).toEqual([2, 1])
 })
 
-test('an answer that nobody takes stands still, and goes on when a part is taken', async () => {
+test('an answer pauses while its parts are not taken, and goes on when one is', async () => {
   let steps = 0
   const { desk, posted, until } = openDesk(function* () {
     for (; steps < 40; steps++) yield 'x'.repeat(40_000)

@@ -64,7 +64,7 @@ test.concurrent('more requests than the queue takes are refused at once', async 
   expect((await accepted[4])?.body).toBe('D')
 })
 
-test('a request nobody waits for any more is not computed', async () => {
+test('a request whose client has left is not computed', async () => {
   const { pool } = await openPool()
   const asked = [pool.answer('a'), pool.answer('b'), pool.answer('die', () => false)]
   const [first, second, unwanted] = await Promise.allSettled(asked)

@@ -21,7 +21,7 @@ export interface PoolOptions {
   readonly search: SearchKind
   /** What is served, which `status` names; everything when absent. */
   readonly actions?: readonly Action[]
-  /** Most requests that wait beyond those that threads were given. */
+  /** Most requests that wait for a thread. */
   readonly queue: number
   /** Longest computation of one answer. */
   readonly timeoutMs: number
@@ -36,7 +36,7 @@ interface Job {
   readonly text: string
   readonly resolve: (answer: SentAnswer) => void
   readonly reject: (error: unknown) => void
-  /** False when nobody waits for the answer any more. */
+  /** False when the client has left. */
   readonly isWanted: () => boolean
 }
 
@@ -95,7 +95,7 @@ export class Pool {
   /**
    * Answers the text of a request.
    *
-   * @param isWanted tells, when its turn comes, whether somebody still waits for the answer
+   * @param isWanted asked when a thread is free: false when the client has left
    * @throws Refusal when too many wait or it took too long, RouteProblem 199 when the computation failed
    */
   answer(text: string, isWanted: () => boolean = () => true): Promise<SentAnswer> {

@@ -12,7 +12,7 @@ export interface ThreadData {
   readonly search: SearchKind
   /** What `status` names as served. */
   readonly actions: readonly Action[]
-  /** When the graph was made, in milliseconds since 1970; null where nobody knows. */
+  /** When the graph was made, in milliseconds since 1970; null when unknown. */
   readonly builtAt: number | null
   /** Longest computation of an answer that is made in steps. */
   readonly timeoutMs: number

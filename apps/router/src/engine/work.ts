@@ -48,7 +48,7 @@ export class WorkJob {
     else signal.addEventListener('abort', () => this.fail(new Refusal(ANSWERS.busy)), { once: true })
   }
 
-  /** Whether nobody waits for it any more. */
+  /** Whether the client has left or has its answer. */
   get isOver(): boolean {
     return this.#isOver
   }

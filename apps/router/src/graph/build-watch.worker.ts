@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads'
 export interface WatchedBuild {
   /** Process id of the router. */
   readonly router: number
-  /** Folder to remove when nobody waits for the build any more. */
+  /** Folder to remove when the router has ended. */
   readonly draft: string
 }
 

@@ -35,7 +35,7 @@ interface Validators {
 
 const URL_ENTRY = /^https?:\/\//i
 
-/** The configured extracts; those that are URLs are downloaded and kept. */
+/** The configured extracts; URLs are downloaded and kept. */
 export class Extracts {
   readonly #options: ExtractOptions
 

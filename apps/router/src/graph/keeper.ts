@@ -49,7 +49,7 @@ export class GraphKeeper implements AsyncDisposable {
   readonly #options: KeeperOptions
   readonly #stop = new AbortController()
   #served: string | null = null
-  /** Inputs that no graph could be made of; they are not tried again until they change or somebody asks. */
+  /** Inputs that no graph could be made of; they are not tried again until they change or a refresh is asked for. */
   #refused: string | null = null
   #failure: Error | null = null
   /** Message of the failure that was logged last; empty once all is well. */
@@ -242,7 +242,7 @@ export class GraphKeeper implements AsyncDisposable {
     this.#options.logger.info({ nodes, edges, bytes, unreadTags, startMs }, 'serving the routing graph')
   }
 
-  /** Waits, at most until somebody asks; without end for 0. */
+  /** Waits until the time is over or a refresh is asked for; 0 waits for a refresh alone. */
   async #pause(milliseconds: number): Promise<void> {
     if (this.#asked || this.#stop.signal.aborted) return
     await new Promise<void>((resolve) => {

@@ -92,7 +92,7 @@ async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<v
 interface Loaded {
   readonly tables: readonly LoadedTable[]
   readonly layerNames: readonly string[]
-  /** What could not be kept, but for that of a table. */
+  /** Warnings that do not concern a single table. */
   readonly warnings: readonly JobWarning[]
 }
 

@@ -93,7 +93,7 @@ export class Geocoder {
   }
 }
 
-/** Gives turns that are so far apart. */
+/** Spaces requests by this interval. */
 export class Pace {
   readonly #intervalMs: number
   readonly #now: () => number

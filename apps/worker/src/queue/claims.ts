@@ -168,7 +168,7 @@ export class Claims {
     })
   }
 
-  /** Puts the job back as if this run had not begun. It must never be settled again. */
+  /** Requeues the job without counting the attempt. Do not settle it afterwards. */
   handOver(claim: Claim, message: string): Promise<boolean> {
     const { database, store } = this.#options
     return this.#settle(claim, async (session) => {

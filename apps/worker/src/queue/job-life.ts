@@ -14,7 +14,7 @@ export const HEARTBEAT_REFRESH_MS = 3000
 /** Silence after which a run counts as lost. */
 const HEARTBEAT_SECONDS = 15
 
-/** The queue's own timeout is a net below the run's: it takes jobs only from a worker that has not ended them itself. */
+/** pg-boss's expiry is a fallback: it ends only jobs whose worker has not ended them itself. */
 const EXPIRY_NET_SECONDS = 300
 /** The longest that the queue lets a job run. */
 const QUEUE_MAX_SECONDS = 86_400
@@ -58,7 +58,7 @@ export function endingOf(error: TerraneError, attempt: number): Ending {
   return mayPass(error) && attempt < MAX_ATTEMPTS ? 'another attempt' : 'failed'
 }
 
-/** Faults of others may pass; what the input is at fault for, or this program, does not, nor what took too long. */
+/** Retries only upstream faults; input errors, bugs and timeouts are final. */
 export function mayPass(error: TerraneError): boolean {
   if (error.code === 'timed_out') return false
   return (

@@ -120,8 +120,8 @@ export async function shardEnded(
   { notify }: Capabilities,
   { parent, shard }: { readonly parent: string; readonly shard: string },
 ): Promise<void> {
-  // Ends come one after the other, so the last of them sees that it is. The lock is one that a foreign key does not ask for:
-  // each end holds that already.
+  // Shard completions are serialised, so exactly one sees that all are done. Foreign keys take a weaker lock, which each
+  // completion holds already.
   const { rows: parents } = await session.query<{ task: string; status: string }>(
     'select task, status from terrane.jobs where id = $1 for no key update',
     [parent],

@@ -1,7 +1,7 @@
 import type { Session } from '@terrane/database'
 import { scopeKey, type JobScope } from './job-row.ts'
 
-/** In whose name the turn is kept that was served last; no project has an empty reference. */
+/** Row key of the project served last; no project has an empty reference. */
 const SERVED = ''
 
 /**

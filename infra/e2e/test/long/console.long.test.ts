@@ -450,7 +450,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await page.getByLabel('Table name').inputValue()).toBe('half_typed')
   })
 
-  test('the page talked to nobody but the console, reported no error, and was sent no key', async () => {
+  test('the page talked to the console alone, reported no error, and was sent no key', async () => {
     expect([...watch.origins]).toEqual([stack.consoleUrl])
     expect(watch.trouble).toEqual([])
     const received = await watch.received()

@@ -62,7 +62,7 @@ describe.each(followedPages())('%s', (page) => {
   })
 })
 
-test('no page has code that nobody runs', () => {
+test('no page has code that no test runs', () => {
   // The newcomer test and CI start with `npm start` and `npm test` of the first page.
   expect(pagesNobodyFollows()).toEqual(['README.md'])
 })

@@ -22,14 +22,14 @@ import {
 } from '../support/newcomer.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
-// Somebody who has just started the stack, with an empty home, and brings files that other tools have made. Everything
+// A person who has just started the stack, with an empty home, and brings files that other tools have made. Everything
 // after `npm start` happens on the page, but for the commands that it prints.
 
 const EMAIL = 'admin@terrane.local'
 const JOB_TIMEOUT_MS = 300_000
 /** Clicks from the page after signing in to tiles like one of the person's own image. */
 const MOST_CLICKS = 5
-/** The demo town, as somebody would paste it. */
+/** The demo town, as a person would paste it. */
 const TOWN = {
   type: 'Polygon',
   coordinates: [

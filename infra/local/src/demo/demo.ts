@@ -54,7 +54,7 @@ export async function runDemo(stack: Stack, keys: Keys, home: string, signal: Ab
   return runSteps(steps, signal)
 }
 
-/** Runs steps in order, each whatever became of those before; false when one failed. The signal ends them without a word. */
+/** Runs steps in order, each whatever became of those before; false when one failed. The signal ends them without a message. */
 export async function runSteps(
   steps: Readonly<Record<string, () => Promise<void>>>,
   signal: AbortSignal,

@@ -84,7 +84,7 @@ describe(`what was found (${testLane()})`, () => {
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  test('6: wrong sign-ins for invented people lock nobody out, and none can be sent through the origin', async () => {
+  test('6: wrong sign-ins for invented people lock no account, and none can be sent through the origin', async () => {
     const signIn = (email: string, password: string, app = 'console') =>
       status(app, '/api/session', {
         method: 'POST',

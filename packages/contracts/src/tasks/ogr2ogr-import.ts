@@ -95,7 +95,7 @@ export const Ogr2ogrImport = Type.Object(
           maxProperties: 500,
           additionalProperties: false,
           description:
-            'Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings.',
+            'Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings.',
         },
       ),
     ),

@@ -120,7 +120,7 @@ describe('around the Earth', () => {
       expect(() => readAoi(polygon(ring), limits)).toThrow(expect.objectContaining({ code: 'AOI_TOO_LARGE', hint }))
     }
   })
-  test('every side is shorter than half of it, so that nobody takes it for a jump', () => {
+  test('every side is shorter than half of it, so that no reader takes it for a jump', () => {
     for (const [outer] of readAoi(polygon(band), LIMITS).given) {
       for (let i = 2; i < outer!.length; i += 2) expect(Math.abs(outer![i]! - outer![i - 2]!)).toBeLessThanOrEqual(180)
     }

@@ -2,7 +2,7 @@ import type { Path } from './path.ts'
 
 /**
  * Appends the ring `xy[start, end)` to `out` without vertices that do not change its area: repeated ones, those on a
- * straight stretch, and the tips of spikes. A ring of which nothing remains is left out.
+ * straight stretch, and the tips of spikes. An empty ring is left out.
  */
 export function tidyRing(xy: Float64Array, start: number, end: number, isHole: number, out: Path): void {
   out.ensure((end - start) / 2)

@@ -49,7 +49,7 @@ export function openGeoParquet(setup: ParquetSetup, sink: ByteSink): GeoParquetW
   worker.on('message', (message: ParquetMessage) => {
     if (message.type === 'bytes') {
       written = written.then(() => sink.write(message.bytes))
-      written.catch(() => undefined) // whoever awaits the reply will see it
+      written.catch(() => undefined) // reported where the reply is awaited
     } else if (message.type === 'failed') lose(message.why)
     else reply?.resolve(message.summary)
   })

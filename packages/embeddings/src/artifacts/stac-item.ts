@@ -3,16 +3,16 @@ import type { BoundingBox } from './wkb.ts'
 /** Something with a page of its own. */
 interface Linked {
   readonly title: string
-  /** Null when there is none that others could use. */
+  /** Null when no public URL exists. */
   readonly href: string | null
 }
 
 export interface StacItemRequest {
   /** Name of the item: the table's. */
   readonly id: string
-  /** What time the embeddings speak of: of the imagery or of the map; when they were made if that is unknown. RFC 3339. */
+  /** Time of the imagery or the map; when unknown, the time at which the embeddings were made. RFC 3339. */
   readonly datetime: string
-  /** The last of several times, of which `datetime` is the first. */
+  /** The last of several times; `datetime` is the first. */
   readonly until?: string
   /** When the embeddings were made; RFC 3339. */
   readonly created: string

@@ -36,7 +36,7 @@ test('a model stays open from lease to lease', async () => {
   expect(await works(engines[0]!)).toBe(true)
 })
 
-test('the least recently used model is closed to make room, but none that is in use', async () => {
+test('the least recently used model is closed to make room, but never one in use', async () => {
   await using pool = createEnginePool({ threads: 1, memoryBytes: 2.6e9 })
   const a = await pool.lease(model('a'))
   const b = await pool.lease(model('b'))

@@ -13,8 +13,8 @@ export interface EngineLease extends Disposable {
 /** Keeps models open from job to job, as many as the memory allows. */
 export interface EnginePool extends AsyncDisposable {
   /**
-   * The engine of a model, opened when it is not open yet. Models that nobody uses are closed, the least recently used
-   * first, to make room; those in use stay, even when memory then gets scarce.
+   * The engine of a model, opened when it is not open yet. Unused models are closed, the least recently used first, to make
+   * room; models in use stay, even when memory then gets scarce.
    *
    * @throws MODEL_MISMATCH, and the signal's reason
    */

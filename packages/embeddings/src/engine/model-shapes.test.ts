@@ -70,7 +70,7 @@ describe('a model as it was exported', () => {
   })
 })
 
-test('tiles that do not fill a fixed batch are as those that do, however many there are', async () => {
+test('any number of tiles gives the same vectors as full batches of a fixed size', async () => {
   const name = 'four tiles at a time, each beside the mean of all'
   const model = modelOf(name)
   const seven = await embed(model, { source: fakeTiles(7) })

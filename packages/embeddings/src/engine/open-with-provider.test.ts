@@ -13,7 +13,7 @@ function opener(absent: readonly string[]) {
     const first = executionProviders[0]!
     tried.push(executionProviders.join('+'))
     if (absent.includes(first)) throw new Error(`no ${first}`)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nobody uses it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- never used
     return { first } as unknown as InferenceSession
   }
   return { tried, open }

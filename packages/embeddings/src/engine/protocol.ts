@@ -22,7 +22,7 @@ export interface Job {
   readonly from: number
   /** Tiles per portion of work, and per message of results; a multiple of `batch`. */
   readonly unit: number
-  /** Tiles per run of the model: tile `i` runs with the others of `floor(i / batch)`, whoever does it. */
+  /** Tiles per run of the model: tile `i` runs with the others of `floor(i / batch)`, on any thread. */
   readonly batch: number
   /** Pixels of the model's input. */
   readonly width: number

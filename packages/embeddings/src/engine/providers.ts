@@ -13,7 +13,7 @@ export interface RefusedProvider {
   readonly why: string
 }
 
-/** The provider of an open session, and those that were wanted before it. */
+/** The provider of an open session, and the providers preferred to it that failed. */
 export interface ProviderChoice {
   readonly provider: Provider
   readonly refused: readonly RefusedProvider[]

@@ -25,7 +25,7 @@ export class ResultBuffer {
     this.#end = first
   }
 
-  /** Adds the results of the tiles up to `end`; those that are not among `tiles` had too little data. */
+  /** Adds the results of the tiles up to `end`; tiles missing in `tiles` had too little data. */
   add(end: number, tiles: readonly number[], fractions: readonly number[], vectors: Float32Array | null): void {
     this.#end = end
     this.#tiles.push(...tiles)

@@ -5,7 +5,7 @@ const PUBLISHED = 3
 const RELEASED = 4
 const CELLS = 5
 
-/** A wait looks around so often even when nobody wakes it. */
+/** Interval in milliseconds at which a wait checks for changes without being woken. */
 const WAKE_MS = 250
 
 /**
@@ -34,7 +34,7 @@ export class RunControl {
     for (const cell of [DELIVERED, PUBLISHED, RELEASED]) Atomics.notify(this.#cells, cell)
   }
 
-  /** The number of the next portion that nobody has taken. */
+  /** The number of the next portion, which is now taken. */
   claim(): number {
     return Atomics.add(this.#cells, CLAIMED, 1)
   }

@@ -1,7 +1,7 @@
 /** Share of valid pixels that a tile needs to get an embedding, unless a request says otherwise. */
 export const MIN_VALID_FRACTION = 0.5
 
-/** Whether a tile of which this share is valid gets an embedding; others are skipped and counted. */
+/** Whether a tile with this share of valid pixels gets an embedding; others are skipped and counted. */
 export function isValidTile(validFraction: number, minValidFraction: number): boolean {
   return validFraction >= minValidFraction
 }

@@ -28,7 +28,8 @@ export const BUILT_IN_MANIFESTS: readonly ModelManifest[] = [
     licence: {
       name: 'DINOv3 License',
       url: 'https://ai.meta.com/resources/models-and-libraries/dinov3-license/',
-      notice: 'Custom licence by Meta with use restrictions; whoever passes the weights on passes the licence on.',
+      notice:
+        'Custom licence by Meta with use restrictions; the licence goes with the weights when they are redistributed.',
     },
     revision: 'main',
     files: [

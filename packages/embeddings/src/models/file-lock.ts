@@ -31,7 +31,7 @@ const RELEASED = 'released'
  * name. Survives crashes: a lock whose process is gone is free at once, one that is not renewed for `staleMs` is free.
  *
  * A lock is a row of files `<name>.<generation>`. To take it is to create the next generation, which the file system
- * lets only one do; generations never go back, so nobody can take what a faster one took and released meanwhile.
+ * lets only one do; generations never go back, so a slow process cannot take a lock that was taken and released meanwhile.
  */
 export async function withLock<T>(
   directory: string,

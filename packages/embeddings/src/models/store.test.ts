@@ -53,7 +53,7 @@ function put(directory: string, manifest: ModelManifest, files: Readonly<Record<
   return folder
 }
 
-/** A loopback port that nobody listens on. */
+/** A closed loopback port. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

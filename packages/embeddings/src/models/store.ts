@@ -135,7 +135,7 @@ export function modelFilePath(directory: string, manifest: ModelManifest, file: 
   return join(directory, manifest.id, manifest.revision, file.path)
 }
 
-/** A model's file as errors name it, within the model directory: where that is concerns nobody but the operator. */
+/** A model's file as errors name it: relative to the model directory, whose path only the operator needs. */
 function placeOf({ id, revision }: ModelManifest, file: ModelFile): string {
   return `${id}/${revision}/${file.path}`
 }

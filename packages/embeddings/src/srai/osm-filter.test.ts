@@ -88,7 +88,7 @@ describe('presets', () => {
     expect(osmPreset('bicycle_parking')).toEqual({ kind: 'keys', keys: { amenity: ['bicycle_parking'] } })
   })
 
-  test('that do not exist are refused with those that do', () => {
+  test('that do not exist are refused with a list of the known ones', () => {
     for (const name of ['vegan_restaurants', 'constructor', '']) {
       expect(errorOf(() => osmPreset(name))).toMatchObject({
         code: 'OSM_PRESET_UNKNOWN',

@@ -148,7 +148,7 @@ class RegionThread {
 
   constructor(worker: Worker, onProgress: OnProgress | undefined) {
     this.#worker = worker
-    this.#reply.promise.catch(() => undefined) // whoever waits next will see it
+    this.#reply.promise.catch(() => undefined) // reported where the reply is awaited
     worker.on('message', (message: RegionMessage) => {
       if (message.type === 'progress') onProgress?.(message.progress)
       else if (message.type === 'failed') this.fail(reviveError(message.error, (why) => regionFailed({ why })))

@@ -21,7 +21,7 @@ export interface TextRequest {
   readonly text: string
 }
 
-/** The answer to a request; to number 0, which nobody sent, when the thread is ready. */
+/** The answer to a request. Number 0 is no request: it says that the thread is ready. */
 export type TextReply =
   | { readonly request: number; readonly vector: Float32Array }
   | { readonly request: number; readonly error: PlainError }

@@ -12,8 +12,8 @@ const NO_ID = 0xffffffff
 const LEAST_PAGES = 16
 
 /**
- * The locations of nodes by id in a temporary file of 12 bytes each, in pages of 1,024 nodes, of which as many stay in
- * memory as it may take. What comes in ascending order is one run of pages; what does not is several, and the latest one
+ * The locations of nodes by id in a temporary file of 12 bytes each, in pages of 1,024 nodes. As many pages stay in memory as
+ * the limit allows. What comes in ascending order is one run of pages; what does not is several, and the latest one
  * that has an id counts.
  */
 export class SpilledNodes {

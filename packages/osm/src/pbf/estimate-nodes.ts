@@ -12,7 +12,7 @@ const MOST_BLOBS = 2 ** 21
 
 /**
  * About how many nodes a PBF file holds. Its header has no counts, so the heads of all blobs are walked, and some blobs
- * are looked into: the ends of 32 stretches, and within a stretch that nodes begin or end in those that halve it. Between
+ * are looked into: the ends of 32 stretches, and, within a stretch in which nodes begin or end, the blobs that halve it. Between
  * two blobs that are known each is taken for the fuller one of them. Exact where all blobs of nodes but the last one hold
  * as many, as usual writers make them.
  *

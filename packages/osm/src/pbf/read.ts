@@ -77,7 +77,7 @@ export class PbfReader implements OsmReader {
       const known = this.#kindsOfBlob[number]
       if (known !== undefined && (known & mask) === 0) continue
       const bytes = this.#unpackAhead > 0 ? unpackBlob(blob, true) : unpackBlob(blob, false)
-      // A failure is reported when its turn comes; until then nobody listens.
+      // A failure is reported when the blob is awaited; until then it must not count as unhandled.
       if (bytes instanceof Promise) bytes.catch(() => {})
       ahead.push({ number, at: blob.at, bytes })
       if (ahead.length > this.#unpackAhead) yield ahead.shift()!

@@ -3,7 +3,7 @@ import { AREA_RULES } from './area-rules.ts'
 import { keyRules, matches } from './match.ts'
 import type { KeyRule } from './match.ts'
 
-/** Tells closed ways that are areas from those that are lines: `area=yes` or `no` where it stands, else the rules. */
+/** Whether a closed way is an area or a line: by `area=yes` or `area=no`, else by the rules. */
 export class ClosedWayTest {
   /** The keys that the tags must be able to give. */
   static readonly KEYS: readonly string[] = ['area', ...Object.keys(AREA_RULES)]

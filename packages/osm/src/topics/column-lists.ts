@@ -8,7 +8,7 @@ export const ADDRESS: readonly TagColumn[] = [
   ['city', 'text', 'addr:city'],
 ]
 
-/** Kinds of routes that somebody drives for others. */
+/** Kinds of public transport routes. */
 export const PUBLIC_ROUTES: readonly string[] = [
   'bus',
   'trolleybus',

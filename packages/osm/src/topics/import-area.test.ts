@@ -438,7 +438,7 @@ describe('rows', () => {
     expect(result.tables).toEqual([{ rows: 95, bbox: [1, 1, 1, 1] }])
   })
 
-  test('are those that touch the area of interest', async () => {
+  test('are the elements that touch the area of interest', async () => {
     const aoi = readAoi({ type: 'Polygon', coordinates: [[[0, 0], [2, 0], [2, 2], [0, 0]]] }, { maxVertices: 9, maxAreaKm2: 1e6 }) // prettier-ignore
     const nodes = [0.5, 1.5, 2.5].map((lon, i): OsmElement => ({
       type: 'node',

@@ -11,7 +11,7 @@ export interface KeyRule {
   readonly name: string
   readonly key: number
   readonly values: ReadonlySet<string>
-  /** True when the values are those that count, false when they are those that do not. */
+  /** True when `values` are the matching values, false when they are the excluded ones. */
   readonly only: boolean
 }
 

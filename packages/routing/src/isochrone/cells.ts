@@ -119,8 +119,8 @@ export class Cells {
   }
 
   /**
-   * Where a block of cells that contours hold has no needed one, one place of it is kept: else a street that nobody comes to, seen
-   * through a gap that cells are too coarse for, would take the land behind.
+   * Keeps one reachable sample for each block of cells inside a contour that has none, so that unreachable streets do not
+   * leak into it through gaps narrower than a cell.
    */
   #keepWitnesses(): void {
     const columns = this.#columns

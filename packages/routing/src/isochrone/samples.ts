@@ -133,7 +133,7 @@ class Sampler {
     const isConnected = (edge: number): boolean => (nodeConnected[edgeHead[edge]!]! & costing.access) !== 0
     // Nobody comes to islands at any time, so they say nothing of how far places are.
     const onMainland = near.some((shape) => isConnected(edges[2 * shape]!))
-    // Those that a request closes say nothing either: somebody may have to go there.
+    // Excluded edges are not sampled.
     const isOpen = (edge: number): boolean =>
       weights.edge(edge) < UNREACHABLE && (!onMainland || isConnected(edge)) && !closures.has(edge)
     const found = shapesInBox(this.#graph, this.#cells.box)

@@ -8,7 +8,7 @@ const MAX_JSON_DEPTH = 100
 const tooLarge = () =>
   new TerraneError('BODY_TOO_LARGE', 'too_large', 'The body is larger than this endpoint accepts from this caller')
 
-/** Most values of a JSON body: half a million objects take a tenth of a second to read, in which nobody else is answered. */
+/** Most values of a JSON body: half a million objects block the process for a tenth of a second. */
 const MAX_JSON_VALUES = 500_000
 /** Most fields of one object: a map of many is several times as slow to read as a list. */
 const MAX_JSON_FIELDS = 20_000

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http } from '../http.ts'
 import { hasBody } from './pace.ts'
 
-/** The rest of a body whose request was refused is read and dropped for so long at most, in milliseconds, ... */
+/** Maximum time in milliseconds for which the rest of a refused body is read and dropped, ... */
 const LONGEST_MS = 30_000
 /** ... and no longer than this after its last byte. */
 const SILENT_MS = 5000
@@ -33,7 +33,7 @@ export function outlastAnswer(request: IncomingMessage, response: ServerResponse
 }
 
 /**
- * Reads the rest of a request that nobody wants and drops it, for a while: a connection that closes under an upload takes the
+ * Reads the rest of a refused request and drops it, for a while: a connection that closes under an upload takes the
  * answer with it, from a caller or a proxy that has not looked for one yet.
  */
 export function discardRest(raw: IncomingMessage): void {

@@ -3,18 +3,18 @@ import type { FastifyReply } from 'fastify'
 import { bodyTooSlow } from '../errors.ts'
 import type { Http } from '../http.ts'
 
-/** What a body has to bring while it is waited for. */
+/** Minimum upload rate of a request body. */
 export interface Pace {
   readonly everyMs: number
   readonly leastBytes: number
 }
 
-/** A modem was faster. */
+/** The slowest upload that is still accepted: 1,024 bytes in 10 seconds. */
 export const PACE: Pace = { everyMs: 10_000, leastBytes: 1024 }
 
 /**
  * Ends requests whose bodies drip: in every interval in which the server waits for more, a least number of bytes has to
- * come. Uploads of any length stay possible, and a server that is slow to read harms nobody.
+ * come. Uploads of any length stay possible, and a slow server ends no upload.
  */
 export function keepPace(app: Http, pace: Pace): void {
   app.addHook('onRequest', async ({ raw }, reply) => {

@@ -34,7 +34,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request of somebody who was let in.
+   * Counts a request of an authenticated caller.
    *
    * @throws RATE_LIMITED
    */
@@ -45,8 +45,8 @@ export class RateLimits {
   }
 
   /**
-   * Has a credential verified. An address that has sent too many wrong ones has no further one looked up, but for those that
-   * were good before: they belong to neighbours behind the same proxy.
+   * Verifies a credential. After too many wrong ones from an address only credentials that were valid before are accepted
+   * from it: they belong to other clients behind the same proxy.
    *
    * @throws RATE_LIMITED, and what `verify` throws
    */

@@ -121,7 +121,7 @@ const PLAIN_RELATIONS: ReadonlySet<string> = new Set([
 /**
  * True for a header of an answer that a stranger's code may not set on a shared origin.
  *
- * @param value without it, headers that some values of are harmless count as those that are not
+ * @param value without it, a header that is harmless with some values only counts as harmful
  */
 export function isOfTheOrigin(name: string, value = ''): boolean {
   const lower = name.toLowerCase()

@@ -35,7 +35,7 @@ function embeddedIPv4(address: ipaddr.IPv6, range: string): { address: string; w
   return isatap ? { address: at(12), whole: false } : null
 }
 
-/** Global unicast (RFC 4291); what IANA has not given out, IPv4-compatible addresses among it, is nobody's to dial. */
+/** Global unicast (RFC 4291). Unassigned space, IPv4-compatible addresses included, is refused. */
 function isGlobal(address: ipaddr.IPv6): boolean {
   return (address.toByteArray()[0]! & 0xe0) === 0x20
 }

@@ -72,13 +72,13 @@ export class BoundedS3 {
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       ...(credentials && { credentials }),
       maxAttempts: bounds.attempts,
-      // Lookalikes know neither the checksums that the SDK sends by itself nor those that it wants back.
+      // S3-compatible services support neither the checksums that the SDK sends by default nor the ones it expects back.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       // socketTimeout is the one that ends a silent server and a body that stalls half-way alike.
       requestHandler: { connectionTimeout: bounds.connectMs, socketTimeout: bounds.idleMs },
     })
-    // The SDK reads answers and errors whole, however long they are. Contents of objects are read by whoever wants them.
+    // The SDK reads answers and errors whole, however long they are. Contents of objects are left to the caller.
     client.middlewareStack.add(
       (next, context) => async (args) => {
         const result = await next(args)

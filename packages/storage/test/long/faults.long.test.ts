@@ -122,7 +122,7 @@ describe.each(['s3rver', 'fauxqs'])('%s behind faults', (name) => {
   })
 })
 
-test('a port where nobody listens is a storage that cannot be reached', async () => {
+test('a closed port is a storage that cannot be reached', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as { port: number }

@@ -13,7 +13,7 @@ const ROUNDABOUT = { column: 0, row: -8, radius: 20 } as const
 
 const SIGNALS: readonly (readonly [number, number])[] = [[0, -6], [0, -3], [0, 0], [-6, -3], [6, -3], [0, 5]] // prettier-ignore
 
-/** Ways by street and stretch, for those that build on them. */
+/** Ways by street and stretch, for the other parts of the city. */
 export interface Streets {
   /** The way of the street along a column, or a row, that leaves a grid point northwards or eastwards. */
   readonly northOf: ReadonlyMap<string, number>

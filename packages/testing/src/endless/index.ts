@@ -6,7 +6,7 @@ export interface EndlessServer extends AsyncDisposable {
   readonly url: string
   /** Bytes that callers took of all answers; what lies in buffers of the system on the way is among them. */
   sent(): number
-  /** Waits until no answer is being sent any more: whoever asked has gone. */
+  /** Waits until no answer is being sent any more: each client has gone. */
   quiet(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ const STILL = 5
 
 /**
  * Asks for an address behind which the server is, reads nothing of the answer until nothing more is taken of the server, and
- * leaves. Returns the bytes that were taken; whoever stands between must let go of the server for it to return.
+ * leaves. Returns the bytes that were taken. It waits until a proxy in between has closed its connection to the server.
  */
 export async function takesWhileUnread(
   server: EndlessServer,

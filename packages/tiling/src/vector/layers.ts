@@ -100,7 +100,7 @@ export function guessLayerZoom(
   return guesses.length === 0 ? null : Math.max(...guesses)
 }
 
-/** Settles zooms: those that are left to the data become 0 to `autoMax`. */
+/** Resolves zooms: `auto` becomes 0 to `autoMax`. */
 export function planLayers(layers: readonly TilerLayer[], zooms: Zooms, autoMax: number | null): LayerPlan[] {
   return layers.map((layer) => {
     const own = layer.zooms ?? zooms

@@ -127,7 +127,7 @@ function warp(views: readonly object[]): Warped[] {
     .map((line) => JSON.parse(line) as Warped)
 }
 
-/** Pixels that both have, and those of which a band differs by more than 1 after rescaling to 0 … 255. */
+/** Pixels that both have, and pixels with a band that differs by more than 1 after rescaling to 0 … 255. */
 async function compare(
   { file, z, x, y }: Wanted,
   gdal: Warped,

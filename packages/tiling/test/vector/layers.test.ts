@@ -106,7 +106,7 @@ describe('several layers', async () => {
     expect(idsOf(inLayer(shownAt(limited.tiles, 10), 'other')).size).toBe(1000)
   })
 
-  test('take the zooms that their data deserve, and those that say theirs keep them', async () => {
+  test('take zooms by their data unless they name their own', async () => {
     const archive = await build([towns, { ...roads, zooms: 'auto' }], { zooms: 'auto' })
     expect(archive.result.layers[0]).toMatchObject({ minZoom: 0, maxZoom: 6 })
     expect(archive.result.layers[1]!.maxZoom).toBeGreaterThanOrEqual(10)

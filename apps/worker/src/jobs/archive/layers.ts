@@ -90,7 +90,7 @@ async function filtered(database: Queryable, table: string, filter: string, path
     if (error instanceof TerraneError && error.code === 'PGRST100')
       throw refuse(`${error.message}: ${error.details ?? ''}`)
     const { code, message } = error as { code?: unknown; message: string }
-    // Undefined columns and operators, values that are none of the type.
+    // Undefined column or operator, or invalid value.
     if (typeof code === 'string' && /^(42|22)/.test(code)) throw refuse(message)
     throw error
   }

@@ -245,7 +245,7 @@ function ramps({ leg, current, next }: Window): Outcome {
   return !view.someOpen(() => true) || isBackward(view.straightestOpen().degrees) ? 'extend' : undefined
 }
 
-/** A continuation that nobody would miss being told of. */
+/** A continue instruction that can be omitted. */
 function obvious(window: Window): Outcome {
   const { current, next } = window
   if (!isObvious(window)) return undefined

@@ -8,8 +8,8 @@ import { keysOfWkt } from './esri-wkt.ts'
 import { inUnit, unitInCitation, unitOf } from './units.ts'
 
 /**
- * The CRS of a raster: the one that the caller names; by its EPSG code; by its parameters, of which a text in a citation
- * goes before the keys; by its name, where that is all there is. A unit of length that the file states takes the place of
+ * The CRS of a raster: the one that the caller names; by its EPSG code; by its parameters, first as text in a citation, then
+ * as keys; by its name alone. A unit of length that the file states takes the place of
  * that of the code, and a datum is shifted as it is at the raster's place.
  *
  * @param sourceSrs EPSG code that takes the place of what the file says
@@ -64,7 +64,7 @@ function byContent({ geoKeys, citations, crsName }: RasterInfo, catalogue: CrsCa
     const code = findByName(citation)
     if (code !== null) return byCode(code, citation, catalogue)
   }
-  throw unsupportedCrs({ crs: `"${name}", which has no EPSG code and of which ${built.why},` })
+  throw unsupportedCrs({ crs: `"${name}" (no EPSG code; ${built.why})` })
 }
 
 /** Keys of the geographic and of the projected CRS. */

@@ -1,6 +1,6 @@
 import type { Samples } from '../raster-info.ts'
 
-/** Samples of one block: `rows` rows of `rowSamples`, of which `step` make a pixel. */
+/** Samples of one block: `rows` rows of `rowSamples`; `step` samples make a pixel. */
 export interface RowLayout {
   readonly rows: number
   readonly rowSamples: number

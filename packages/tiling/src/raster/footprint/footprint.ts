@@ -16,7 +16,7 @@ export interface Footprint {
 const SNAP = 1e-9
 
 /**
- * The outline of a pixel rectangle in EPSG:4326. Its vertices are those that PROJ gives, within 1 mm; between two of
+ * The outline of a pixel rectangle in EPSG:4326. Its vertices equal PROJ's within 1 mm; between two of
  * them the straight line stays within half a pixel of the true edge, for which points are added where the projection
  * bends (a tile of some kilometers has its four corners and no more). Around a pole and over the antimeridian the
  * polygons stay valid within ±180, ±90.

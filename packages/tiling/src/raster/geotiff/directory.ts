@@ -17,7 +17,7 @@ const KNOWN_TAGS: ReadonlySet<number> = new Set(Object.values(TAG))
 const INTEGER_TYPES: ReadonlySet<number> = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
 const REAL_TYPES: ReadonlySet<number> = new Set([11, 12])
 
-/** One image file directory. Values are read when asked for, so a tag that nobody needs costs nothing. */
+/** One image file directory. Values are read on access, so unused tags cost nothing. */
 export interface Directory {
   has(tag: number): boolean
   /** How many values are stored under the tag; 0 when it is absent. */

@@ -243,7 +243,7 @@ function withBlocks(directory: Directory, layout: Layout, limits: LevelLimits): 
   const countTag = directory.has(TAG.tileByteCounts) ? TAG.tileByteCounts : TAG.stripByteCounts
   if (blocks > limits.blocks || directory.count(offsetTag) < blocks || directory.count(countTag) < blocks) {
     const found = Math.min(directory.count(offsetTag), directory.count(countTag))
-    throw malformedGeoTiff({ what: `its layout needs ${blocks} blocks, of which ${found} are listed` })
+    throw malformedGeoTiff({ what: `its layout needs ${blocks} blocks, but only ${found} are listed` })
   }
   const blockOffsets = directory.integers(offsetTag, blocks)
   const blockByteCounts = directory.integers(countTag, blocks)

@@ -333,7 +333,7 @@ describe('headers that are damaged or hostile', () => {
     [277, { value: 60_000 }, 'GEOTIFF_MALFORMED', /60000 samples/],
     [322, { value: 0 }, 'GEOTIFF_MALFORMED', /tile width/],
     [322, { value: 1 << 24 }, 'BLOCK_TOO_LARGE', /3221225472 bytes/],
-    [324, { count: 1 }, 'GEOTIFF_MALFORMED', /4 blocks, of which 1/],
+    [324, { count: 1 }, 'GEOTIFF_MALFORMED', /4 blocks, but only 1/],
     [325, { count: 0xffffffff, value: 8 }, 'GEOTIFF_TRUNCATED', /./],
     [324, { type: 99 }, 'GEOTIFF_MALFORMED', /field type 99/],
     [259, { value: 6 }, 'UNSUPPORTED_COMPRESSION', /old-style JPEG/],

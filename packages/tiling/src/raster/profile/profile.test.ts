@@ -75,7 +75,7 @@ describe('bands are found by name', () => {
     expect({ bands, channels, notices }).toEqual({ bands: wanted, channels: RGB, notices: [] })
   })
 
-  test('also those that only the sensor or the file calls so', async () => {
+  test('also by names of the sensor or the file', async () => {
     const names = { bands: 12, options: described(S2_NAMES) }
     const [, swir] = await inspect({
       ...names,

@@ -24,7 +24,7 @@ export interface BandRequest {
 }
 
 /**
- * One band per channel: those that are asked for; else by the model's names of channels, which may be colours, common
+ * One band per channel: the requested ones; else by the model's names of channels, which may be colours, common
  * names or names of the sensor; otherwise the first bands. Alpha never. A single band serves all channels.
  *
  * @throws BAND_OUT_OF_RANGE, BAND_COUNT

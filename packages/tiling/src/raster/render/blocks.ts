@@ -10,7 +10,7 @@ export interface ByteSpan {
 
 /** Decoded blocks of all levels of one raster, the ones used last up to a number of bytes. */
 export interface BlockStore {
-  /** What has to be read for these blocks of a level: nothing for those that are here. */
+  /** Byte ranges to read for these blocks of a level; blocks in the store need none. */
   spansOf(level: RasterLevel, blocks: readonly number[]): ByteSpan[]
   /** @throws CORRUPT_TILE */
   read(level: RasterLevel, block: number): Samples | Promise<Samples>

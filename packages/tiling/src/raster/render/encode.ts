@@ -15,7 +15,7 @@ export async function encodePicture(
 ): Promise<Uint8Array> {
   const whole = sharp(rgba, { raw: { width, height, channels: 4 } })
   const image = mask ? whole : whole.removeAlpha()
-  // Least effort: tiles are made while somebody waits, and kept.
+  // Least effort: tiles are made on request and then cached.
   if (format === 'png') {
     const png = await image.png({ compressionLevel: 1 }).toBuffer()
     return drawn === undefined ? png : markDrawn(png, drawn)

@@ -21,7 +21,7 @@ export interface Visits {
 /** A place that hits the border of a pixel but for rounding belongs to the next one, as GDAL has it. */
 const NUDGE = 1e-10
 
-/** Sorts the pixels of a grid by the blocks of a level; those that lie outside of it are in none. */
+/** Sorts the pixels of a grid by the blocks of a level; pixels outside of it are left out. */
 export function visitsOf(grid: SourceGrid, level: RasterLevel, factorX: number, factorY: number): Visits {
   const { xy } = grid
   const count = xy.length / 2

@@ -20,7 +20,7 @@ export class VertexRanker {
   #order = new Int32Array(1 << 10)
 
   /**
-   * @param isJunction bits of which those from `offset` on belong to the shape
+   * @param isJunction bits; those of the shape begin at `offset`
    * @param floor squared distance below which ranks do not matter
    */
   rank(shape: Shape, isJunction: Bits, offset: number, floor: number): void {
@@ -70,7 +70,7 @@ export class VertexRanker {
     }
   }
 
-  /** Ranks the vertices between vertex `from` and the one `steps` after it, both of which are kept already. */
+  /** Ranks the vertices between vertex `from` and the one `steps` after it; both ends are kept already. */
   #rankStretch(xy: Int32Array, start: number, count: number, from: number, steps: number, floor: number): void {
     if (steps < 2) return
     const order = this.#order

@@ -10,7 +10,7 @@ import type { ClusterRecords } from './cluster-record.ts'
 import { PointClusters } from './point-clusters.ts'
 import { RankedPoints } from './ranked-points.ts'
 
-/** Below the highest zoom, one point is shown of those that fall into a cell; a tile has 2^9 cells a side. */
+/** Below the highest zoom, one point per cell is shown; a tile has 2^9 cells a side. */
 const POINT_CELL_BITS = 9
 /** As MapLibre has it. */
 const CLUSTER_DISTANCE = 50
@@ -106,8 +106,8 @@ export class PointCutter {
   }
 
   /**
-   * Whether the next point that comes down to a zoom stays. They come along a Hilbert curve, so those that stay are spread
-   * as evenly as those that came.
+   * Whether the next point that comes down to a zoom stays. Points come along a Hilbert curve, so the kept ones are spread as
+   * evenly as all of them.
    */
   #isKept(zoom: number): boolean {
     const before = this.#came[zoom]!++

@@ -13,7 +13,7 @@ export interface RankedOptions {
   readonly minZoom: number
   readonly maxZoom: number
   readonly dropRate: number
-  /** The cell of a place at a zoom, of which one point is shown. */
+  /** The cell of a place at a zoom; one point per cell is shown. */
   readonly cellOf: (place: number, zoom: number) => number
   readonly show: (point: RankedPoint, zoom: number) => void
 }

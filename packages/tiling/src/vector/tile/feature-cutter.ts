@@ -93,7 +93,7 @@ export class FeatureCutter {
     }
   }
 
-  /** Adds tiny area at a zoom; whoever makes it a whole square is shown as that square. */
+  /** Adds tiny area at a zoom; the feature that completes a square is shown as that square. */
   #gather(shape: Shape, zoom: number, address: number, area: number): void {
     const gathered = this.#dust[zoom]! + area
     this.#dust[zoom] = gathered % TINY_AREA

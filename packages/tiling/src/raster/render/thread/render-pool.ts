@@ -23,7 +23,7 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** Renders pictures on threads of its own; dispose it to end them. What nobody waits for any more is not begun. */
+/** Renders pictures on threads of its own; dispose it to end them. A request whose caller has left is not begun. */
 export class RenderPool implements AsyncDisposable {
   readonly #threads: (RenderThread | null)[]
   readonly #waiting: Job[] = []
