@@ -2060,7 +2060,7 @@ export interface operations {
                         y?: string;
                         wkt?: string;
                     };
-                    /** @description Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings. */
+                    /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
                     types?: {
                         [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                     };
@@ -2434,7 +2434,7 @@ export interface operations {
                         y?: string;
                         wkt?: string;
                     };
-                    /** @description Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings. */
+                    /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
                     types?: {
                         [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                     };
@@ -4220,7 +4220,7 @@ export interface operations {
                             y?: string;
                             wkt?: string;
                         };
-                        /** @description Types of columns, by the names of fields, in the place of those that the file has or seems to have. Values that a type does not hold become null and are counted in warnings. */
+                        /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
                         types?: {
                             [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
                         };
