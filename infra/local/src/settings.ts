@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { SyncMode } from '@terrane/database'
+import type { SyncMode } from '@terrane/pglite-server'
 
 /** Folder of the stack's state, and the ports it listens on. */
 export interface Settings {

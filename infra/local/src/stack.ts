@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startEmbeddedDatabase } from '@terrane/database'
+import { startPgliteServer } from '@terrane/pglite-server'
 import { announce } from './announce.ts'
 import { appsOf, local } from './environments.ts'
 import { writeTown } from './demo/town.ts'
@@ -58,7 +58,7 @@ async function startDatabase(settings: Settings, opening: AsyncDisposableStack):
   printLine('database', `starting the embedded database in ${join(settings.home, 'pglite')}`)
   const started = performance.now()
   const database = opening.use(
-    await startEmbeddedDatabase({
+    await startPgliteServer({
       dataDir: join(settings.home, 'pglite'),
       port: settings.ports.database,
       sync: settings.databaseSync,

@@ -52,9 +52,6 @@ export type { Transferred } from './transfer/write-database.ts'
 export { databaseUnavailable, tableExists } from './errors.ts'
 export { chooseGeometry, describeColumns, readTable } from './tables/read-table.ts'
 export type { ColumnFacts } from './tables/read-table.ts'
-export { startEmbeddedDatabase } from './embedded/embedded.ts'
-export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
-export type { SyncMode } from './embedded/synced-files.ts'
 export {
   areaFromGeoJson,
   clipImport,

@@ -6,7 +6,6 @@ import copyStreams from 'pg-copy-streams'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import type { Session } from '../src/index.ts'
-import { copiesIn } from '../src/embedded/copy-in.ts'
 
 let own: TestDatabase
 beforeAll(async () => {
@@ -136,15 +135,6 @@ test.runIf(hasPsql)('psql copies from and to files (SKIPPED without psql)', asyn
 `)
   const [said, code] = await Promise.all([text(psql.stdout), new Promise((resolve) => psql.once('exit', resolve))])
   expect([said, code]).toEqual(['one\ntwo\n', 0])
-})
-
-test('a COPY from the client is known by its words', () => {
-  expect(copiesIn('/* c */ COPY "from stdin" (a) FROM STDIN')).toBe('alone')
-  expect(copiesIn(`copy t from stdin with (format csv, null 'x;y');`)).toBe('alone')
-  expect(copiesIn('begin; copy t from stdin')).toBe('among others')
-  expect(copiesIn(`select 'copy t from stdin'`)).toBe('no')
-  expect(copiesIn(`copy t to stdout`)).toBe('no')
-  expect(copiesIn(`copy t from 'stdin'`)).toBe('no')
 })
 
 test.runIf(testLane() === 'pglite')('one among other statements is refused (embedded database only)', async () => {

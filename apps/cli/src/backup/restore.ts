@@ -3,13 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import {
-  refuseLaterVersion,
-  refuseUnlessEmpty,
-  startEmbeddedDatabase,
-  writeDatabase,
-  type Transferred,
-} from '@terrane/database'
+import { refuseLaterVersion, refuseUnlessEmpty, writeDatabase, type Transferred } from '@terrane/database'
+import { startPgliteServer } from '@terrane/pglite-server'
 import type { ObjectStore } from '@terrane/storage'
 import { placeTaken } from './errors.ts'
 import { readChecked, readPart, type SavedStore } from './manifest.ts'
@@ -52,7 +47,7 @@ async function openTarget({ databaseUrl, home }: Places): Promise<{ readonly url
   // Another process may have it open.
   if (existsSync(dataDir)) throw placeTaken({ place: dataDir })
   await mkdir(home, { recursive: true, mode: 0o700 })
-  return await startEmbeddedDatabase({ dataDir })
+  return await startPgliteServer({ dataDir })
 }
 
 async function refuseBuckets(store: ObjectStore, place: string): Promise<void> {

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase, startEmbeddedDatabase } from '@terrane/database'
+import { openDatabase } from '@terrane/database'
+import { startPgliteServer } from '@terrane/pglite-server'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -102,7 +103,7 @@ test('what was backed up while in use is restored as it was, into an empty insta
   )
   expect(await readFile(inFolder('new/keys.json'), 'utf8')).toBe('{"jwtSecret": "s"}')
   expect((await stat(inFolder('new/keys.json'))).mode & 0o777).toBe(0o600)
-  await using embedded = target.url === '' ? await startEmbeddedDatabase({ dataDir: inFolder('new/pglite') }) : null
+  await using embedded = target.url === '' ? await startPgliteServer({ dataDir: inFolder('new/pglite') }) : null
   await using database = await openDatabase({ url: embedded?.url ?? target.url, max: 1 })
   const sum = 'select count(*), md5(string_agg(p::text, $1 order by id)) from public.places p where id <= 1000'
   expect((await database.query(sum, [','])).rows).toEqual((await own.database.query(sum, [','])).rows)

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import { openDatabase, startEmbeddedDatabase } from '@terrane/database'
+import { openDatabase } from '@terrane/database'
+import { startPgliteServer } from '@terrane/pglite-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from '../harness.ts'
 
@@ -17,11 +18,11 @@ const hasPsql = isThere('psql')
 const hasOgr2ogr = isThere('ogr2ogr')
 const absent = [!hasPsql && 'psql', !hasOgr2ogr && 'ogr2ogr'].filter(Boolean)
 
-let embedded: Awaited<ReturnType<typeof startEmbeddedDatabase>>
+let embedded: Awaited<ReturnType<typeof startPgliteServer>>
 let origin: TestOrigin
 let fresh: string
 beforeAll(async () => {
-  embedded = await startEmbeddedDatabase()
+  embedded = await startPgliteServer()
   origin = await openOrigin({ DATABASE_URL: embedded.url })
   await using database = await openDatabase({ url: embedded.url, max: 1 })
   await database.query(`

@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { lockFolder, startPgliteServer, type PgliteServer } from '@terrane/pglite-server'
 import { openDatabase } from '../database.ts'
-import { startEmbeddedDatabase, type EmbeddedDatabase } from '../embedded/embedded.ts'
-import { lockFolder } from '../embedded/folder-lock.ts'
 import { migrate } from '../migrate.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { TestDatabase } from './test-database.ts'
@@ -16,7 +15,7 @@ const MOST_IDLE = 2
 const POLL_MS = 100
 
 /** Engines of this process that have been rewound to the state of the snapshot. */
-const idle: EmbeddedDatabase[] = []
+const idle: PgliteServer[] = []
 
 /** Lends an engine of this process in the state of the snapshot; disposing rewinds it for the next test. */
 export async function borrowEmbedded(): Promise<TestDatabase> {
@@ -34,13 +33,13 @@ export async function borrowEmbedded(): Promise<TestDatabase> {
   }
 }
 
-async function start(): Promise<EmbeddedDatabase> {
-  const embedded = await startEmbeddedDatabase({ snapshot: await migratedSnapshot(), rewindable: true })
+async function start(): Promise<PgliteServer> {
+  const embedded = await startPgliteServer({ snapshot: await migratedSnapshot(), rewindable: true })
   embedded.unref()
   return embedded
 }
 
-async function giveBack(embedded: EmbeddedDatabase): Promise<void> {
+async function giveBack(embedded: PgliteServer): Promise<void> {
   if (idle.length >= MOST_IDLE) return embedded.close()
   try {
     await embedded.rewind()
@@ -52,7 +51,7 @@ async function giveBack(embedded: EmbeddedDatabase): Promise<void> {
 }
 
 /** A snapshot with every migration applied. One process at a time makes it; the others wait. */
-export async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
+async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
   const path = fileURLToPath(new URL(`pglite-${await fingerprint()}.tar`, CACHE))
   while (!existsSync(path)) {
     const lock = lockFolder(path)
@@ -67,7 +66,7 @@ export async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 async function makeSnapshot(path: string): Promise<void> {
-  await using embedded = await startEmbeddedDatabase()
+  await using embedded = await startPgliteServer()
   await using database = await openDatabase({ url: embedded.url, applicationName: 'test' })
   await migrate(database, ['control', 'project'])
   // Its pages lie in memory anyway; the server fills this cache with zeros at every start.

@@ -2,16 +2,26 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-const PACKAGE = new URL('../../', import.meta.url)
+const SERVER = import.meta.resolve('@terrane/pglite-server')
+/** What a prepared database depends on: the migrations, and the embedded server with its version of PGlite. */
+const SOURCES = [
+  new URL('../../migrations/', import.meta.url),
+  new URL('./', SERVER),
+  new URL('../package.json', SERVER),
+]
 
-/** Names the state that a prepared database has: it changes with the migrations, the embedded database and PGlite's version. */
+/** Names the state that a prepared database has: it changes with its sources. */
 export async function fingerprint(): Promise<string> {
-  const hash = createHash('sha256').update(await readFile(new URL('package.json', PACKAGE)))
-  for (const folder of ['migrations/', 'src/embedded/']) {
-    const url = new URL(folder, PACKAGE)
-    for (const entry of (await readdir(fileURLToPath(url), { recursive: true })).toSorted()) {
-      if (/\.(sql|ts)$/.test(entry) && !entry.endsWith('.test.ts')) hash.update(await readFile(new URL(entry, url)))
-    }
-  }
+  const hash = createHash('sha256')
+  for (const source of SOURCES) for (const file of await filesOf(source)) hash.update(await readFile(file))
   return hash.digest('hex').slice(0, 16)
+}
+
+async function filesOf(source: URL): Promise<URL[]> {
+  if (!source.href.endsWith('/')) return [source]
+  const names = await readdir(fileURLToPath(source), { recursive: true })
+  return names
+    .filter((name) => /\.(?:sql|ts)$/.test(name) && !name.endsWith('.test.ts'))
+    .toSorted()
+    .map((name) => new URL(name, source))
 }

@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { greeting } from '../embedded/start-up.ts'
-import { keyData, message, messagesOf } from '../embedded/messages.ts'
 import type { LentSession } from '../lent-session.ts'
+import { lastMessage, message } from './messages.ts'
 
 /** What the thread of pg_dump is started with. */
 export interface DumpSettings {
@@ -21,14 +20,11 @@ export interface DumpSettings {
  * @param args of pg_dump
  */
 export async function dumpSchema(session: LentSession, args: readonly string[]): Promise<string> {
-  const statuses = [...session.parameters].map(([name, value]) => message('S', Buffer.from(`${name}\0${value}\0`)))
   const { port1, port2 } = new MessageChannel()
   const answers = new Int32Array(new SharedArrayBuffer(4))
   const workerData: DumpSettings & { port: typeof port2 } = {
     args,
-    greeting: Uint8Array.from(
-      greeting({ parameters: new Map(), isNewer: false, extensions: [] }, Buffer.concat(statuses), keyData(0, 0)),
-    ),
+    greeting: greetingOf(session.parameters),
     answers,
     port: port2,
   }
@@ -44,13 +40,24 @@ export async function dumpSchema(session: LentSession, args: readonly string[]):
       port1.on('message', (question: Uint8Array) => void answer(question).catch(reject))
       worker.once('message', resolve)
       worker.once('error', reject)
-      worker.once('exit', () => reject(new Error('pg_dump ended without a word')))
+      worker.once('exit', () => reject(new Error('pg_dump ended before its output')))
     })
   } finally {
     port1.close()
     await worker.terminate()
     session.takeBack()
   }
+}
+
+/** AuthenticationOk, ParameterStatus of each parameter, BackendKeyData and ReadyForQuery. */
+function greetingOf(parameters: ReadonlyMap<string, string>): Uint8Array {
+  const statuses = [...parameters].map(([name, value]) => message('S', Buffer.from(`${name}\0${value}\0`)))
+  const [authenticated, key, ready] = [
+    message('R', Buffer.alloc(4)),
+    message('K', Buffer.alloc(8)),
+    message('Z', Buffer.from('I')),
+  ]
+  return Uint8Array.from(Buffer.concat([authenticated, ...statuses, key, ready]))
 }
 
 /** Sends messages and resolves to everything up to ReadyForQuery. */
@@ -66,13 +73,8 @@ function answerOf(stream: Duplex, question: Uint8Array): Promise<Uint8Array> {
       // ReadyForQuery has six bytes.
       if (chunk.length < 6 && chunks.length === 1) return
       const answer = Buffer.concat(chunks)
-      let end = 0
-      let isReady = false
-      for (const found of messagesOf(answer)) {
-        end = found.end
-        isReady = found.type === 'Z'
-      }
-      if (!isReady || end < answer.length) return
+      const last = lastMessage(answer)
+      if (last?.type !== 'Z' || last.end < answer.length) return
       settle()
       resolve(Uint8Array.from(answer))
     }

@@ -1,7 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { PGlite } from '@electric-sql/pglite'
 import { pgDump } from '@electric-sql/pglite-tools/pg_dump'
-import { messagesOf } from '../embedded/messages.ts'
+import { lastMessage } from './messages.ts'
 import type { DumpSettings } from './pg-dump.ts'
 
 // pg_dump is WebAssembly that waits for each answer where it stands: this thread waits with it.
@@ -19,8 +19,7 @@ const server = {
       asked = asked.subarray(asked.readInt32BE(0))
       return onRawData(greeting)
     }
-    const messages = [...messagesOf(asked)]
-    const last = messages.at(-1)
+    const last = lastMessage(asked)
     if (last?.type === 'X') asked = Buffer.alloc(0)
     if (last?.type !== 'Q' && last?.type !== 'S') return
     port.postMessage(Uint8Array.from(asked.subarray(0, last.end)))

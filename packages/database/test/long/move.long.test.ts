@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { migrate, moveDatabase, openDatabase, startEmbeddedDatabase } from '@terrane/database'
+import { migrate, moveDatabase, openDatabase } from '@terrane/database'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
+import { startPgliteServer } from '@terrane/pglite-server'
 
 /** What people make of a database, and some that only one of its roles may see. */
 const things = (mover: string) => `
@@ -46,7 +47,7 @@ function aRole() {
 /** A database that has nothing in it. */
 async function openEmpty(): Promise<{ url: string } & AsyncDisposable> {
   if (server === null) {
-    const embedded = await startEmbeddedDatabase()
+    const embedded = await startPgliteServer()
     return { url: embedded.url, [Symbol.asyncDispose]: () => embedded.close() }
   }
   const name = `terrane_test_empty_${randomBytes(4).toString('hex')}`
@@ -90,7 +91,7 @@ test('a database moves into an empty one with all that it has, and into no other
 
 test.runIf(testLane() === 'postgres')('the embedded database moves to PostgreSQL (PostgreSQL only)', async () => {
   await using role = aRole()
-  await using embedded = await startEmbeddedDatabase()
+  await using embedded = await startPgliteServer()
   await using database = await openDatabase({ url: embedded.url, max: 1 })
   await migrate(database, ['control', 'project'])
   await database.query(things(role.name))

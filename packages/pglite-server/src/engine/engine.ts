@@ -1,0 +1,160 @@
+import { Worker } from 'node:worker_threads'
+import type { InterruptWords } from './shared-memory.ts'
+import type { SyncMode } from './synced-files.ts'
+
+/** Where the engine takes its data from. */
+export interface EngineSource {
+  /** Folder of the data; null for in memory. */
+  readonly dataDir: string | null
+  readonly sync: SyncMode
+  readonly snapshot: Uint8Array<SharedArrayBuffer> | null
+  /** Saves its state when it has started, which {@link Engine.rewind} returns to. */
+  readonly rewindable: boolean
+}
+
+/** What the thread of the engine is started with. */
+export interface EngineSettings extends EngineSource {
+  /** Bytes of answers that the client has not taken yet. */
+  readonly flow: Int32Array<SharedArrayBuffer>
+}
+
+export type EngineCommand =
+  | { readonly type: 'run'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'snapshot' }
+  | { readonly type: 'rewind' }
+  | { readonly type: 'close' }
+
+export type EngineReply =
+  | { readonly type: 'ready'; readonly words: ServerWords }
+  | { readonly type: 'data'; readonly data: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'done'; readonly data: Uint8Array<ArrayBuffer>; readonly inTransaction: boolean }
+  | { readonly type: 'snapshot'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'rewound'; readonly done: boolean }
+  | { readonly type: 'closed' }
+  /** The server has crashed. */
+  | { readonly type: 'trapped'; readonly reason: string }
+
+/** Words of the server's memory, by their byte addresses. */
+export interface ServerWords extends InterruptWords {
+  readonly statementTimeout: number
+}
+
+/** Takes a part of an answer, and calls `taken` when there is room for more. */
+export type OnData = (data: Buffer, taken: () => void) => void
+
+interface Waiting {
+  readonly type: EngineReply['type']
+  readonly resolve: (reply: EngineReply) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * PGlite on a thread of its own, so that this one hears meanwhile who is to be stopped and who has gone. One unit of
+ * messages runs at a time; what it does can be interrupted, because its memory is shared.
+ */
+export class Engine {
+  readonly #worker: Worker
+  readonly #flow: Int32Array<SharedArrayBuffer>
+  readonly #waiting = new Set<Waiting>()
+  #at: ServerWords | null = null
+  #words = new Int32Array(new SharedArrayBuffer(4))
+  #onData: OnData = ignore
+  /** Why it has ended. */
+  #ended: Error | null = null
+
+  private constructor(source: EngineSource) {
+    this.#flow = new Int32Array(new SharedArrayBuffer(4))
+    const workerData: EngineSettings = { ...source, flow: this.#flow }
+    this.#worker = new Worker(new URL('./engine.worker.ts', import.meta.url), { workerData })
+    this.#worker.on('message', (reply: EngineReply) => this.#hear(reply))
+    this.#worker.on('error', (error: Error) => this.#fail(error))
+    this.#worker.on('exit', () => this.#fail(new Error('its thread ended')))
+  }
+
+  static async start(source: EngineSource): Promise<Engine> {
+    const engine = new Engine(source)
+    const { words } = await engine.#hearing('ready')
+    engine.#at = words
+    engine.#words = new Int32Array(words.memory)
+    return engine
+  }
+
+  /** Runs a unit; whether a transaction is open then. Errors of SQL are a part of the answer. @throws when the engine ends instead */
+  async run(bytes: Uint8Array, onData: OnData): Promise<boolean> {
+    this.#onData = onData
+    const own = Uint8Array.from(bytes)
+    return (await this.#ask({ type: 'run', bytes: own }, 'done', [own.buffer])).inTransaction
+  }
+
+  /** Has the unit that runs end as a cancelled statement does, as soon as the server looks. Nothing happens between units. */
+  interrupt(): void {
+    if (!this.#at) return
+    Atomics.store(this.#words, this.#at.queryCancelPending >> 2, 1)
+    Atomics.store(this.#words, this.#at.interruptPending >> 2, 1)
+  }
+
+  /** `statement_timeout` as it holds now for what runs, in milliseconds; 0 for none. */
+  get statementTimeoutMs(): number {
+    return this.#at ? Atomics.load(this.#words, this.#at.statementTimeout >> 2) : 0
+  }
+
+  async snapshot(): Promise<Uint8Array<ArrayBuffer>> {
+    return (await this.#ask({ type: 'snapshot' }, 'snapshot')).bytes
+  }
+
+  /** Returns to the state right after the start, in memory and files. False when it cannot: then it is of no more use. */
+  async rewind(): Promise<boolean> {
+    return (await this.#ask({ type: 'rewind' }, 'rewound')).done
+  }
+
+  async close(): Promise<void> {
+    await this.#ask({ type: 'close' }, 'closed')
+    await this.#worker.terminate()
+  }
+
+  /** Ends the engine in the middle of what it does, as a crash would: what was committed is in its folder. */
+  async kill(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #ask<T extends EngineReply['type']>(command: EngineCommand, type: T, transfer: ArrayBuffer[] = []) {
+    const answer = this.#hearing(type)
+    if (this.#ended) this.#fail(this.#ended)
+    else this.#worker.postMessage(command, transfer)
+    return answer
+  }
+
+  #hearing<T extends EngineReply['type']>(type: T): Promise<Extract<EngineReply, { type: T }>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ type, resolve: (reply) => resolve(reply as Extract<EngineReply, { type: T }>), reject })
+    })
+  }
+
+  #hear(reply: EngineReply): void {
+    if (reply.type === 'data') {
+      const { length } = reply.data
+      this.#onData(Buffer.from(reply.data.buffer), () => this.#taken(length))
+      return
+    }
+    if (reply.type === 'trapped') return this.#fail(new Error(reply.reason))
+    if (reply.type === 'done' && reply.data.length > 0) this.#onData(Buffer.from(reply.data.buffer), ignore)
+    for (const waiting of this.#waiting) {
+      if (waiting.type !== reply.type) continue
+      this.#waiting.delete(waiting)
+      waiting.resolve(reply)
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#waiting) reject(error)
+    this.#waiting.clear()
+  }
+
+  #taken(bytes: number): void {
+    Atomics.sub(this.#flow, 0, bytes)
+    Atomics.notify(this.#flow, 0)
+  }
+}
+
+function ignore(): void {}

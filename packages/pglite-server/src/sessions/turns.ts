@@ -1,0 +1,108 @@
+import type { Client, Unit } from './client.ts'
+
+/** How long silent clients and deaf statements may keep the others waiting, in milliseconds. */
+export interface SessionLimits {
+  /** With a transaction open. */
+  readonly idleInTransactionMs: number
+  /** With what only one session can have: temporary tables, PREPARE, cursors WITH HOLD, advisory locks. */
+  readonly idleHoldingMs: number
+  /** A statement that was stopped and goes on; then the engine itself is given up, unless its data are only in memory. */
+  readonly stuckMs: number
+}
+
+export const LIMITS: SessionLimits = { idleInTransactionMs: 30_000, idleHoldingMs: 5000, stuckMs: 10_000 }
+
+/** Why a client keeps the session between its units. */
+export type Keeping = 'a transaction' | 'things of its own'
+
+/**
+ * Whose turn it is at the one session: units in the order in which they came, unless a client keeps the session. One that
+ * keeps it and says nothing while others wait is given up.
+ */
+export class Turns {
+  readonly #queue: Unit[] = []
+  readonly #limits: SessionLimits
+  readonly #onIdle: (client: Client, keeping: Keeping) => void
+  #owner: Client | null = null
+  #keeping: Keeping | null = null
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(limits: SessionLimits, onIdle: (client: Client, keeping: Keeping) => void) {
+    this.#limits = limits
+    this.#onIdle = onIdle
+  }
+
+  add(unit: Unit): void {
+    this.#queue.push(unit)
+  }
+
+  /** The oldest unit that may run now. */
+  take(): Unit | null {
+    const [unit = null] = this.#queue.splice(this.#next(), 1)
+    if (unit) clearTimeout(this.#idleTimer)
+    return unit
+  }
+
+  /** Something can be done now. */
+  get isDue(): boolean {
+    return this.#next() < this.#queue.length || this.#owner?.gone === true
+  }
+
+  /** No client keeps the session. */
+  get isFree(): boolean {
+    return this.#owner === null
+  }
+
+  /** Takes a unit of a client back that waits for others. */
+  withdraw(client: Client): Unit | null {
+    if (this.#owner === client) return null
+    const index = this.#queue.findIndex((unit) => unit.client === client && unit.complete)
+    return index < 0 ? null : (this.#queue.splice(index, 1)[0] ?? null)
+  }
+
+  /** Why a client keeps the session now, or null. */
+  keepingOf(client: Client): Keeping | null {
+    return this.#owner === client ? this.#keeping : null
+  }
+
+  /** Says whose the session is from now on. */
+  keep(client: Client, keeping: Keeping | null): void {
+    this.#owner = keeping && client
+    this.#keeping = keeping
+    if (keeping) this.#watchIdle(client, keeping)
+  }
+
+  /** True once when the client that kept the session has gone and left it as it was. */
+  takeAbandoned(): boolean {
+    if (!this.#owner?.gone) return false
+    clearTimeout(this.#idleTimer)
+    this.#owner = null
+    return true
+  }
+
+  clear(): void {
+    clearTimeout(this.#idleTimer)
+    this.#queue.length = 0
+    this.#owner = null
+  }
+
+  /** Where in the queue that unit is; the end when there is none. Units of clients that are gone are forgotten. */
+  #next(): number {
+    for (let i = this.#queue.length - 1; i >= 0; i--) {
+      if (this.#queue[i]?.client.gone) this.#queue.splice(i, 1)
+    }
+    if (this.#owner === null) return 0
+    const index = this.#queue.findIndex(({ client }) => client === this.#owner)
+    return index < 0 ? this.#queue.length : index
+  }
+
+  #watchIdle(client: Client, keeping: Keeping): void {
+    clearTimeout(this.#idleTimer)
+    const onTime = () => {
+      if (this.#queue.every((unit) => unit.client === client)) this.#watchIdle(client, keeping)
+      else this.#onIdle(client, keeping)
+    }
+    const { idleInTransactionMs, idleHoldingMs } = this.#limits
+    this.#idleTimer = setTimeout(onTime, keeping === 'a transaction' ? idleInTransactionMs : idleHoldingMs).unref()
+  }
+}

@@ -1,0 +1,283 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { Client, type Unit } from './sessions/client.ts'
+import type { CopyIn } from './protocol/copy-in.ts'
+import type { Engine } from './engine/engine.ts'
+import { Execution } from './sessions/execution.ts'
+import type { Maintenance } from './sessions/maintenance.ts'
+import { errorResponse, messagesOf, READY } from './protocol/messages.ts'
+import { CANCELLED, Reply } from './protocol/reply.ts'
+import { answerTo, errorIn, SharedSession } from './sessions/shared-session.ts'
+import { greeting, OTHER_VERSION, readStartUp, statusesIn, type StartUp } from './protocol/start-up.ts'
+import { LIMITS, Turns, type Keeping, type SessionLimits } from './sessions/turns.ts'
+
+export interface WireServerOptions {
+  /** Starts an engine: the first one, and another in the place of one that was lost. */
+  readonly open: (again: boolean) => Promise<Engine>
+  /** What was committed outlives the engine. */
+  readonly persistent: boolean
+  readonly limits?: Partial<SessionLimits>
+  readonly maintenance?: Maintenance | undefined
+}
+
+/**
+ * Speaks PostgreSQL's wire protocol (version 3) for an engine, to many clients that share its one session. Whole
+ * units go in at once: a simple query, or everything up to Sync. So the parse of one client and the bind of another never
+ * mix, and after an error the session itself skips to Sync as the protocol says. A client that has a transaction open,
+ * an extended query unfinished, temporary tables or the like keeps the session ({@link Turns}); when it goes away, its
+ * transaction is rolled back.
+ *
+ * When the engine is lost, its clients are told (57P01) and closed, and another one is started on the same data; who
+ * connects meanwhile waits for it.
+ */
+export class WireServer {
+  readonly #options: WireServerOptions
+  readonly #limits: SessionLimits
+  readonly #server: Server
+  readonly #clients = new Map<number, Client>()
+  readonly #turns: Turns
+  /** Null while no engine is there. */
+  #session: SharedSession | null = null
+  #statuses: Buffer = Buffer.alloc(0)
+  #execution: Execution | null = null
+  #draining: Promise<void> | null = null
+  #opening: Promise<void> | null = null
+  #maintenanceTimer: NodeJS.Timeout | undefined
+  #isClosing = false
+
+  constructor(options: WireServerOptions) {
+    this.#options = options
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#server = createServer((socket) => this.#accept(socket))
+    this.#turns = new Turns(this.#limits, (client, keeping) => end(client, IDLE[keeping]))
+  }
+
+  /** Starts the engine. Resolves to the port that the server listens on, which is the one asked for unless that is 0. */
+  async listen(port: number, host: string): Promise<number> {
+    await this.#begin(false)
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port))
+    })
+  }
+
+  /** The whole data folder as bytes. */
+  async snapshot(): Promise<Uint8Array<ArrayBuffer>> {
+    await this.#opening
+    if (!this.#session) throw new Error('the engine has ended')
+    return this.#session.engine.snapshot()
+  }
+
+  async close(): Promise<void> {
+    await (await this.release())?.close()
+  }
+
+  /** Ends as {@link close} does, but for the engine: what it runs is cancelled. Null when it was lost. */
+  async release(): Promise<Engine | null> {
+    this.#isClosing = true
+    clearTimeout(this.#maintenanceTimer)
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    for (const client of this.#clients.values()) client.socket.destroy()
+    await this.#opening
+    await this.#draining
+    await closed
+    this.#turns.clear()
+    return this.#session?.engine ?? null
+  }
+
+  async #begin(again: boolean): Promise<void> {
+    const session = await SharedSession.open(await this.#options.open(again))
+    this.#session = session
+    this.#statuses = session.statuses
+    this.#run()
+  }
+
+  #accept(socket: Socket): void {
+    socket.setNoDelay(true)
+    const client: Client = new Client(socket, {
+      onStartUp: (packet) => this.#startUp(client, packet),
+      onUnit: (unit) => {
+        this.#turns.add(unit)
+        this.#run()
+      },
+      onCancel: (processId, secret) => this.#cancel(processId, secret),
+    })
+    this.#clients.set(client.processId, client)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      this.#clients.delete(client.processId)
+      client.gone = true
+      if (this.#execution?.client === client) this.#execution.stop('user request')
+      this.#run()
+    })
+  }
+
+  /** A client without settings of its own need not wait for others before it hears a greeting. */
+  #startUp(client: Client, packet: Buffer): void {
+    const startUp = readStartUp(packet)
+    if (!startUp) return end(client, OTHER_VERSION)
+    if (!this.#session && !this.#opening) return end(client, ENGINE_GONE)
+    client.session.started(startUp.parameters)
+    if (client.session.restore.length === 0) client.socket.write(greeting(startUp, this.#statuses, client.key))
+    else this.#turns.add({ client, bytes: packet, complete: true, startUp })
+    this.#run()
+  }
+
+  #cancel(processId: number, secret: number): void {
+    const client = this.#clients.get(processId)
+    if (client?.secret !== secret) return
+    if (this.#execution?.client === client) return this.#execution.stop('user request')
+    if (client.copy?.isAsked) return client.copy.cancel()
+    // It waits for others: to its client it runs.
+    const unit = this.#turns.withdraw(client)
+    unit?.asks?.onRefused()
+    if (unit) client.socket.write(Buffer.concat([CANCELLED_WAITING, READY]))
+  }
+
+  #run(): void {
+    if (this.#draining || !this.#session) return
+    this.#draining = this.#drain(this.#session)
+      .catch((error: unknown) => this.#lose(error))
+      .finally(() => {
+        this.#draining = null
+        // What came in the moment in which it ended.
+        if (this.#turns.isDue) this.#run()
+        else this.#waitForMaintenance()
+      })
+  }
+
+  #waitForMaintenance(): void {
+    const dueInMs = this.#options.maintenance?.dueInMs ?? Infinity
+    clearTimeout(this.#maintenanceTimer)
+    if (this.#isClosing || dueInMs === Infinity || !this.#turns.isFree) return
+    this.#maintenanceTimer = setTimeout(() => this.#run(), dueInMs).unref()
+  }
+
+  async #drain(session: SharedSession): Promise<void> {
+    for (;;) {
+      if (this.#turns.takeAbandoned()) await session.rollback()
+      const isMaintained = await this.#maintain(session)
+      const unit = this.#turns.take()
+      if (unit) await this.#serve(session, unit)
+      else if (!isMaintained) return
+    }
+  }
+
+  async #serve(session: SharedSession, unit: Unit): Promise<void> {
+    if (unit.startUp) return this.#greet(session, unit.client, unit.startUp)
+    if (unit.asks) return this.#answer(session, unit.client, unit.asks)
+    await this.#execute(session, unit)
+    this.#options.maintenance?.worked()
+  }
+
+  /** Does what is due next, unless a client keeps the session; whether there was something. */
+  async #maintain(session: SharedSession): Promise<boolean> {
+    const { maintenance } = this.#options
+    if (!maintenance || maintenance.dueInMs > 0 || !this.#turns.isFree || this.#isClosing) return false
+    await maintenance.step(session, () => (this.#isClosing ? 'the stop' : this.#turns.isDue ? 'a client' : 'none'))
+    return true
+  }
+
+  async #greet(session: SharedSession, client: Client, startUp: StartUp): Promise<void> {
+    const said = await session.enter(client)
+    const error = errorIn(said)
+    if (error) end(client, errorResponse('FATAL', error.get('C') ?? 'XX000', error.get('M') ?? ''))
+    else client.socket.write(greeting(startUp, Buffer.concat([session.statuses, statusesIn(said)]), client.key))
+  }
+
+  async #execute(session: SharedSession, unit: Unit): Promise<void> {
+    const { client, copies } = unit
+    const state = client.session
+    const head = copies?.head ?? unit.bytes
+    const write = (bytes: Buffer, taken: () => void) => hand(client.socket, bytes, taken)
+    const reply = new Reply({ write, copying: copies !== undefined })
+    const stuckMs = this.#options.persistent ? this.#limits.stuckMs : Infinity
+    const execution = new Execution(session.engine, client, reply, stuckMs)
+    this.#execution = execution
+    await session.enter(client)
+    await session.prepareAgain(client, head)
+    const isOpen = await execution.run(unit.bytes)
+    this.#execution = null
+    state.ran(head, reply.parses)
+    if (reply.isCutShort && isOpen) {
+      await session.ask(FAIL)
+      reply.failed()
+    }
+    const inTransaction = isOpen || !unit.complete
+    if (!inTransaction && state.mayHold) state.mayHold = await session.holds()
+    if (unit.complete) reply.ready()
+    this.#turns.keep(client, inTransaction ? 'a transaction' : state.mayHold ? 'things of its own' : null)
+  }
+
+  /** Asks the session whether a COPY may begin, and tells its client. */
+  async #answer(session: SharedSession, client: Client, copy: CopyIn): Promise<void> {
+    const isInside = this.#turns.keepingOf(client) === 'a transaction'
+    await session.enter(client)
+    if (isInside) await session.ask(SAVEPOINT)
+    await session.prepareAgain(client, copy.head)
+    const answer = await answerTo(session.engine, copy.question())
+    const messages = [...messagesOf(answer)].map(({ type, start, end: stop }) => ({
+      type,
+      bytes: answer.subarray(start - 5, stop),
+    }))
+    const begins = messages.find(({ type }) => type === 'G')
+    if (begins) {
+      // The savepoint undoes that it was broken off.
+      if (isInside) await session.ask(BACK_TO_SAVEPOINT)
+      client.socket.write(Buffer.concat([copy.preamble(), begins.bytes]))
+    } else {
+      copy.onRefused()
+      client.socket.write(Buffer.concat(messages.map(({ bytes }) => bytes)))
+    }
+    this.#turns.keep(client, isInside ? 'a transaction' : client.session.mayHold ? 'things of its own' : null)
+  }
+
+  /** The engine has ended: nothing that clients believe of their sessions holds any more. */
+  #lose(cause: unknown): void {
+    const execution = this.#execution
+    this.#execution = null
+    this.#session = null
+    this.#turns.clear()
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const lost = errorResponse('FATAL', '57P01', `terminating connection because the embedded database ended: ${why}`)
+    for (const client of this.#clients.values()) {
+      // Within a message nothing can be said.
+      if (execution?.client === client && execution.reply.isWithinMessage) client.socket.destroy()
+      else end(client, lost)
+    }
+    if (this.#isClosing || !this.#options.persistent) return
+    this.#opening = this.#begin(true).finally(() => {
+      this.#opening = null
+    })
+  }
+}
+
+/** Has a transaction fail. */
+const FAIL = 'select 1 / 0'
+const SAVEPOINT = 'savepoint terrane_copy'
+const BACK_TO_SAVEPOINT = 'rollback to terrane_copy; release terrane_copy'
+const CANCELLED_WAITING = errorResponse('ERROR', CANCELLED, 'canceling statement due to user request')
+const ENGINE_GONE = errorResponse('FATAL', '57P03', 'the embedded database has ended, and its data were in memory only')
+const IDLE: Readonly<Record<Keeping, Buffer>> = {
+  'a transaction': errorResponse(
+    'FATAL',
+    '25P03',
+    'terminating connection due to idle-in-transaction timeout: on the embedded database an open transaction stops all others',
+  ),
+  'things of its own': errorResponse(
+    'FATAL',
+    '57P05',
+    'terminating connection due to idle-session timeout: on the embedded database temporary tables, PREPARE, cursors WITH HOLD and advisory locks stop all others',
+  ),
+}
+
+/** Says a last thing to a client; what it has said after all that is not heard. */
+function end(client: Client, said: Buffer): void {
+  client.gone = true
+  client.socket.end(said, () => client.socket.destroy())
+}
+
+/** Hands bytes to a client; one that has gone takes everything. */
+function hand(socket: Socket, bytes: Buffer, taken: () => void): void {
+  if (socket.destroyed) taken()
+  else socket.write(bytes, taken)
+}
