@@ -15,7 +15,7 @@ import { warnOfSkipped } from '../jobs/ogr/obtain/find-datasets.ts'
 import { obtainDatasets } from '../jobs/ogr/obtain/obtain-file.ts'
 import { openDatasets } from '../jobs/ogr/open-datasets.ts'
 import { startReaderProcess } from '../jobs/ogr/read/reader-process.ts'
-import { Warnings } from '../jobs/warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { inspectBusy, inspectTooSlow } from './errors.ts'
 

@@ -38,7 +38,8 @@ import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { requireWritable } from './open-schemas.ts'
 import { LOADED, type Identity, type JobContext, type Task } from './task.ts'
-import { Warnings, acceptWarnings } from './warnings.ts'
+import { Warnings } from '@terrane/core/errors'
+import { acceptWarnings } from './warnings.ts'
 
 export interface OgrSettings {
   readonly engine: Engine

@@ -1,6 +1,6 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
 import { identifierOf } from '@terrane/core'
-import type { Warnings } from '../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { conversionFailed, layerUnknown, sourceSrsNeeded } from './errors.ts'
 import type { LayerSchema } from './feature-stream.ts'
 

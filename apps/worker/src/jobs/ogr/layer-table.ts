@@ -9,7 +9,7 @@ import {
   type StagedTable,
 } from '@terrane/database'
 import { Lanes } from '../lanes.ts'
-import { Warnings } from '../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { keyAndColumns, type TargetColumn } from './column-names.ts'
 import { columnsMissing, conversionFailed } from './errors.ts'
 import type { LayerRows, LayerSchema } from './feature-stream.ts'
