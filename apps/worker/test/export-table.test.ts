@@ -1,4 +1,5 @@
-import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
+import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
+import { Warnings } from '@terrane/core/errors'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -9,11 +9,15 @@ import { createGuardedFetch, createLogger } from '@terrane/service'
 import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { ogr2ogrImport, type OgrSettings } from '../src/jobs/ogr2ogr-import.ts'
 import type { JobContext } from '../src/jobs/task.ts'
-import { gdalHere } from './gdal-here.ts'
-import { readHere } from './read-here.ts'
+import { RowPacker, type RowPlan } from '../src/jobs/file-import/row-packer.ts'
+import { gdalHere } from '../src/jobs/ogr/testing/gdal-here.ts'
+import { readersHere } from '../src/jobs/ogr/testing/read-here.ts'
 
 /** What a test of values reads and converts with: nothing in a process of its own. */
-export const READ_HERE = { engine: gdalHere, startReader: readHere }
+export const READ_HERE = {
+  engine: gdalHere,
+  startReader: readersHere((plan, send) => new RowPacker(plan as RowPlan, send)),
+}
 
 /** A table that an import made, as its result describes it. */
 export interface MadeTable {

@@ -21,11 +21,14 @@ const topology = (objects: object) => JSON.stringify({ type: 'Topology', objects
 const place = { type: 'Point', coordinates: [1, 2], properties: { a: 1 } }
 const places = { type: 'GeometryCollection', geometries: [place] }
 
+const program = new URL('../src/jobs/file-import/read.worker.ts', import.meta.url)
+const startReader = readerProcesses({ program, stuckSeconds: 3 })
+
 let worker: TestWorker
 let made = 0
 beforeAll(async () => {
   worker = await openWorker({
-    tasks: [ogr2ogrImport({ engine: wasmEngine, startReader: readerProcesses(3), maxBytes: 2 ** 24 })],
+    tasks: [ogr2ogrImport({ engine: wasmEngine, startReader, maxBytes: 2 ** 24 })],
   })
   const bucket = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
   await openStore(worker.env['TERRANE_STORAGE']!).createBucket('files', bucket)

@@ -7,7 +7,7 @@ import { seededRandom } from '@terrane/core'
 import { scan, type Database } from '@terrane/database'
 import { findTable, readSystems, withTypes } from '@terrane/exports'
 import { writeFile } from '../src/jobs/export/write-file.ts'
-import { Warnings } from '../src/jobs/warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { READ_HERE, importFile, type ImportResult } from './import-file.ts'
 import { randomLayer } from './random-layer.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FeatureBatch, FeatureReader, LayerSchema } from '../src/jobs/ogr/feature-stream.ts'
-import { openZip } from '../src/jobs/ogr/obtain/unzip.ts'
+import { openZip } from '../src/jobs/ogr/unpack/unzip.ts'
 import { openDataset } from '../src/jobs/ogr/open-dataset.ts'
 import { openShapefile } from '../src/jobs/ogr/read/shapefile.ts'
 import { READ_HERE } from './import-file.ts'
@@ -68,7 +68,7 @@ async function engineContents(path: string) {
   const dataset = { folder, file: '.', driver: 'ESRI Shapefile', stem: 'shapes' } as const
   const workdir = await newFolder()
   const { engine, startReader } = READ_HERE
-  await using opened = await openDataset(dataset, engine, { tableName: 'a' }, { workdir, signal, startReader })
+  await using opened = await openDataset(dataset, engine, {}, { workdir, signal, startReader })
   const batches: FeatureBatch[] = []
   for await (const { batch } of opened.reading.read([0])) batches.push(batch)
   return contentsOf(opened.reading.layers[0]!, batches)

@@ -6,7 +6,6 @@ export type { MigrationSet } from './migrate.ts'
 export { bulkLoad, loadEncoded } from './bulk-load/bulk-load.ts'
 export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
 export { JsonText } from './bulk-load/columns.ts'
-export { fitsColumn } from './bulk-load/fits.ts'
 export type { Column, ColumnType, Row } from './bulk-load/columns.ts'
 export {
   STAGING_SCHEMA,

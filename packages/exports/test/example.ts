@@ -1,4 +1,4 @@
-import type { Warnings } from '@terrane/contracts'
+import type { Warnings } from '@terrane/core/errors'
 import { scan, type Database } from '@terrane/database'
 import { fileBytes, findTable, rowsFor } from '@terrane/exports'
 

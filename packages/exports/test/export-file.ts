@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { Warnings, type ExportFormat, type JobWarning } from '@terrane/contracts'
+import type { ExportFormat, JobWarning } from '@terrane/contracts'
+import { Warnings } from '@terrane/core/errors'
 import { scan, type Database } from '@terrane/database'
 import { fileBytes, findTable, readSystems, rowsFor, withTypes, writeFlatGeobuf, writeGpkg } from '../src/index.ts'
 

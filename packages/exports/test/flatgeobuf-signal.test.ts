@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Warnings } from '@terrane/contracts'
+import { Warnings } from '@terrane/core/errors'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeFlatGeobuf, type ExportRow, type ExportSource } from '../src/index.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Warnings } from '@terrane/contracts'
+import { Warnings } from '@terrane/core/errors'
 import { openTestDatabase } from '@terrane/database/testing'
 import { expect, test } from 'vitest'
 import { geoJsonOf } from './example.ts'

@@ -2,7 +2,8 @@ import { createWriteStream } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Principal } from '@terrane/auth'
-import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
+import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
+import { Warnings } from '@terrane/core/errors'
 import { parseQuery, scanSession, type Condition, type Session } from '@terrane/database'
 import {
   CONTENT_TYPES,

@@ -5,17 +5,14 @@ import type { Database } from '@terrane/database'
 import { ShapeFacts } from '@terrane/exports'
 import type { GuardedFetch } from '@terrane/service'
 import type { Project } from '../jobs/task.ts'
-import { nameOfType } from '../jobs/ogr/final-type.ts'
-import { withSystems } from '../jobs/ogr/choose-layers.ts'
-import { checkTypes } from '../jobs/ogr/column-names.ts'
+import { nameOfType } from '../jobs/file-import/final-type.ts'
+import { withSystems } from '../jobs/file-import/choose-layers.ts'
+import { checkTypes } from '../jobs/file-import/column-names.ts'
+import { fileMissing } from '../jobs/file-import/errors.ts'
+import { writeSource } from '../jobs/file-import/file-source.ts'
 import type { Engine } from '../jobs/ogr/engine.ts'
-import { fileMissing } from '../jobs/ogr/errors.ts'
 import type { FeatureBatch, LayerSchema } from '../jobs/ogr/feature-stream.ts'
-import { warnOfSkipped } from '../jobs/ogr/obtain/find-datasets.ts'
-import { obtainDatasets } from '../jobs/ogr/obtain/obtain-file.ts'
-import { openDatasets } from '../jobs/ogr/open-datasets.ts'
-import { startReaderProcess } from '../jobs/ogr/read/reader-process.ts'
-import { Warnings } from '../jobs/warnings.ts'
+import { openFile } from '../jobs/ogr/open-file.ts'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { inspectBusy, inspectTooSlow } from './errors.ts'
 
@@ -77,34 +74,22 @@ export class FileInspector {
     signal: AbortSignal,
   ): Promise<FileFacts> {
     const { engine, fetch } = this.#deps
-    const request = { ...input, tableName: 'inspected' }
-    const project = { store: store.withSignal(signal) }
-    const context = { workdir, signal, fetch, project, progress: () => {} }
-    const { datasets, skipped } = await obtainDatasets(request, MAX_BYTES, context)
-    await using opened = await openDatasets(datasets, engine, request, {
-      workdir,
-      signal,
-      startReader: startReaderProcess,
-    })
-    const { layers } = opened.reading
+    const deps = { fetch, store: store.withSignal(signal), signal }
+    const source = (path: string) => writeSource(input, MAX_BYTES, deps, path)
+    await using file = await openFile(source, { ...input, workdir, signal, maxBytes: MAX_BYTES, engine })
+    const { layers } = file
     checkTypes(input.types, layers)
-    const warnings = new Warnings()
-    warnOfSkipped(skipped, warnings)
-    withSystems(
-      layers,
-      [...layers.keys()].filter((i) => layers[i]!.rows > 0),
-      input,
-      warnings,
-    )
+    const filled = [...layers.keys()].filter((i) => layers[i]!.rows > 0)
+    withSystems(layers, filled, input, file.notes)
     const shapes = layers.map(() => new ShapeFacts())
-    for await (const { layer, batch } of opened.reading.read(layers.map((_, i) => i))) {
+    for await (const { layer, batch } of file.read()) {
       signal.throwIfAborted()
       addShapes(shapes[layer]!, batch)
     }
     return {
-      formats: [...new Set(datasets.map(({ driver }) => driver))],
+      formats: [...file.formats],
       layers: await Promise.all(layers.map((layer, i) => factsOf(layer, shapes[i]!, database.withSignal(signal)))),
-      warnings: [...warnings.list(), ...opened.notes, ...opened.reading.warnings],
+      warnings: [...file.warnings],
     }
   }
 }

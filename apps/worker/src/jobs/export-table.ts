@@ -23,7 +23,8 @@ import { requireReadable } from './open-schemas.ts'
 import { publishObject } from './publish-object.ts'
 import { requireBucket } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
-import { Warnings, acceptWarnings } from './warnings.ts'
+import { Warnings } from '@terrane/core/errors'
+import { acceptWarnings } from './warnings.ts'
 
 /** Longest time of a query, and of the look at one before it is queued. */
 const QUERY_SECONDS = 600

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
 import {
   finishImportTable,
@@ -10,11 +9,11 @@ import {
   tableExists,
   type Queryable,
 } from '@terrane/database'
-import { chooseLayers, sourceSridOf, sridOf, tableNamesOf, withSystems } from './ogr/choose-layers.ts'
-import { checkTypes } from './ogr/column-names.ts'
-import type { Engine } from './ogr/engine.ts'
-import { conversionFailed, fileMissing, schemaNotFound, targetMissing } from './ogr/errors.ts'
-import { codeOfName } from './ogr/final-type.ts'
+import { chooseLayers, sourceSridOf, tableNamesOf, withSystems } from './file-import/choose-layers.ts'
+import { checkTypes } from './file-import/column-names.ts'
+import { codeOfName } from './file-import/final-type.ts'
+import { fileMissing, schemaNotFound, targetMissing } from './file-import/errors.ts'
+import { writeSource } from './file-import/file-source.ts'
 import {
   columnNames,
   describeOrigin,
@@ -24,25 +23,30 @@ import {
   shapeOf,
   type FinishedTable,
   type LoadedTable,
-} from './ogr/describe-import.ts'
-import { LayerTable } from './ogr/layer-table.ts'
-import { filesIn, mostBytesOf } from './ogr/most-bytes.ts'
-import { warnOfSkipped } from './ogr/obtain/find-datasets.ts'
-import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
-import { DEFAULT_SRS } from './ogr/open-dataset.ts'
-import { openDatasets } from './ogr/open-datasets.ts'
-import { startReaderProcess } from './ogr/read/reader-process.ts'
-import { SpareReader, type StartReader } from './ogr/read/reading.ts'
-import type { LayerSchema, LayerSource } from './ogr/feature-stream.ts'
+} from './file-import/describe-import.ts'
+import { LayerTable } from './file-import/layer-table.ts'
+import { mostBytesOf } from './file-import/most-bytes.ts'
+import type { PackNote } from './file-import/row-packer.ts'
+import type { Engine } from './ogr/engine.ts'
+import { conversionFailed } from './ogr/errors.ts'
+import type { LayerSchema } from './ogr/feature-stream.ts'
+import { openFile, type OpenedFile } from './ogr/open-file.ts'
+import { sridOf } from './ogr/read-options.ts'
+import { readerProcesses } from './ogr/read/reader-process.ts'
+import type { StartReader } from './ogr/read/reading.ts'
 import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { requireWritable } from './open-schemas.ts'
 import { LOADED, type Identity, type JobContext, type Task } from './task.ts'
-import { Warnings, acceptWarnings } from './warnings.ts'
+import { acceptWarnings } from './warnings.ts'
+
+const DEFAULT_SRS = 'EPSG:4326'
+/** A process without rights, which makes rows for COPY of what it reads. */
+const startPackingReader = readerProcesses({ program: new URL('./file-import/read.worker.ts', import.meta.url) })
 
 export interface OgrSettings {
   readonly engine: Engine
-  /** Starts what reads a file; a confined process by default. */
+  /** Starts what reads a file and packs its rows; a confined process by default. */
   readonly startReader?: StartReader
   /** Largest file; an archive may hold four times as much. */
   readonly maxBytes: number
@@ -102,7 +106,6 @@ interface Loading {
   readonly chosen: readonly number[]
   readonly tables: readonly LayerTable[]
   readonly identity: Identity
-  readonly mostBytes: number
 }
 
 /** One run of the task. */
@@ -130,27 +133,20 @@ class Import {
 
   /** Reads the file and loads its layers; of what an earlier run has loaded of the same file only the rest. */
   async #loadAll(): Promise<Loaded> {
-    const { engine, startReader = startReaderProcess, maxBytes } = this.#settings
-    const { checkpoint, workdir, signal } = this.#context
-    await using spare = new SpareReader(startReader(workdir, signal))
-    const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
-    const warnings = new Warnings()
-    warnOfSkipped(skipped, warnings)
-    const { files, bytes } = await filesIn(join(workdir, 'data'))
-    await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, startReader, spare })
-    const { reading } = opened
-    const wanted = chooseLayers(reading.layers, this.#input.layer)
-    const chosen = withSystems(reading.layers, wanted, this.#input, warnings)
-    const layers = chosen.map((index) => reading.layers[index]!)
+    const { checkpoint } = this.#context
+    await using file = await this.#openFile()
+    const wanted = chooseLayers(file.layers, this.#input.layer)
+    const chosen = withSystems(file.layers, wanted, this.#input, file.notes)
+    const layers = chosen.map((index) => file.layers[index]!)
     checkTypes(this.#input.types, layers)
-    const identity = identityOf(files, layers)
+    const identity = identityOf(file.files, layers)
     const kept = await checkpoint.take<readonly number[]>(identity)
     if (kept) this.#goesOn(sum(kept))
     else await checkpoint.clear()
     const tables = await this.#openTables(layers, kept ?? [])
     if (!kept) for (const table of tables) await table.create()
     try {
-      await this.#load(reading, { chosen, tables, identity, mostBytes: mostBytesOf(bytes, maxBytes) })
+      await this.#load(file, { chosen, tables, identity })
     } finally {
       // The staging tables can be dropped only when nothing writes into them any more.
       await Promise.all(tables.map((table) => table.settle()))
@@ -158,15 +154,25 @@ class Import {
     const loaded: Loaded = {
       tables: tables.map((table, i) => {
         const { layer, rows } = table
-        const lost = opened.lostOf(chosen[i]!, this.#input.limit ?? Infinity, table.warnings)
+        const lost = file.lostOf(chosen[i]!, this.#input.limit ?? Infinity, table.warnings)
         const rejected = table.rejected + lost
         return { layer, rows, rejected, warnings: table.warnings.take(layer.name), contents: null }
       }),
-      layerNames: opened.layerNames,
-      warnings: [...warnings.list(), ...opened.notes, ...reading.warnings],
+      layerNames: file.layerNames,
+      warnings: [...file.warnings],
     }
     if (checkpoint.isThere || checkpoint.isDue) await checkpoint.keep(LOADED, loaded)
     return loaded
+  }
+
+  #openFile(): Promise<OpenedFile> {
+    const { engine, startReader = startPackingReader, maxBytes } = this.#settings
+    const { workdir, signal, fetch, project } = this.#context
+    const onBytes = (done: number, total: number | null) =>
+      this.#context.progress({ phase: 'download', done, total, unit: 'bytes' })
+    const deps = { fetch, store: project.store, signal, onBytes }
+    const source = (path: string) => writeSource(this.#input, maxBytes, deps, path)
+    return openFile(source, { ...this.#input, workdir, signal, maxBytes, engine, startReader })
   }
 
   #goesOn(rows: number): void {
@@ -204,13 +210,14 @@ class Import {
     return tables
   }
 
-  async #load(reading: LayerSource, { chosen, tables, identity, mostBytes }: Loading): Promise<void> {
+  async #load(file: OpenedFile, { chosen, tables, identity }: Loading): Promise<void> {
     const { signal, checkpoint } = this.#context
+    const mostBytes = mostBytesOf(file.bytes, this.#settings.maxBytes)
     const total = sum(tables.map(({ layer }) => layer.rows))
     let bytes = 0
-    for await (const packed of reading.pack(chosen.map((layer, i) => ({ layer, plan: tables[i]!.plan })))) {
+    for await (const packed of file.encode(chosen.map((layer, i) => ({ layer, plan: tables[i]!.plan })))) {
       signal.throwIfAborted()
-      bytes += packed.weight
+      bytes += (packed.note as PackNote | null)?.weight ?? 0
       if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
       await tables[chosen.indexOf(packed.layer)]!.load(packed, signal)
       this.#context.progress({ phase: 'import', done: sum(tables.map(({ rows }) => rows)), total, unit: 'features' })

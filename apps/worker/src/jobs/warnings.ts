@@ -1,9 +1,6 @@
 import type { JobWarning } from '@terrane/contracts'
 import { defineError } from '@terrane/core'
 
-// The index of the contracts loads every schema; a process that reads one file needs none.
-export { Warnings } from '@terrane/contracts/warnings'
-
 const warningsRefused = defineError(
   'WARNINGS_REFUSED',
   'invalid',

@@ -1,4 +1,6 @@
 export { TerraneError, defineError } from './errors.ts'
 export type { ErrorExtras, ErrorKind, FieldError } from './errors.ts'
+export { Warnings } from './warnings.ts'
+export type { Warning } from './warnings.ts'
 export { reviveError, toPlainError } from './plain-error.ts'
 export type { PlainError } from './plain-error.ts'

@@ -1,6 +1,5 @@
+import { daysOf, encodeNumeric, microsOf, microsOfDay } from '@terrane/core/columns'
 import { EWKB_EXTRA, writeEwkb } from '@terrane/core/wkb'
-import { daysOf, microsOf, microsOfDay } from './calendar.ts'
-import { encodeNumeric } from './numeric.ts'
 import { jsonText, toHalf, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 
 /** PGCOPY header: signature, flags, extension length (PostgreSQL manual, COPY, binary format). */

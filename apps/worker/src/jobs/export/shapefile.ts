@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WkbCursor } from '@terrane/core'
 import { EMPTY_PARTS, writeGpkg, type ExportRow, type ExportSource } from '@terrane/exports'
-import type { Warnings } from '../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { oneKindOnly } from './errors.ts'
 import type { ExportWork } from './write-file.ts'
 

@@ -14,7 +14,7 @@ import {
   type Scanner,
 } from '@terrane/exports'
 import type { Engine } from '../ogr/engine.ts'
-import type { Warnings } from '../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { writeShapefile } from './shapefile.ts'
 
 /** What an export needs besides its source. */

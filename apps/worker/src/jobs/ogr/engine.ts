@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { conversionFailed, engineUnavailable, layerUnknown, readerTooLarge, sourceSrsNeeded } from './errors.ts'
-import type { Driver } from './obtain/sniff.ts'
+import type { Driver } from './unpack/sniff.ts'
 
 /** What is to be converted, and how. Everything in it has been checked: nothing is a client's text but names. */
 export interface Conversion {

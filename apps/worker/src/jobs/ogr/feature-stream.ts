@@ -1,9 +1,21 @@
-import type { JobWarning } from '@terrane/contracts'
-import type { Column } from '@terrane/database'
-import type { RowPack, RowPlan } from './row-packer.ts'
+import type { Warning, Warnings } from '@terrane/core/errors'
 
-/** Type of a field, by its name in the database. */
-export type FieldType = Exclude<Column['type'], 'geometry' | 'vector' | 'halfvec' | 'uuid'>
+/** Type of a field, by its name in PostgreSQL. */
+export type FieldType =
+  | 'bool'
+  | 'int2'
+  | 'int4'
+  | 'int8'
+  | 'float4'
+  | 'float8'
+  | 'numeric'
+  | 'text'
+  | 'jsonb'
+  | 'bytea'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
 
 /** A field of a layer, under the name that the file gives it. */
 export interface Field {
@@ -23,7 +35,10 @@ export interface LayerSchema {
   readonly srid: number | null
 }
 
-/** Some rows of a layer. Values are those that the database's bulk load takes for the type of the field. */
+/**
+ * Some rows of a layer. Values by the type of their field: booleans, numbers (`int8` a bigint where a number is not exact), texts,
+ * bytes, ISO 8601 texts of dates and times, decimal texts of `numeric`, and anything that JSON holds for `jsonb`; null for none.
+ */
 export interface FeatureBatch {
   readonly rows: number
   /** WKB of all rows behind each other; row `i` ends at `geometryEnds[i]`, and one without bytes has no geometry. */
@@ -39,7 +54,7 @@ export interface FeatureReader {
   /** The rows of a layer, in the order of the file. */
   read(layer: number): AsyncIterable<FeatureBatch> | Iterable<FeatureBatch>
   /** What could not be kept since it was last asked: at first of the file, then of the layer that was read. */
-  takeWarnings(): readonly JobWarning[]
+  takeWarnings(): readonly Warning[]
 }
 
 /** Most rows and about the most bytes of a batch. */
@@ -50,26 +65,43 @@ const BATCH_BYTES = 4 << 20
 export interface LayerSource extends AsyncDisposable {
   readonly layers: readonly LayerSchema[]
   /** What could not be kept, as known at the end of the layer that was read last. */
-  readonly warnings: readonly JobWarning[]
+  readonly warnings: readonly Warning[]
   /** The rows of layers, one layer after the other, by their numbers. */
   read(layers: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>
-  /** The rows of layers as COPY takes them, made by a plan for each. It ends early once no plan wants more. */
-  pack(plans: readonly LayerPlan[]): AsyncIterable<LayerRows>
+  /** The rows of layers as an encoder in the reading process makes them, by a plan for each. It ends early once no plan wants more. */
+  encode(plans: readonly LayerPlan[]): AsyncIterable<EncodedRows>
 }
 
-/** What rows of a layer are to become. */
+/** How the rows of a layer are to be encoded. */
 export interface LayerPlan {
   readonly layer: number
-  readonly plan: RowPlan
+  /** JSON, which only the encoder understands. */
+  readonly plan: unknown
 }
 
-/** Some rows of a layer, ready for COPY. */
-export interface LayerRows extends Omit<RowPack, 'bytes'> {
+/** What an encoder made of some rows of a layer. */
+export interface EncodedRows {
   readonly layer: number
+  /** The encoder's note about the bytes; null at the end of the layer. */
+  readonly note: unknown
   readonly chunks: readonly Uint8Array[]
-  /** What could not be kept, said at the end of a layer. */
-  readonly warnings: readonly JobWarning[]
+  /** What the encoder could not keep, at the end of the layer. */
+  readonly warnings: readonly Warning[]
 }
+
+/** Makes bytes of the rows of a layer, in the process that reads them. */
+export interface RowEncoder {
+  /** True when no more rows are wanted. */
+  readonly isComplete: boolean
+  /** What could not be kept. */
+  readonly warnings: Warnings
+  add(batch: FeatureBatch): void
+  /** Sends what there is. */
+  flush(): void
+}
+
+/** Makes the encoder of a layer by its plan; `send` hands on bytes, with a note about them that is plain data. */
+export type MakeEncoder = (plan: unknown, send: (note: unknown, bytes: Uint8Array) => void) => RowEncoder
 
 /** Gathers rows into batches. */
 export class BatchBuilder {

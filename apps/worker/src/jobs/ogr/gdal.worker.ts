@@ -3,9 +3,9 @@
 import { constants, readFileSync, writeSync } from 'node:fs'
 import type { Conversion } from './engine.ts'
 import { GdalError, convertLayers, loadGdal } from './gdal-module.ts'
+import { writeAll } from './write-all.ts'
 
 const REPORTS = 3
-const RETRY_MS = 1
 
 // The module asks in an old way for constants; under the permission model that way is closed.
 Object.assign(process, { binding: () => ({ fs: constants }) })
@@ -20,15 +20,3 @@ try {
   process.exit(1)
 }
 process.exit(0)
-
-/** Writes to a pipe whose reader may be slower. */
-function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length;) {
-    try {
-      done += writeSync(descriptor, bytes, done)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
-    }
-  }
-}

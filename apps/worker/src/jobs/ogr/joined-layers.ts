@@ -36,11 +36,11 @@ export class Joined implements LayerSource {
     }
   }
 
-  async *pack(plans: readonly LayerPlan[]) {
+  async *encode(plans: readonly LayerPlan[]) {
     for (const { source, set, own } of this.#each(plans.map(({ layer }) => layer))) {
       const ownPlans = plans.filter(({ layer }) => own.includes(layer))
       const moved = ownPlans.map(({ layer, plan }) => ({ layer: this.#places[layer]!.layer, plan }))
-      for await (const rows of source.pack(moved)) yield { ...rows, layer: this.#numberOf(set, rows.layer) }
+      for await (const rows of source.encode(moved)) yield { ...rows, layer: this.#numberOf(set, rows.layer) }
     }
   }
 

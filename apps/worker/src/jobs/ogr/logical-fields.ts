@@ -1,6 +1,6 @@
 import { open, readFile, readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import type { Dataset } from './obtain/find-datasets.ts'
+import type { Dataset } from './unpack/find-datasets.ts'
 import type { TypesOfLayers } from './read/protocol.ts'
 
 const HEAD_BYTES = 32

@@ -49,7 +49,7 @@ async function opened(conversions: readonly (Error | null)[], frames: readonly F
   }
   const dataset = { folder, file: 'a.topojson', driver: 'TopoJSON', stem: 'a' } as const
   const place = { workdir: folder, signal: new AbortController().signal, startReader }
-  const result = await openDataset(dataset, engine, { tableName: 'a' }, place).catch((error: unknown) => error as Error)
+  const result = await openDataset(dataset, engine, {}, place).catch((error: unknown) => error as Error)
   return { result, running }
 }
 

@@ -1,11 +1,11 @@
-import type { Ogr2ogrImport } from '@terrane/contracts'
-import { ALL_LAYERS } from './choose-layers.ts'
 import type { Engine } from './engine.ts'
 import { layerUnknown } from './errors.ts'
 import type { LayerSchema } from './feature-stream.ts'
 import { Joined } from './joined-layers.ts'
-import type { Dataset } from './obtain/find-datasets.ts'
-import { openDataset, type OpenedDataset } from './open-dataset.ts'
+import type { Dataset } from './unpack/find-datasets.ts'
+import { openDataset } from './open-dataset.ts'
+import type { OpenedDataset } from './open-reading.ts'
+import { ALL_LAYERS, type ReadOptions } from './read-options.ts'
 import type { ReadingPlace } from './read/reading.ts'
 
 /**
@@ -15,44 +15,53 @@ import type { ReadingPlace } from './read/reading.ts'
 export async function openDatasets(
   datasets: readonly Dataset[],
   engine: Engine,
-  input: Ogr2ogrImport,
+  options: ReadOptions,
   context: ReadingPlace,
 ): Promise<OpenedDataset> {
-  if (datasets.length === 1) return openDataset(datasets[0]!, engine, input, context)
-  await using opening = new AsyncDisposableStack()
+  if (datasets.length === 1) return openDataset(datasets[0]!, engine, options, context)
   const opened: OpenedDataset[] = []
-  // A layer is looked for by the name that it has among all of them.
-  for (const dataset of datasets) {
-    opened.push(opening.use(await openDataset(dataset, engine, { ...input, layer: ALL_LAYERS }, context)))
+  const close = async () => void (await Promise.all(opened.map((one) => one[Symbol.asyncDispose]())))
+  try {
+    // A layer is looked for by the name that it has among all of them.
+    for (const dataset of datasets) {
+      opened.push(await openDataset(dataset, engine, { ...options, layer: ALL_LAYERS }, context))
+    }
+    return joined(opened, named(opened, datasets), options.layer, close)
+  } catch (error) {
+    await close()
+    throw error
   }
-  const places = opened.flatMap(({ reading }, set) => reading.layers.map((_, layer) => ({ set, layer })))
-  const layers = named(
-    opened.map(({ reading }) => reading.layers),
-    datasets.map(({ stem }) => stem),
-  )
+}
+
+/** @throws LAYER_UNKNOWN */
+function joined(
+  opened: readonly OpenedDataset[],
+  layers: readonly LayerSchema[],
+  wanted: string | undefined,
+  close: () => Promise<void>,
+): OpenedDataset {
   const layerNames = layers.map(({ name }) => name)
-  const { layer: wanted } = input
   if (wanted !== undefined && wanted !== ALL_LAYERS && !layerNames.includes(wanted)) {
     throw layerUnknown({ layer: wanted, layers: layerNames })
   }
-  const open = opening.move()
+  const readings = opened.map(({ reading }) => reading)
+  const places = readings.flatMap((reading, set) => reading.layers.map((_, layer) => ({ set, layer })))
   return {
-    reading: new Joined(
-      opened.map(({ reading }) => reading),
-      places,
-      layers,
-    ),
+    reading: new Joined(readings, places, layers),
     notes: opened.flatMap(({ notes }) => notes),
     layerNames,
     lostOf: (index, limit, warnings) => {
       const { set, layer } = places[index]!
       return opened[set]!.lostOf(layer, limit, warnings)
     },
-    [Symbol.asyncDispose]: () => open.disposeAsync(),
+    [Symbol.asyncDispose]: close,
   }
 }
 
-function named(sets: readonly (readonly LayerSchema[])[], stems: readonly string[]): LayerSchema[] {
+/** The layers of all data sets under names of their own. */
+function named(opened: readonly OpenedDataset[], datasets: readonly Dataset[]): LayerSchema[] {
+  const sets = opened.map(({ reading }) => reading.layers)
+  const stems = datasets.map(({ stem }) => stem)
   const plain = sets.map((set, i) => set.map((layer) => (set.length === 1 ? stems[i]! : layer.name)))
   const counts = new Map<string, number>()
   for (const name of plain.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -9,10 +9,10 @@ import {
   type Schema,
 } from 'apache-arrow'
 import { isoType, wkbHead } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
-import { Growth } from '../obtain/growth.ts'
+import { Growth } from '../unpack/growth.ts'
 import { readAnyDictionaryId } from './arrow-dictionary-ids.ts'
 import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
 import { UNREADABLE } from './coordinates.ts'

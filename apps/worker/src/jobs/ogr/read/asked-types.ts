@@ -1,5 +1,5 @@
-import { fitsColumn } from '@terrane/database/copy'
-import { Warnings } from '../../warnings.ts'
+import { fitsColumn } from '@terrane/core/columns'
+import { Warnings } from '@terrane/core/errors'
 import type { FeatureReader, FieldType } from '../feature-stream.ts'
 import { clockText, dayText, formsOfText, isSurePoint, plainNumber, type DayOrder } from './text-forms.ts'
 import { textOf, valueOfCell } from './value-types.ts'

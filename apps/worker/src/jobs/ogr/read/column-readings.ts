@@ -1,4 +1,4 @@
-import type { Warnings } from '../../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { askedType, type AskedTypes } from './asked-types.ts'
 import type { CsvTable } from './csv-table.ts'
 import type { ColumnReading, Doubt, TextColumn } from './text-column.ts'

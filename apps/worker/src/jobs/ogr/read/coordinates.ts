@@ -1,5 +1,5 @@
 import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
-import type { Warnings } from '../../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { degreesOfText, type Axis } from './sexagesimal.ts'
 import { wkbOfWkt } from './wkt.ts'
 

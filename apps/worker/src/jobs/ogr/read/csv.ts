@@ -1,5 +1,5 @@
 import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { conversionFailed, csvColumnsUnknown } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
 import { areDegrees, coordinateColumns } from './coordinate-columns.ts'

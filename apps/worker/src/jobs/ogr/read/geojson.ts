@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isoType, wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { chunksOf, twice } from './chunks.ts'

@@ -1,5 +1,5 @@
 import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { GPX_LAYERS, GpxDocument, type GpxFeature, type GpxLayer, type GpxPosition } from './gpx-document.ts'
 import { isoInstant } from './kml-time.ts'

@@ -1,5 +1,5 @@
 import type { GeoJsonGeometry } from '@terrane/core/wkb'
-import type { Warnings } from '../../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { isoInstant } from './kml-time.ts'
 import type { XmlHandler } from './xml.ts'
 

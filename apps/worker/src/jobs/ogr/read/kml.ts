@@ -1,5 +1,5 @@
 import { geoJsonType, wkbOfGeoJson } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { KmlDocument, type Placemark } from './kml-document.ts'

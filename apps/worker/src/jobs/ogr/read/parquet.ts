@@ -9,8 +9,8 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from '../../overture/compressors.ts'
-import { countedCompressors } from '../obtain/growth.ts'
-import { Warnings } from '../../warnings.ts'
+import { countedCompressors } from '../unpack/growth.ts'
+import { Warnings } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { UNREADABLE } from './coordinates.ts'

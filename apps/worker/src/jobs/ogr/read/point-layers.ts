@@ -1,5 +1,5 @@
 import { wkbOfGeoJson } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { csvColumnsUnknown } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader } from '../feature-stream.ts'
 import { areDegrees, coordinateColumns, type Columns } from './coordinate-columns.ts'

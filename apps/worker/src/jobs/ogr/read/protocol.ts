@@ -1,9 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
-import type { JobWarning } from '@terrane/contracts'
-import type { PlainError } from '@terrane/core/errors'
+import type { PlainError, Warning } from '@terrane/core/errors'
 import type { AskedTypes } from './asked-types.ts'
 import type { FeatureBatch, FieldType, LayerSchema } from '../feature-stream.ts'
-import type { RowPack, RowPlan } from '../row-packer.ts'
 
 /** Formats that are read without the engine. */
 export const READ_FORMATS = [
@@ -44,23 +42,23 @@ export interface ReadRequest {
   readonly isWorkbook?: boolean
 }
 
-/** Which layer is to be read; by a plan for its rows, or as batches. */
+/** Which layer is to be read; by a plan for an encoder, or as batches. */
 export interface LayerRequest {
   readonly layer: number
-  readonly plan?: RowPlan
+  readonly plan?: unknown
 }
 
-/** What the reading process says, in this order: the layers, then batches or rows of each layer that was asked for. */
+/** What the reading process says, in this order: the layers, then batches or encoded rows of each layer that was asked for. */
 export type Frame =
-  | { readonly kind: 'layers'; readonly layers: readonly LayerSchema[]; readonly warnings: readonly JobWarning[] }
+  | { readonly kind: 'layers'; readonly layers: readonly LayerSchema[]; readonly warnings: readonly Warning[] }
   | { readonly kind: 'batch'; readonly layer: number; readonly batch: FeatureBatch }
-  | ({ readonly kind: 'rows'; readonly layer: number } & Omit<RowPack, 'bytes'>)
+  | { readonly kind: 'rows'; readonly layer: number; readonly note: unknown }
   | {
       readonly kind: 'end'
       readonly layer: number
-      readonly warnings: readonly JobWarning[]
-      /** What its plan could not keep. */
-      readonly unkept: readonly JobWarning[]
+      readonly warnings: readonly Warning[]
+      /** What its encoder could not keep. */
+      readonly unkept: readonly Warning[]
     }
   | { readonly kind: 'error'; readonly error: PlainError }
 

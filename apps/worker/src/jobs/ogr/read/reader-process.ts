@@ -4,7 +4,7 @@ import { readerStuck } from '../errors.ts'
 import { CpuWatch } from './cpu-watch.ts'
 import type { StartReader } from './reading.ts'
 
-const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
+const PROGRAM = new URL('./read.worker.ts', import.meta.url)
 /** Most memory of the script: one feature of some hundred megabytes has to fit. */
 const HEAP_MB = 2048
 /** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
@@ -13,16 +13,25 @@ const PROCESS_MB = HEAP_MB + 1024
 const STUCK_SECONDS = 45
 const BYTES_PER_SECOND = 2 * 1024 * 1024
 
+/** What reading processes run, and how long. */
+export interface ReaderProcessOptions {
+  /** A program that calls `serveProcess` with an encoder of its own; the built-in one, which encodes nothing, when absent. */
+  readonly program?: URL
+  /** CPU time in seconds that may pass between two frames, more for a large file. Default: 45. */
+  readonly stuckSeconds?: number
+}
+
 /**
  * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
  * environment; the system bounds its memory, and it is ended when it computes without progress.
- *
- * @param stuckSeconds CPU time that may pass between two frames; more for a large file
  */
-export function readerProcesses(stuckSeconds = STUCK_SECONDS): StartReader {
+export function readerProcesses({
+  program = PROGRAM,
+  stuckSeconds = STUCK_SECONDS,
+}: ReaderProcessOptions = {}): StartReader {
   return (workdir, signal) => {
     const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
-    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
+    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, fileURLToPath(program)]
     const [command, ...bounded] = withBoundedMemory(process.execPath, args)
     const process_ = new EngineProcess(command, bounded, { cwd: workdir, env: {}, events: true }, signal)
     const { stdin, stdout, pid } = process_.child
@@ -53,7 +62,7 @@ export function readerProcesses(stuckSeconds = STUCK_SECONDS): StartReader {
   }
 }
 
-/** Starts a process that may read files and nothing else, within the bounds of the product. */
+/** Starts the built-in reading process. */
 export const startReaderProcess = readerProcesses()
 
 /** The command by which a shell, which every system but Windows has, bounds the memory of a program and becomes it. */

@@ -1,12 +1,11 @@
 import { stat } from 'node:fs/promises'
-import type { JobWarning } from '@terrane/contracts'
-import { reviveError } from '@terrane/core/errors'
+import { reviveError, type Warning } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
-import type { FeatureBatch, LayerPlan, LayerRows, LayerSchema, LayerSource } from '../feature-stream.ts'
+import type { EncodedRows, FeatureBatch, LayerPlan, LayerSchema, LayerSource } from '../feature-stream.ts'
 import { framesOf, type Frame, type LayerRequest, type ReadRequest, type ReceivedFrame } from './protocol.ts'
 
 /** A reader of one data set, which `serveReading` runs on its other side. */
-interface Reader {
+export interface Reader {
   /** Frames as bytes. */
   readonly output: AsyncIterable<Buffer>
   /** Sends a line of JSON. */
@@ -56,7 +55,7 @@ export interface ReadingPlace {
 export class Reading implements LayerSource {
   readonly layers: readonly LayerSchema[]
   /** What could not be kept, as known at the end of the layer that was read last. */
-  warnings: readonly JobWarning[]
+  warnings: readonly Warning[]
   readonly #reader: Reader
   readonly #frames: AsyncGenerator<ReceivedFrame>
 
@@ -93,12 +92,10 @@ export class Reading implements LayerSource {
     for await (const { frame } of this.#ask(layers.map((layer) => ({ layer })))) if (frame.kind === 'batch') yield frame
   }
 
-  async *pack(plans: readonly LayerPlan[]): AsyncGenerator<LayerRows> {
+  async *encode(plans: readonly LayerPlan[]): AsyncGenerator<EncodedRows> {
     for await (const { frame, chunks } of this.#ask(plans)) {
-      if (frame.kind === 'rows') yield { ...frame, chunks, warnings: [] }
-      else if (frame.kind === 'end') {
-        yield { layer: frame.layer, rows: 0, rejected: 0, weight: 0, chunks, warnings: frame.unkept }
-      }
+      if (frame.kind === 'rows') yield { layer: frame.layer, note: frame.note, chunks, warnings: [] }
+      else if (frame.kind === 'end') yield { layer: frame.layer, note: null, chunks, warnings: frame.unkept }
     }
   }
 

@@ -1,8 +1,7 @@
 import { TerraneError, toPlainError } from '@terrane/core/errors'
 import { isOutOfMemory } from '../engine.ts'
 import { conversionFailed, readerTooLarge } from '../errors.ts'
-import type { FeatureReader } from '../feature-stream.ts'
-import { RowPacker } from '../row-packer.ts'
+import type { FeatureReader, MakeEncoder, RowEncoder } from '../feature-stream.ts'
 import { openReader } from './open-reader.ts'
 import type { Frame, LayerRequest, ReadRequest } from './protocol.ts'
 
@@ -12,8 +11,14 @@ type SendFrame = (frame: Frame, payload?: Uint8Array) => void
 /**
  * Reads a data set: takes two lines of JSON, a `ReadRequest` and the `LayerRequest`s, and answers with frames. It ends
  * early where there are no more lines.
+ *
+ * @param makeEncoder encodes the layers that come with a plan
  */
-export async function serveReading(lines: AsyncIterator<string>, send: SendFrame): Promise<void> {
+export async function serveReading(
+  lines: AsyncIterator<string>,
+  send: SendFrame,
+  makeEncoder?: MakeEncoder,
+): Promise<void> {
   try {
     const request = await lines.next()
     if (request.done === true) return
@@ -21,7 +26,11 @@ export async function serveReading(lines: AsyncIterator<string>, send: SendFrame
     send({ kind: 'layers', layers: reader.layers, warnings: reader.takeWarnings() })
     const layers = await lines.next()
     if (layers.done === true) return
-    await answer(reader, JSON.parse(layers.value) as LayerRequest[], send)
+    const requests = JSON.parse(layers.value) as LayerRequest[]
+    const encoders = requests.map(({ layer, plan }) =>
+      plan === undefined ? undefined : makeEncoder?.(plan, (note, bytes) => send({ kind: 'rows', layer, note }, bytes)),
+    )
+    await answer(reader, requests, encoders, send)
   } catch (error) {
     send({ kind: 'error', error: toPlainError(shownOf(error)) })
   }
@@ -33,25 +42,26 @@ function shownOf(error: unknown): TerraneError {
   return isOutOfMemory(message) ? readerTooLarge() : conversionFailed({ reason: message })
 }
 
-async function answer(reader: FeatureReader, requests: readonly LayerRequest[], send: SendFrame): Promise<void> {
-  const packers = requests.map(
-    ({ layer, plan }) =>
-      plan && new RowPacker(plan, ({ bytes, ...pack }) => send({ kind: 'rows', layer, ...pack }, bytes)),
-  )
+async function answer(
+  reader: FeatureReader,
+  requests: readonly LayerRequest[],
+  encoders: readonly (RowEncoder | undefined)[],
+  send: SendFrame,
+): Promise<void> {
   for (const [i, { layer }] of requests.entries()) {
-    const packer = packers[i]
+    const encoder = encoders[i]
     let isCut = false
     for await (const batch of reader.read(layer)) {
-      if (!packer) send({ kind: 'batch', layer, batch })
-      else if (!packer.isComplete) packer.add(batch)
-      else if (packers.every((one) => one?.isComplete)) {
+      if (!encoder) send({ kind: 'batch', layer, batch })
+      else if (!encoder.isComplete) encoder.add(batch)
+      else if (encoders.every((one) => one?.isComplete)) {
         isCut = true
         break
       }
     }
-    packer?.flush()
+    encoder?.flush()
     const warnings = reader.takeWarnings()
-    // Where it was cut off they may be about rows that nobody wants.
-    send({ kind: 'end', layer, warnings: isCut ? [] : warnings, unkept: packer?.warnings.take() ?? [] })
+    // Where it was cut off they may be about rows that are not wanted.
+    send({ kind: 'end', layer, warnings: isCut ? [] : warnings, unkept: encoder?.warnings.take() ?? [] })
   }
 }

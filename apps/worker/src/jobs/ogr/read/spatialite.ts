@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { isoType, wkbHead } from '@terrane/core/wkb'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import type { FeatureBatch, FeatureReader, FieldType } from '../feature-stream.ts'
 import { TYPES, fieldsOf, quoted, readRows, type Table } from './gpkg.ts'
 import { openSqlite } from './open-sqlite.ts'

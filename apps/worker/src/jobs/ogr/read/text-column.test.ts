@@ -3,7 +3,7 @@ import type { FieldType } from '../feature-stream.ts'
 import type { AskedTypes } from './asked-types.ts'
 import { readingsOf } from './column-readings.ts'
 import { TextColumn } from './text-column.ts'
-import { Warnings } from '../../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 
 /** The type of a column, its values, and the code of what is said of it. */
 function columnOf(

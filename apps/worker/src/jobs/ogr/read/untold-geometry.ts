@@ -1,5 +1,5 @@
 import { WkbCursor, problemAt, wkbHead } from '@terrane/core/wkb'
-import type { Warnings } from '../../warnings.ts'
+import type { Warnings } from '@terrane/core/errors'
 import { geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
 
 /** Values of a column that are looked at; nulls and empty texts are none. */

@@ -9,12 +9,13 @@ import {
   type StagedTable,
 } from '@terrane/database'
 import { Lanes } from '../lanes.ts'
-import { Warnings } from '../warnings.ts'
+import { Warnings } from '@terrane/core/errors'
 import { keyAndColumns, type TargetColumn } from './column-names.ts'
-import { columnsMissing, conversionFailed } from './errors.ts'
-import type { LayerRows, LayerSchema } from './feature-stream.ts'
+import { conversionFailed } from '../ogr/errors.ts'
+import type { EncodedRows, LayerSchema } from '../ogr/feature-stream.ts'
+import { columnsMissing } from './errors.ts'
 import { finalType, type FinalType } from './final-type.ts'
-import type { RowPlan } from './row-packer.ts'
+import type { PackNote, RowPlan } from './row-packer.ts'
 
 const MOST_COLUMNS = 1500
 const GEOMETRY = 'geom'
@@ -114,7 +115,8 @@ export class LayerTable {
   }
 
   /** Starts loading rows that were made by the plan, once there is a free lane. */
-  async load({ rows, rejected, chunks, warnings }: LayerRows, signal: AbortSignal): Promise<void> {
+  async load({ note, chunks, warnings }: EncodedRows, signal: AbortSignal): Promise<void> {
+    const { rows, rejected } = (note as PackNote | null) ?? { rows: 0, rejected: 0 }
     this.rows += rows
     this.rejected += rejected
     for (const { code, message, count, examples } of warnings) this.warnings.add(code, message, count, examples)

@@ -1,11 +1,12 @@
 import { WkbCursor, isPromotable, problemAt, type WkbProblem } from '@terrane/core/wkb'
-import { CopyEncoder, JsonText, fitsColumn, type ColumnType } from '@terrane/database/copy'
-import { Warnings } from '../warnings.ts'
+import { fitsColumn } from '@terrane/core/columns'
+import { CopyEncoder, JsonText, type ColumnType } from '@terrane/database/copy'
+import { Warnings } from '@terrane/core/errors'
 import type { TargetColumn } from './column-names.ts'
-import type { FeatureBatch } from './feature-stream.ts'
+import type { FeatureBatch, RowEncoder } from '../ogr/feature-stream.ts'
 import { codeOf, type FinalType } from './final-type.ts'
 
-/** Bytes after which rows are handed on. On the embedded database nobody else's statement runs while they go in. */
+/** Bytes after which rows are handed on: the embedded database runs no other statement while they go in. */
 const PACK_BYTES = 2 << 20
 /** Bytes read after which that much is told, whatever became of it. */
 const MOST_WEIGHT = 16 << 20
@@ -39,14 +40,13 @@ export interface RowPlan {
   readonly loaded: number
 }
 
-/** Rows as COPY takes them. */
-export interface RowPack {
+/** What a pack of rows says of itself. */
+export interface PackNote {
   /** How many rows became part of the table, and how many were not wanted, since the pack before. */
   readonly rows: number
   readonly rejected: number
   /** Bytes of what was read. */
   readonly weight: number
-  readonly bytes: Buffer
 }
 
 /** What becomes of the geometry of a row. */
@@ -58,11 +58,11 @@ function columnsOf({ columns, hasGeometry }: RowPlan): { readonly type: ColumnTy
   return [{ type: 'int8' }, ...columns, ...(hasGeometry ? [{ type: 'geometry' as const }] : [])]
 }
 
-/** Makes packs of a layer's rows. Whatever cannot be kept it counts, by reason and row. */
-export class RowPacker {
+/** Makes packs of a layer's rows for COPY. Whatever cannot be kept it counts, by reason and row. */
+export class RowPacker implements RowEncoder {
   readonly warnings = new Warnings()
   readonly #plan: RowPlan
-  readonly #send: (pack: RowPack) => void
+  readonly #send: (note: PackNote, bytes: Uint8Array) => void
   readonly #encoder: CopyEncoder
   readonly #cursor = new WkbCursor()
   #rows = 0
@@ -72,7 +72,7 @@ export class RowPacker {
   /** What was sent. */
   #sent = { rows: 0, rejected: 0 }
 
-  constructor(plan: RowPlan, send: (pack: RowPack) => void) {
+  constructor(plan: RowPlan, send: (note: PackNote, bytes: Uint8Array) => void) {
     this.#plan = plan
     this.#send = send
     this.#encoder = new CopyEncoder(columnsOf(plan))
@@ -121,7 +121,7 @@ export class RowPacker {
     const rows = this.#rows - this.#sent.rows
     const rejected = this.#rejected - this.#sent.rejected
     if (rows + rejected + this.#weight === 0) return
-    this.#send({ rows, rejected, weight: this.#weight, bytes: this.#encoder.take() })
+    this.#send({ rows, rejected, weight: this.#weight }, this.#encoder.take())
     this.#sent = { rows: this.#rows, rejected: this.#rejected }
     this.#weight = 0
   }

@@ -1,21 +1,25 @@
 import { daysOf, microsOf, microsOfDay } from './calendar.ts'
-import type { ColumnType } from './columns.ts'
 import { encodeNumeric } from './numeric.ts'
 
 /** The years that the server's calendar has. */
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
 /** The first whole number that a type does not hold; the least that it does is that one, negative. */
-const INTEGERS: Readonly<Partial<Record<ColumnType, number>>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
-const FLOATS: Readonly<Partial<Record<ColumnType, true>>> = { float4: true, float8: true }
+const INTEGERS: Readonly<Record<string, number>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
+const FLOATS: Readonly<Record<string, true>> = { float4: true, float8: true }
 
-/** Whether a column of a type can hold a value of the kind that its loading takes; without this check a load fails as one. */
-export function fitsColumn(type: ColumnType, value: string | number | bigint | boolean): boolean {
+/**
+ * Whether a column of PostgreSQL holds a value.
+ *
+ * @param type its name, e.g. `int4`; a type without bounds holds everything
+ * @param value numbers as numbers, bigints or decimal text, dates and times as ISO 8601 text
+ */
+export function fitsColumn(type: string, value: string | number | bigint | boolean): boolean {
   try {
     if (FLOATS[type]) return true
     const limit = INTEGERS[type]
     if (limit !== undefined) {
-      // A number is compared without a bigint of its own, of which there would be one for each value.
+      // Numbers are compared as they are: a bigint for each value would cost more than the rest.
       const whole = typeof value === 'number' && Number.isInteger(value) ? value : BigInt(value)
       return whole >= -limit && whole < limit
     }

@@ -1,5 +1,5 @@
-import { checkLayer, failure, plainComplaint, type Engine, type Layer } from '../src/jobs/ogr/engine.ts'
-import { GdalError, convertLayers, loadGdal, type GdalModule } from '../src/jobs/ogr/gdal-module.ts'
+import { checkLayer, failure, plainComplaint, type Engine, type Layer } from '../engine.ts'
+import { GdalError, convertLayers, loadGdal, type GdalModule } from '../gdal-module.ts'
 
 let loading: Promise<GdalModule> | null = null
 let messages: string[] = []

@@ -1,16 +1,15 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
 import { identifierOf } from '@terrane/core'
-import type { Warnings } from '../warnings.ts'
-import { conversionFailed, layerUnknown, sourceSrsNeeded } from './errors.ts'
-import type { LayerSchema } from './feature-stream.ts'
+import type { Warnings } from '@terrane/core/errors'
+import { conversionFailed, layerUnknown, sourceSrsNeeded } from '../ogr/errors.ts'
+import { ALL_LAYERS, sridOf } from '../ogr/read-options.ts'
+import type { LayerSchema } from '../ogr/feature-stream.ts'
 
 /** Tables that one file may become. */
 const MOST_TABLES = 200
 const LONGEST_NAME = 63
 /** Longest part of a table's name that is made of a layer's. */
 const LONGEST_LAYER = 40
-/** All layers that are not empty, each a table of its own name. */
-export const ALL_LAYERS = '*'
 const WGS84 = 4326
 
 /**
@@ -90,9 +89,4 @@ export function sourceSridOf(
   if (srid !== null) return srid
   if (geometryTypes.length > 0) throw sourceSrsNeeded()
   return WGS84
-}
-
-/** The number in `EPSG:4326`. */
-export function sridOf(srs: string): number {
-  return Number(srs.slice('EPSG:'.length))
 }

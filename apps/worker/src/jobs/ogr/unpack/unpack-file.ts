@@ -4,11 +4,7 @@ import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { Ogr2ogrImport } from '@terrane/contracts'
-import { downloadToFile } from '@terrane/service'
-import { objectTooLarge } from '@terrane/storage'
-import type { JobContext } from '../../task.ts'
-import { fileMissing, formatUnknown } from '../errors.ts'
+import { formatUnknown } from '../errors.ts'
 import { findDatasets, type FoundDatasets } from './find-datasets.ts'
 import { CountedGrowth } from './growth.ts'
 import { driverOf, EXTENSIONS, sniffFile, type Driver, type FileContent } from './sniff.ts'
@@ -22,26 +18,18 @@ const MAX_ENTRIES = 10_000
 /** An archive may hold this much more than a file may have. */
 const UNPACKED_SHARE = 4
 
-/** What is used of a job to bring a file. */
-export type Obtaining = Pick<JobContext, 'workdir' | 'signal' | 'fetch' | 'progress'> & {
-  readonly project: Pick<JobContext['project'], 'store'>
-}
-
 /**
- * Brings the file of a request into the job's folder, from a URL through the guarded fetch or from the project's storage,
- * unpacks it if it is an archive, and finds out what it is by its content.
+ * Unpacks a file into a folder if it is an archive, and finds out what it is by its content. The file is moved or changed.
  *
- * @throws FORMAT_UNKNOWN, ZIP_REFUSED, and what the fetch and the storage throw
+ * @param maxBytes most bytes of a file; an archive may hold four times as much
+ * @throws FORMAT_UNKNOWN, ZIP_REFUSED
  */
-export async function obtainDatasets(
-  input: Ogr2ogrImport,
+export async function unpackFile(
+  source: string,
+  folder: string,
   maxBytes: number,
-  context: Obtaining,
+  signal: AbortSignal,
 ): Promise<FoundDatasets> {
-  const { workdir, signal } = context
-  const source = join(workdir, 'source')
-  await fetchSource(input, source, maxBytes, context)
-  const folder = join(workdir, 'data')
   await mkdir(folder)
   const limits = { maxEntries: MAX_ENTRIES, maxBytes: maxBytes * UNPACKED_SHARE }
   await asUtf8(source, signal)
@@ -112,20 +100,4 @@ function extensionOf(content: FileContent): string {
     throw formatUnknown({ reason: 'MapInfo data are several files: send all of them as one zip' })
   }
   return EXTENSIONS[content]
-}
-
-async function fetchSource(input: Ogr2ogrImport, path: string, maxBytes: number, context: Obtaining): Promise<void> {
-  const { fetch, signal, project } = context
-  const report = (done: number, total: number | null) =>
-    context.progress({ phase: 'download', done, total, unit: 'bytes' })
-  const url = input.fileUrl ?? input.url
-  if (url !== undefined) {
-    await downloadToFile(fetch, url, path, { maxBytes, signal, onBytes: report })
-    return
-  }
-  if (!input.storagePath) throw fileMissing()
-  const { bucket, path: key } = input.storagePath
-  const { info, body } = await project.store.get(bucket, key, { signal })
-  if (info.size > maxBytes) throw objectTooLarge({ limit: maxBytes })
-  await pipeline(body, createWriteStream(path, { flags: 'wx' }), { signal })
 }

@@ -1,4 +1,15 @@
-import type { JobWarning } from './warnings.ts'
+/** One thing that a person should know of work that ended well: what was not made or not kept, by reason. */
+export interface Warning {
+  /** Upper case, stable. */
+  readonly code: string
+  readonly message: string
+  /** Layer of a file, where it is about one. */
+  readonly layer?: string
+  /** Number of rows, features or values that it is about. */
+  readonly count?: number
+  /** The first of them, ten at most: row numbers from 1, or names. */
+  readonly examples?: (number | string)[]
+}
 
 /** Examples that a warning names. */
 const MOST_EXAMPLES = 10
@@ -22,7 +33,7 @@ export class Warnings {
   }
 
   /** What was gathered; `layer` is the layer that all of it is about. */
-  list(layer?: string): JobWarning[] {
+  list(layer?: string): Warning[] {
     return [...this.#byCode].map(([code, { message, count, examples }]) => ({
       code,
       message,
@@ -33,7 +44,7 @@ export class Warnings {
   }
 
   /** What was gathered since it was last taken; `layer` is the layer that all of it is about. */
-  take(layer?: string): JobWarning[] {
+  take(layer?: string): Warning[] {
     const list = this.list(layer)
     this.#byCode.clear()
     return list

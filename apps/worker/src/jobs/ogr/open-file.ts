@@ -1,0 +1,123 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Warnings, type Warning } from '@terrane/core/errors'
+import type { Engine } from './engine.ts'
+import type { EncodedRows, FeatureBatch, LayerPlan, LayerSchema } from './feature-stream.ts'
+import { openDatasets } from './open-datasets.ts'
+import type { ReadOptions } from './read-options.ts'
+import { startReaderProcess } from './read/reader-process.ts'
+import { SpareReader, type StartReader } from './read/reading.ts'
+import { warnOfSkipped } from './unpack/find-datasets.ts'
+import { unpackFile } from './unpack/unpack-file.ts'
+import { wasmEngine } from './wasm-engine.ts'
+
+const MAX_BYTES = 2 ** 30
+
+/** Where the bytes of a file come from: a path, which is copied, or a function that writes them to the path that it gets. */
+export type ByteSource = string | ((path: string) => Promise<void>)
+
+/** How a file is opened. */
+export interface OpenOptions extends ReadOptions {
+  /** Folder for what is unpacked and converted. A temporary one, which is deleted with the file, when absent. */
+  readonly workdir?: string
+  /** Ends the reading, its processes included. */
+  readonly signal?: AbortSignal
+  /** Most bytes of the file; an archive may hold four times as much. Default: 1 GiB. */
+  readonly maxBytes?: number
+  /** Converts files that no reader here knows. Default: {@link wasmEngine}. */
+  readonly engine?: Engine
+  /** Starts what reads a data set. Default: a process without rights. */
+  readonly startReader?: StartReader
+}
+
+/** A file of features that is open. Its processes, and a temporary folder, end with it. */
+export interface OpenedFile extends AsyncDisposable {
+  /** Formats of the data sets, by the names of GDAL's drivers. */
+  readonly formats: readonly string[]
+  /** The layers that can be read; their numbers are the places in this list. */
+  readonly layers: readonly LayerSchema[]
+  /** All layers of the file, whether they were asked for or not. */
+  readonly layerNames: readonly string[]
+  /** Paths of the unpacked files. */
+  readonly files: readonly string[]
+  /** Bytes of the unpacked files. */
+  readonly bytes: number
+  /** Warnings about the choice of data sets; a caller may add its own. */
+  readonly notes: Warnings
+  /** What could not be kept, as known at the end of the layer that was read last. */
+  readonly warnings: readonly Warning[]
+  /** The rows of layers, one layer after the other, by their numbers; of all layers when absent. */
+  read(layers?: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>
+  /** The rows of layers as an encoder in the reading process makes them. */
+  encode(plans: readonly LayerPlan[]): AsyncIterable<EncodedRows>
+  /** Number of features of a layer that the engine could not convert; they are counted as a warning. */
+  lostOf(layer: number, limit: number, warnings: Warnings): number
+}
+
+/**
+ * Opens a file of features: unpacks it, finds out by its content what it is, and has a process without rights read it.
+ *
+ * @throws FORMAT_UNKNOWN, ZIP_REFUSED, LAYER_UNKNOWN, CONVERSION_FAILED, FILE_TOO_COSTLY, ENCODING_UNKNOWN,
+ * CSV_COLUMNS_UNKNOWN, ENGINE_UNAVAILABLE
+ */
+export async function openFile(source: ByteSource, options: OpenOptions = {}): Promise<OpenedFile> {
+  const { workdir } = options
+  if (workdir !== undefined) return open(source, options, workdir, () => Promise.resolve())
+  const temporary = await mkdtemp(join(tmpdir(), 'terrane-files-'))
+  const remove = () => rm(temporary, { recursive: true, force: true })
+  try {
+    return await open(source, options, temporary, remove)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function open(
+  source: ByteSource,
+  options: OpenOptions,
+  workdir: string,
+  onClose: () => Promise<void>,
+): Promise<OpenedFile> {
+  const { signal = new AbortController().signal, maxBytes = MAX_BYTES } = options
+  const { engine = wasmEngine, startReader = startReaderProcess } = options
+  await using spare = new SpareReader(startReader(workdir, signal))
+  const path = join(workdir, 'source')
+  await (typeof source === 'string' ? copyFile(source, path, constants.COPYFILE_FICLONE) : source(path))
+  const folder = join(workdir, 'data')
+  const { datasets, skipped } = await unpackFile(path, folder, maxBytes, signal)
+  const notes = new Warnings()
+  warnOfSkipped(skipped, notes)
+  const { files, bytes } = await filesIn(folder)
+  const opened = await openDatasets(datasets, engine, options, { workdir, signal, startReader, spare })
+  const { reading } = opened
+  return {
+    formats: [...new Set(datasets.map(({ driver }) => driver))],
+    layers: reading.layers,
+    layerNames: opened.layerNames,
+    files,
+    bytes,
+    notes,
+    get warnings() {
+      return [...notes.list(), ...opened.notes, ...reading.warnings]
+    },
+    read: (layers = [...reading.layers.keys()]) => reading.read(layers),
+    encode: (plans) => reading.encode(plans),
+    lostOf: (layer, limit, warnings) => opened.lostOf(layer, limit, warnings),
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]()
+      await onClose()
+    },
+  }
+}
+
+/** Files of a folder and of those in it, in one order, and what they take. */
+async function filesIn(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  let bytes = 0
+  for (const path of files) bytes += (await stat(path)).size
+  return { files: files.toSorted(), bytes }
+}

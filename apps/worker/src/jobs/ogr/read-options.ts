@@ -1,0 +1,27 @@
+import type { FieldType } from './feature-stream.ts'
+
+/** The value of `layer` that means all of them. */
+export const ALL_LAYERS = '*'
+
+/** What a file does not say itself, or says wrongly. */
+export interface ReadOptions {
+  /** Name of the only layer that is wanted; `*` and none for all. */
+  readonly layer?: string
+  /** Most features that are wanted of a layer. */
+  readonly limit?: number
+  /** Character encoding of a CSV, a Shapefile or a MapInfo table, by its name in the WHATWG list; found out when absent. */
+  readonly encoding?: string
+  /** Columns that hold coordinates or WKT, of a CSV, of sheets and of tables. */
+  readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
+  /** Types of columns, by their names in any case. */
+  readonly types?: Readonly<Record<string, FieldType>>
+  /** Reference system of the coordinates, as `EPSG:25832`, in place of what the file says. */
+  readonly sourceSrs?: string
+  /** System that layers without an EPSG code are brought into. Default: `EPSG:4326`. */
+  readonly targetSrs?: string
+}
+
+/** The number in `EPSG:4326`. */
+export function sridOf(srs: string): number {
+  return Number(srs.slice('EPSG:'.length))
+}

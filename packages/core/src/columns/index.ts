@@ -1,0 +1,3 @@
+export { daysOf, microsOf, microsOfDay } from './calendar.ts'
+export { fitsColumn } from './fits.ts'
+export { encodeNumeric } from './numeric.ts'
