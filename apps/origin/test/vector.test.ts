@@ -202,6 +202,21 @@ describe('whose rows', () => {
     await origin.db.database.query('drop table public.moving')
   })
 
+  test('a tile is drawn anew each time with a cache time of 0', async () => {
+    await using uncached = await openOrigin({ TERRANE_TILE_CACHE_MS: '0' }, origin)
+    await origin.db.database.query(
+      'create table public.fresh (id int primary key, geom geometry(Point, 4326)); grant select on public.fresh to anon',
+    )
+    const status = async () => {
+      const { anon } = uncached.keys
+      return (await fetch(`${uncached.url}/vector/v1/fresh${AT}`, { headers: { apikey: anon } })).status
+    }
+    expect(await status()).toBe(204)
+    await origin.db.database.query("insert into public.fresh values (1, 'SRID=4326;POINT(11.58 48.14)')")
+    expect(await status()).toBe(200)
+    await origin.db.database.query('drop table public.fresh')
+  })
+
   test('what the caller may not read is not there, and nothing without a key', async () => {
     expect((await ask(`/locked${AT}`)).status).toBe(404)
     expect((await ask(`/plain${AT}`)).status).toBe(404)

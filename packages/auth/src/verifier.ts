@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { unauthorized } from './errors.ts'
 import { findKey, hashKey, type StoredKey } from './opaque-keys.ts'
 import type { Principal } from './principal.ts'
@@ -30,7 +31,7 @@ export function createVerifier(options: VerifierOptions): Verify {
   const keys = options.keys ?? []
   const { trust } = options
   // A signature by a secret that never changes is good as long as the token: a map asks for many tiles with one.
-  const known = new Map<string, Principal>()
+  const known = new LRUCache<string, Principal>({ max: MAX_KNOWN })
   return async (credential) => {
     const principal = await identify(credential)
     if ((publicLimitsOf(principal) !== null) !== (options.onlyPublishable === true))
@@ -53,10 +54,7 @@ export function createVerifier(options: VerifierOptions): Verify {
     known.delete(sha256)
     if (trust && looksLikeToken(credential)) {
       const verified = await verifyToken(credential, trust)
-      if (isSignedBySecret(credential)) {
-        if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value as string)
-        known.set(sha256, verified)
-      }
+      if (isSignedBySecret(credential)) known.set(sha256, verified)
       return verified
     }
     throw unauthorized({ reason: 'unknown' })

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { unauthorized, type Principal } from '@terrane/auth'
 import { keysUnavailable } from './errors.ts'
 
@@ -49,8 +50,8 @@ interface Entry {
 export class Keyring {
   readonly #options: KeyringOptions
   readonly #now: () => number
-  readonly #known = new Map<string, Entry>()
-  readonly #unknown = new Map<string, number>()
+  readonly #known = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
+  readonly #unknown = new LRUCache<string, number>({ max: MAX_ENTRIES })
   readonly #loading = new Map<string, Promise<Entry | null>>()
 
   constructor(options: KeyringOptions) {
@@ -127,13 +128,7 @@ export class Keyring {
   #remember(sha256: string, entry: Entry | null, at: number): void {
     this.#known.delete(sha256)
     this.#unknown.delete(sha256)
-    if (entry) bounded(this.#known, sha256, entry)
-    else bounded(this.#unknown, sha256, at + Math.min(UNKNOWN_MS, this.#options.cacheMs))
+    if (entry) this.#known.set(sha256, entry)
+    else this.#unknown.set(sha256, at + Math.min(UNKNOWN_MS, this.#options.cacheMs))
   }
-}
-
-/** Adds an entry; the oldest one goes when there are too many. */
-function bounded<V>(map: Map<string, V>, key: string, value: V): void {
-  if (map.size >= MAX_ENTRIES) map.delete(map.keys().next().value!)
-  map.set(key, value)
 }

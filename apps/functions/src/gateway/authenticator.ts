@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { authenticateEither, readCredentials, type Principal, type Role, type Verify } from '@terrane/auth'
+import { LRUCache } from 'lru-cache'
 import { clientAddress, credentialOf, RateLimits, type EdgeSettings } from '@terrane/service'
 import type { Authenticate, Caller } from './caller.ts'
 import { notAuthenticated } from './refusals.ts'
@@ -73,7 +74,7 @@ function identifyAny(identify: Identify, headers: IncomingHttpHeaders): Caller |
 }
 
 function identification(verifierOf: (project: string) => Verify, limits: RateLimits) {
-  const known = new Map<string, Known>()
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
   return (project: string, headers: IncomingHttpHeaders, address: string): Caller | Promise<Caller> => {
     const { apikey, authorization } = headers
     if (apikey === undefined && authorization === undefined) return NOBODY
@@ -101,8 +102,6 @@ function identification(verifierOf: (project: string) => Verify, limits: RateLim
           ...(services.has(credentials.bearer) ? (['authorization'] as const) : []),
         ],
       }
-      known.delete(key)
-      if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value!)
       known.set(key, { caller, until: Math.min(now + REUSE_MS, expiryOf(principal)) })
       return caller
     })

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Caller } from '../gateway/caller.ts'
 
 /** A request that is in an instance, or whose background work is. */
@@ -32,7 +33,7 @@ export class Presences {
   unanswered = 0
   readonly #here = new Map<string, Presence>()
   /** Request ids of the last ended calls: their output may arrive after their answer. */
-  readonly #left = new Map<string, string>()
+  readonly #left = new LRUCache<string, string>({ max: MOST_LEFT })
   readonly #holdMs: number
 
   /** @param holdMs longest background work after an answer */
@@ -100,6 +101,5 @@ export class Presences {
     const { requestId } = this.#here.get(id)!.call
     this.#here.delete(id)
     this.#left.set(id, requestId)
-    if (this.#left.size > MOST_LEFT) this.#left.delete(this.#left.keys().next().value!)
   }
 }

@@ -4,14 +4,19 @@ import { readParameters, type Http } from '@terrane/service'
 import type { PictureFormat, RasterDescription, RenderPool, RenderRequest } from '@terrane/tiling/raster'
 import { Type } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { badParameter, tileOutside } from './errors.ts'
 import { formatOf, integer, maskOf, readStyle, sideOf } from './parameters.ts'
-import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { findRaster, type FoundRaster, type RasterSources } from './resolve.ts'
 
 export interface RasterDeps extends RasterSources {
   readonly pool: RenderPool
+}
+
+/** A picture; without bytes where it shows nothing. */
+interface Drawn {
+  readonly bytes: Uint8Array | null
 }
 
 const CONTENT_TYPES: Readonly<Record<PictureFormat, string>> = {
@@ -25,6 +30,8 @@ const MAX_ZOOM = 26
 const DEFAULT_PREVIEW = 1024
 /** What is drawn twice is mostly drawn twice within minutes. */
 const PICTURE_BYTES = 48 * 1024 * 1024
+/** Bytes that an entry of the cache takes beside its picture. */
+const ENTRY_BYTES = 200
 /** Cut with the style, so that a changed renderer does not answer with kept pictures. */
 const RENDERER = 2
 
@@ -33,7 +40,8 @@ const RENDERER = 2
  * `storage://{bucket}/{path}` or `embeddings://{table}`.
  */
 export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
-  const cache = new Kept<Uint8Array | null>(PICTURE_BYTES, bytesHeld)
+  const sizeCalculation = ({ bytes }: Drawn) => ENTRY_BYTES + (bytes?.byteLength ?? 0)
+  const cache = new LRUCache<string, Drawn>({ maxSize: PICTURE_BYTES, sizeCalculation })
   const schema = { querystring: Url }
   const config = { quiet: true }
   const found = (request: FastifyRequest, signal: AbortSignal) =>
@@ -142,8 +150,8 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
       return reply.code(304).send()
     }
     const known = cache.get(etag)
-    const bytes = known === undefined ? await deps.pool.render(raster.file, picture, signal) : known
-    if (known === undefined) cache.set(etag, bytes)
+    const { bytes } = known ?? { bytes: await deps.pool.render(raster.file, picture, signal) }
+    if (known === undefined) cache.set(etag, { bytes })
     if (bytes === null) throw nothing()
     return reply.type(CONTENT_TYPES[picture.format]).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   }

@@ -3,8 +3,8 @@ import { forbidden, publicLimitsOf, type Principal } from '@terrane/auth'
 import { type Session, Parameters, parseQuery } from '@terrane/database'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { LEAST_BYTES, addVary, compress, compressAnswers, encodingFor, type Encoding } from '../compression.ts'
-import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { toRestError } from '../rest/errors.ts'
 import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
@@ -25,8 +25,8 @@ type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits' | 'authentica
 }
 
 interface Kinds {
-  readonly layers: Kept<Layer>
-  readonly tiles: Kept<Given>
+  readonly layers: LRUCache<string, Layer>
+  readonly tiles: LRUCache<string, Given>
 }
 
 interface Drawn {
@@ -55,6 +55,8 @@ const COUNTED_ROWS = 100_000
 const LAYER_MS = 5000
 const MOST_LAYERS = 500
 const TILE_BYTES = 32 * 1024 * 1024
+/** Bytes that an entry of the cache takes beside its tile. */
+const ENTRY_BYTES = 200
 /** No such column or table, or not the caller's any more. */
 const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
 
@@ -65,9 +67,13 @@ const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
  */
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   const kept: Kinds = {
-    layers: new Kept<Layer>(MOST_LAYERS, () => 1, LAYER_MS),
+    layers: new LRUCache({ max: MOST_LAYERS, ttl: LAYER_MS }),
     // What a tile is compressed to takes about as much again.
-    tiles: new Kept<Given>(TILE_BYTES, ({ bytes }) => 2 * bytesHeld(bytes), deps.tileMs),
+    tiles: new LRUCache({
+      maxSize: TILE_BYTES,
+      sizeCalculation: ({ bytes }) => 2 * (ENTRY_BYTES + (bytes?.byteLength ?? 0)),
+      ttl: deps.tileMs,
+    }),
   }
   await app.register(
     async (scope) => {
@@ -154,7 +160,7 @@ async function sendTile(
       return drawTile(there, request, await find(), query)
     })
     given = tagged(tile)
-    kept.tiles.set(name, given)
+    if (deps.tileMs > 0) kept.tiles.set(name, given)
   }
   return await sendGiven(request, reply, given)
 }

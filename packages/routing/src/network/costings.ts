@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 
 import { createCosting } from '../cost/create.ts'
 import type { Costing } from '../cost/costing.ts'
@@ -27,9 +28,8 @@ const MOST_WAITING = 4
  */
 export class CostingStore {
   readonly #network: Network
-  readonly #capacity: number
   readonly #plain = new Map<string, PreparedCosting>()
-  readonly #recent = new Map<string, PreparedCosting>()
+  readonly #recent: LRUCache<string, PreparedCosting>
   readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()
   #worker: Worker | null = null
   #closed = false
@@ -37,7 +37,7 @@ export class CostingStore {
   /** @param capacity how many costings with options are kept */
   constructor(network: Network, capacity: number) {
     this.#network = network
-    this.#capacity = capacity
+    this.#recent = new LRUCache({ max: capacity })
     for (const mode of MODES) {
       const options = costOptions(mode)
       this.#plain.set(keyOf(mode, options), this.#prepare(mode, options, network.metrics[mode]))
@@ -50,9 +50,7 @@ export class CostingStore {
     const plain = this.#plain.get(key)
     if (plain !== undefined) return plain
     const known = this.#recent.get(key) ?? this.#prepare(mode, options, null)
-    this.#recent.delete(key)
     this.#recent.set(key, known)
-    if (this.#recent.size > this.#capacity) this.#recent.delete(this.#recent.keys().next().value!)
     if (known.customized === null) this.#customize({ key, mode, options })
     return known
   }
@@ -103,7 +101,7 @@ export class CostingStore {
     const shared = shareNetwork(this.#network)
     const worker = new Worker(new URL('./customize.worker.ts', import.meta.url), { workerData: { shared } })
     worker.on('message', ({ key, up, down, leastWeight }: CustomizeAnswer) => {
-      const known = this.#recent.get(key)
+      const known = this.#recent.peek(key)
       if (known !== undefined) {
         const { topology } = this.#network.turns
         this.#recent.set(key, { ...known, customized: { metric: { topology, up, down }, leastWeight } })

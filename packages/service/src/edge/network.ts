@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 
 /** Networks of the latest addresses: reading one costs as much as the rest of a warm call's limits. */
-const KNOWN = new Map<string, string>()
-const MOST_KNOWN = 1000
+const KNOWN = new LRUCache<string, string>({ max: 1000 })
 /** Characters of the longest address that is remembered; a proxy's header may hold anything. */
 const LONGEST = 60
 
@@ -15,7 +15,6 @@ export function networkOf(address: string): string {
   if (known !== undefined) return known
   const network = readNetwork(address)
   if (address.length > LONGEST) return network
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
   KNOWN.set(address, network)
   return network
 }

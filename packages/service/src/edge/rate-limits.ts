@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { TerraneError } from '@terrane/core'
 import type { FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { rateLimited } from '../errors.ts'
 import { networkOf } from './network.ts'
@@ -22,7 +23,7 @@ const MAX_GOOD = 10_000
  */
 export class RateLimits {
   readonly #limiters: Readonly<Record<'key' | 'user' | 'address' | 'refused', RateLimiterMemory | null>>
-  readonly #good = new Set<string>()
+  readonly #good = new LRUCache<string, true>({ max: MAX_GOOD })
 
   constructor({ ratePerAddress, ratePerKey }: EdgeSettings) {
     this.#limiters = {
@@ -59,7 +60,7 @@ export class RateLimits {
     if (spent && spent.consumedPoints >= refused.points && !this.#good.has(known)) throw tooMany(spent)
     try {
       const principal = await verify()
-      this.#remember(known)
+      this.#good.set(known, true)
       return principal
     } catch (error) {
       if (error instanceof TerraneError && error.kind === 'unauthenticated') {
@@ -68,12 +69,6 @@ export class RateLimits {
       }
       throw error
     }
-  }
-
-  #remember(known: string): void {
-    if (this.#good.has(known)) return
-    if (this.#good.size >= MAX_GOOD) this.#good.delete(this.#good.values().next().value!)
-    this.#good.add(known)
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { corruptBlock } from '../errors.ts'
 import type { RasterLevel, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
@@ -37,33 +38,21 @@ export function createBlockReader(options: BlockReaderOptions): BlockReader {
   const decode = blockDecoderOf(options)
   const samplesPerBlock = level.blockWidth * level.blockHeight * (level.planar ? 1 : level.samplesPerPixel)
   const blockBytes = samplesPerBlock * SAMPLE_BYTES[level.sampleType]
-  const cache = new Map<number, Samples>()
-  let held = 0
-  // Before decoding, not after: at no time is more held than the cache may hold, or one block.
-  const makeRoom = (): void => {
-    for (const [oldest, { byteLength }] of cache) {
-      if (held + blockBytes <= cacheBytes) return
-      cache.delete(oldest)
-      held -= byteLength
-    }
-  }
+  const maxSize = Math.max(1, cacheBytes)
+  // A block that is larger than the cache fills it alone.
+  const sizeCalculation = ({ byteLength }: Samples) => Math.min(byteLength, maxSize)
+  const cache = new LRUCache<number, Samples>({ maxSize, sizeCalculation })
   const keep = (index: number, samples: Samples): Samples => {
-    if (cacheBytes > 0) {
-      cache.set(index, samples)
-      held += samples.byteLength
-    }
+    if (cacheBytes > 0) cache.set(index, samples)
     return samples
   }
   return {
     level,
     read(index) {
       const cached = cache.get(index)
-      if (cached !== undefined) {
-        cache.delete(index)
-        cache.set(index, cached)
-        return cached
-      }
-      makeRoom()
+      if (cached !== undefined) return cached
+      // Before decoding, not after: at no time is more held than the cache may hold, or one block.
+      while (cache.size > 0 && cache.calculatedSize + blockBytes > cacheBytes) cache.pop()
       const samples = decode(index)
       return samples instanceof Promise ? samples.then((decoded) => keep(index, decoded)) : keep(index, samples)
     },

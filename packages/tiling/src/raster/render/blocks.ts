@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { createBlockReader } from '../decode/block-reader.ts'
 import type { RasterLevel, Samples } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
@@ -22,8 +23,10 @@ export function createBlockStore(source: ByteSource, empty: number, maxBytes: nu
     RasterLevel,
     { readonly reader: ReturnType<typeof createBlockReader>; readonly number: number }
   >()
-  const kept = new Map<string, Samples>()
-  let held = 0
+  const maxSize = Math.max(1, maxBytes)
+  // A block that is larger than the cache fills it alone.
+  const sizeCalculation = ({ byteLength }: Samples) => Math.min(byteLength, maxSize)
+  const kept = new LRUCache<string, Samples>({ maxSize, sizeCalculation })
   const readerOf = (level: RasterLevel) => {
     const known = readers.get(level)
     if (known) return known
@@ -40,12 +43,6 @@ export function createBlockStore(source: ByteSource, empty: number, maxBytes: nu
   }
   const keep = (key: string, samples: Samples): Samples => {
     kept.set(key, samples)
-    held += samples.byteLength
-    for (const [oldest, { byteLength }] of kept) {
-      if (held <= maxBytes || oldest === key) break
-      kept.delete(oldest)
-      held -= byteLength
-    }
     return samples
   }
   return {
@@ -61,11 +58,7 @@ export function createBlockStore(source: ByteSource, empty: number, maxBytes: nu
       const { reader, number } = readerOf(level)
       const key = `${number}:${block}`
       const known = kept.get(key)
-      if (known) {
-        kept.delete(key)
-        kept.set(key, known)
-        return known
-      }
+      if (known) return known
       const samples = reader.read(block)
       return samples instanceof Promise ? samples.then((decoded) => keep(key, decoded)) : keep(key, samples)
     },

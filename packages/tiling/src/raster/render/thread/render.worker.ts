@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { toPlainError } from '@terrane/core'
+import { LRUCache } from 'lru-cache'
 import { encodePicture } from '../encode.ts'
 import { openRenderer } from '../renderer.ts'
 import type { RasterRenderer } from '../renderer.ts'
@@ -20,7 +21,7 @@ interface Opened {
   readonly renderer: RasterRenderer
 }
 
-const opened = new Map<string, Opened>()
+const opened = new LRUCache<string, Opened>({ max: KEPT })
 
 parentPort?.on('message', (message: ToRenderThread) => {
   void answer(message).then((reply) => parentPort?.postMessage(reply))
@@ -37,8 +38,6 @@ async function answer({ job, key, bytes, request }: ToRenderThread): Promise<Fro
 function open(key: string, bytes: number, job: number): Opened {
   const known = opened.get(key)
   if (known) {
-    opened.delete(key)
-    opened.set(key, known)
     known.source.job = job
     return known
   }
@@ -50,10 +49,6 @@ function open(key: string, bytes: number, job: number): Opened {
     renderer: openRenderer(head, { cacheBytes: CACHE_BYTES, onPlan: (spans) => source.fetch(spans) }),
   }
   opened.set(key, made)
-  for (const oldest of opened.keys()) {
-    if (opened.size <= KEPT) break
-    opened.delete(oldest)
-  }
   return made
 }
 
