@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { compile } from '@fastify/proxy-addr'
@@ -11,6 +12,7 @@ import {
   deriveSecretsKey,
   parseSecretsKey,
   RateLimits,
+  type EdgeSettings,
   type Logger,
   readEdge,
   showDisks,
@@ -21,10 +23,14 @@ import { openDeployed } from './control/open-deployed.ts'
 import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
 import { hardenedRequired, secretsKeyMissing, sharedNeeds } from './errors.ts'
+import type { FunctionVersion } from './function-version.ts'
 import { Functions } from './functions.ts'
+import { Admission } from './gateway/admission.ts'
 import { createAuthenticator } from './gateway/authenticator.ts'
 import { Depths } from './gateway/depth.ts'
 import { Gateway } from './gateway/gateway.ts'
+import { Heads } from './gateway/heads.ts'
+import { Bodies } from './gateway/invocation/bodies.ts'
 import { LogBook } from './observe/log-book.ts'
 import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
@@ -36,6 +42,7 @@ import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { issueKeys } from './pool/instance-keys.ts'
 import { openProjects } from './projects/open-projects.ts'
+import type { Projects } from './projects/project.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
 import { openFolder } from './sources/open-folder.ts'
@@ -125,23 +132,22 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   if (deployed) opening.use(deployed.source)
 
   const edge = readEdge(config)
+  const lookup = {
+    projectOf: (request: IncomingMessage) => projects.idOf(request.headers.host),
+    find: (project: string, name: string) => folder?.find(project, name) ?? deployed?.source.find(project, name),
+    onFailed: (error: unknown, name: string, requestId: string) =>
+      logger.error({ err: error, function: name, requestId }, 'function could not be loaded'),
+  }
   const gateway = opening.use(
-    new Gateway({
-      functions,
-      projectOf: (request) => projects.idOf(request.headers.host),
-      find: (project, name) => folder?.find(project, name) ?? deployed?.source.find(project, name),
-      authenticate: createAuthenticator((ref) => projects.get(ref)!.verify, edge),
-      depths,
-      log: logger,
-      onFinished: (invocation) => observer.called(invocation),
-      onNarrowed: (version, text) => logBook.event('warn', version, text),
-      trusts: trustedBy(edge.trustedProxies),
-      clientOf: clientAddress(edge.trustedProxies),
-      // On a shared host each project has a host name to itself.
-      ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
-      resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
-      bufferBytes: config.TERRANE_FUNCTIONS_BUFFER_BYTES,
-      bodyTimeoutMs: config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS,
+    new Gateway(lookup, functions, {
+      admission: openAdmission(projects, depths, edge, logger),
+      bodies: opening.use(new Bodies(config.TERRANE_FUNCTIONS_BUFFER_BYTES, config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS)),
+      heads: openHeads(config, edge, logBook),
+      events: {
+        finished: (invocation) => observer.called(invocation),
+        invalid: ({ functionVersion, requestId }, detail) =>
+          logger.warn({ ...labelsOf(functionVersion), requestId, detail }, 'invalid response'),
+      },
     }),
   )
   const all = opening.move()
@@ -166,6 +172,31 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
+}
+
+function openAdmission(projects: Projects, depths: Depths, edge: EdgeSettings, logger: Logger): Admission {
+  return new Admission({
+    authenticate: createAuthenticator((ref) => projects.get(ref)!.verify, edge),
+    depths,
+    onError: (error, version, requestId) =>
+      logger.error({ err: error, ...labelsOf(version), requestId }, 'authentication is not possible'),
+  })
+}
+
+function openHeads(config: FunctionsConfig, edge: EdgeSettings, logBook: LogBook): Heads {
+  return new Heads({
+    trusts: trustedBy(edge.trustedProxies),
+    clientOf: clientAddress(edge.trustedProxies),
+    // On a shared host each project has a host name to itself.
+    ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
+    resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
+    onNarrowed: (version, text) => logBook.event('warn', version, text),
+  })
+}
+
+/** Fields that identify the function of a log line. */
+function labelsOf({ project, name, version }: FunctionVersion): object {
+  return { project, function: name, version }
 }
 
 function trustedBy(proxies: readonly string[]): (address: string) => boolean {

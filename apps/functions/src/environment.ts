@@ -1,8 +1,13 @@
 import { DATABASE_URL_INSIDE } from './database/address.ts'
-import { SERVICES_KEY_PLACEHOLDER } from './egress/project-api.ts'
 import { missingSecrets } from './errors.ts'
 import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
+
+/**
+ * Stands for the Services API key in privileged functions. The host replaces it with the real key. It is not secret,
+ * because it is valid only on the function's own socket.
+ */
+export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
 
 /** Names that only the host sets. */
 const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SERVICES_KEY_PLACEHOLDER } from '../src/egress/project-api.ts'
+import { SERVICES_KEY_PLACEHOLDER } from '../src/environment.ts'
 import { SERVICE_TOKEN, startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
 

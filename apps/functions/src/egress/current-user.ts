@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '@terrane/auth'
-import type { ProjectAddress } from './project-api.ts'
+import type { ProjectAddress } from './project-address.ts'
 
 const PREFIX = '/auth/v1/'
 

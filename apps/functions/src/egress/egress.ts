@@ -5,7 +5,8 @@ import type { DatabaseDoor } from '../database/door.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { createDoor, type Outgoing } from './door.ts'
 import { carryOutside } from './outside.ts'
-import { ProjectApi, type OnRefused, type ProjectAddress } from './project-api.ts'
+import type { ProjectAddress } from './project-address.ts'
+import { ProjectApi, type OnRefused } from './project-api.ts'
 
 export interface EgressOptions {
   readonly addressOf: (project: string) => ProjectAddress | null

@@ -2,37 +2,18 @@ import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:ht
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
 import { bearerOf, type Caller } from '../gateway/caller.ts'
 import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
-import type { Verify } from '@terrane/auth'
-import type { PublicKey } from '../projects/key-set.ts'
+import { SERVICES_KEY_PLACEHOLDER } from '../environment.ts'
 import { answerAuth, isAuthRequest } from './current-user.ts'
 import { keyNotPrivileged } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
+import type { ProjectAddress } from './project-address.ts'
 
 const PROJECT_HOST = 'project.internal'
 
-/**
- * Stands for the Services API key in privileged functions. The host replaces it with the real key. It is not secret,
- * because it is valid only on the function's own socket.
- */
-export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
-
 /** Called with the reason why a request of a function was refused, and the request of the call. */
 export type OnRefused = (version: FunctionVersion, text: string, requestId: string | null) => void
-
-/** Address of a project's API, and the keys that privileged functions may use. */
-export interface ProjectAddress {
-  readonly apiUrl: string
-  /** Where clients outside reach it. */
-  readonly publicUrl: string
-  readonly serviceKey: string | null
-  /** For the routing engine and other shared services. */
-  readonly servicesKey: string | null
-  /** Verifies the project's tokens, so that the host can identify users itself. */
-  readonly verify: Verify
-  readonly publicKeys: () => Promise<readonly PublicKey[]>
-}
 
 /**
  * Carries requests to `http://project.internal/…` and to the project's public address to its API. The credentials are the function's own choice if

@@ -38,7 +38,7 @@ const SHARED_ORIGIN = ['content-security-policy', strangersPolicy(true), 'x-cont
 export const LEFT_OUT =
   'headers of the answers that act beyond them, such as Set-Cookie, are left out: functions share their origin with other services'
 
-/** Headers with this prefix are reserved for host and shim. They are removed from everybody else's messages. */
+/** Headers with this prefix are reserved for host and shim. They are removed from all other messages. */
 const INTERNAL = 'x-terrane-'
 
 /** A function's runtime answers requests with more headers by a 400 without a body; the host adds some of its own. */
@@ -52,40 +52,41 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
 const NONE: readonly string[] = []
 const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
+/** Facts about a call that its head carries to the instance. */
+export interface RequestFacts {
+  readonly requestId: string
+  readonly call: string
+  /** Address of the caller, as the last trusted proxy names it. */
+  readonly client: string
+  readonly claims: string | null
+  readonly exchanged: Exchanged | null
+  /** Whether the peer is a trusted proxy, whose headers give the address that the caller used. */
+  readonly isTrusted: boolean
+  /** Whether the request asks to go on as a WebSocket. */
+  readonly upgrades: boolean
+}
+
 /**
  * The head of a request for the function's instance, with the blank line.
  *
  * @param path the function's name and the rest of the path
- * @param isTrusted whether the peer is a trusted proxy, whose headers give the address that the caller used
  * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
- * @param upgrades whether the request asks to go on as a WebSocket
  */
 export function requestHead(
   { method, rawHeaders, headers, socket }: IncomingMessage,
   path: string,
   bodyBytes: number | null,
-  ids: {
-    readonly requestId: string
-    readonly call: string
-    /** Address of the caller, as the last trusted proxy names it. */
-    readonly client: string
-    readonly claims: string | null
-    readonly exchanged: Exchanged | null
-  },
-  { isTrusted, upgrades }: { readonly isTrusted: boolean; readonly upgrades: boolean },
+  facts: RequestFacts,
 ): string {
-  const { host, protocol } = publicAddress(headers, isTrusted)
+  const { host, protocol } = publicAddress(headers, facts.isTrusted)
   const bodiless = bodyBytes === 0 && (method === 'GET' || method === 'HEAD')
   return (
     `${method} ${protocol}://${host}/${path} HTTP/1.1\r\nhost: ${host}\r\n` +
     `x-forwarded-host: ${host}\r\nx-forwarded-proto: ${protocol}\r\n` +
-    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '', {
-      isTrusted,
-      exchanged: ids.exchanged,
-    }) +
-    `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n${INTERNAL}client: ${ids.client}\r\n` +
-    (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
-    (upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
+    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '', facts) +
+    `x-request-id: ${facts.requestId}\r\n${INTERNAL}call: ${facts.call}\r\n${INTERNAL}client: ${facts.client}\r\n` +
+    (facts.claims === null ? '' : `${INTERNAL}claims: ${facts.claims}\r\n`) +
+    (facts.upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
     (bodiless
       ? '\r\n'
       : `${bodyBytes === null ? 'transfer-encoding: chunked' : `content-length: ${bodyBytes}`}\r\n\r\n`)
@@ -127,7 +128,7 @@ export function forwardedHeaders(
   raw: readonly string[],
   connection: string | undefined,
   client: string,
-  { isTrusted, exchanged }: { readonly isTrusted: boolean; readonly exchanged: Exchanged | null },
+  { isTrusted, exchanged }: Pick<RequestFacts, 'isTrusted' | 'exchanged'>,
 ): string {
   const listed = connection === undefined ? null : connectionOptions(connection)
   let text = ''

@@ -13,8 +13,10 @@ import { DatabaseDoor } from '../../src/database/door.ts'
 import { Functions } from '../../src/functions.ts'
 import type { Caller } from '../../src/gateway/caller.ts'
 import { Depths } from '../../src/gateway/depth.ts'
-import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.ts'
-import type { Invocation } from '../../src/gateway/invocation/invocation.ts'
+import { Admission } from '../../src/gateway/admission.ts'
+import { Gateway, type FunctionLookup } from '../../src/gateway/gateway.ts'
+import { Heads } from '../../src/gateway/heads.ts'
+import { Bodies } from '../../src/gateway/invocation/bodies.ts'
 import { Capacity } from '../../src/pool/capacity.ts'
 import { InstanceFactory, type GatewayDoor, type UserRange } from '../../src/pool/factory.ts'
 import type { ExitReason } from '../../src/pool/instance.ts'
@@ -59,7 +61,7 @@ export async function startHost(options: {
   /** In place of the doors of a host. */
   readonly door?: GatewayDoor
   /** Loads functions that are not served. */
-  readonly find?: GatewayOptions['find']
+  readonly find?: FunctionLookup['find']
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -131,26 +133,24 @@ export async function startHost(options: {
     }),
   )
   const gateway = stack.use(
-    new Gateway({
-      functions,
-      projectOf: () => 'test',
-      find: options.find ?? (() => undefined),
-      authenticate: (_project, { headers }, needed) => testAuthenticate(headers, needed),
-      depths,
-      log: { info() {}, warn() {}, error() {} },
-      onFinished: (invocation: Invocation) =>
-        finished.push({
-          status: invocation.status,
-          problem: invocation.problem,
-          requestId: invocation.requestId,
-        }),
-      onNarrowed: ({ name }, text) => narrowed.push(`${name}: ${text}`),
-      trusts: () => options.trustsPeers ?? false,
-      clientOf: clientAddress(options.trustsPeers ? ['127.0.0.1'] : []),
-      ownOrigin: options.ownOrigin ?? true,
-      resourceLimitStatus: 546,
-      bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,
-      bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
+    new Gateway({ projectOf: () => 'test', find: options.find ?? (() => undefined), onFailed() {} }, functions, {
+      admission: new Admission({
+        authenticate: (_project, { headers }, needed) => testAuthenticate(headers, needed),
+        depths,
+        onError() {},
+      }),
+      bodies: stack.use(new Bodies(options.bufferBytes ?? 256 * 1024 * 1024, options.bodyTimeoutMs ?? 30_000)),
+      heads: new Heads({
+        trusts: () => options.trustsPeers ?? false,
+        clientOf: clientAddress(options.trustsPeers ? ['127.0.0.1'] : []),
+        ownOrigin: options.ownOrigin ?? true,
+        resourceLimitStatus: 546,
+        onNarrowed: ({ name }, text) => narrowed.push(`${name}: ${text}`),
+      }),
+      events: {
+        finished: ({ status, problem, requestId }) => finished.push({ status, problem, requestId }),
+        invalid() {},
+      },
     }),
   )
   const server = createServer((request, response) => gateway.handle(request, response))

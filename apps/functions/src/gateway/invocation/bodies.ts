@@ -1,12 +1,16 @@
-import type { RequestBody } from './request-body.ts'
-
 const SWEEP_MS = 500
 
-/** The place that a host has for the bodies of requests, and the time that their callers may take. */
+/** A body that is being received. */
+export interface ReceivedBody {
+  /** Called when the caller has not sent it in time. */
+  late(): void
+}
+
+/** Memory for the bodies of requests on a host, and the time that callers may take to send them. */
 export class Bodies implements Disposable {
   readonly #mostBytes: number
   readonly #timeoutMs: number
-  readonly #receiving = new Map<RequestBody, number>()
+  readonly #receiving = new Map<ReceivedBody, number>()
   readonly #sweeper: NodeJS.Timeout
   /** Bytes that are held right now, or have been promised a place. */
   #held = 0
@@ -34,11 +38,11 @@ export class Bodies implements Disposable {
   }
 
   /** The caller's time runs from now; again, when part of the body has come and the rest has as long. */
-  begin(body: RequestBody): void {
+  begin(body: ReceivedBody): void {
     this.#receiving.set(body, performance.now() + this.#timeoutMs)
   }
 
-  end(body: RequestBody): void {
+  end(body: ReceivedBody): void {
     this.#receiving.delete(body)
   }
 

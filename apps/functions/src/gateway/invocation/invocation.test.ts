@@ -8,17 +8,22 @@ import { parsePolicy } from '../../policy.ts'
 import type { Instance } from '../../pool/instance.ts'
 import type { Waiter } from '../../pool/pool.ts'
 import type { Connection, Exchange } from '../../upstream/upstream.ts'
-import { Invocation, type Desk } from './invocation.ts'
-import type { RequestBody } from './request-body.ts'
+import { Admission } from '../admission.ts'
+import { Depths } from '../depth.ts'
+import { Heads } from '../heads.ts'
+import { Incoming } from '../incoming.ts'
+import type { Bodies, ReceivedBody } from './bodies.ts'
+import { Invocation, type InvocationParts } from './invocation.ts'
 import { leads } from './states.ts'
 
 const LIMIT = 100
+const SERVICE = { rank: 'service', claims: null, apikey: null, authorization: null, serviceHeaders: [] } as const
 
 /** A simulated environment of an invocation. It lists the possible next events and counts those that occurred. */
 class World {
   readonly counts = { finished: 0, began: 0, ended: 0, released: 0, heads: 0, afterEnd: 0, bytes: 0, handed: 0 }
   reserved = 0
-  readonly receiving = new Set<RequestBody>()
+  readonly receiving = new Set<ReceivedBody>()
   readonly invocation: Invocation
   readonly request = new EventEmitter()
   readonly response = new EventEmitter()
@@ -46,28 +51,29 @@ class World {
       released: () => this.counts.released++,
     }
     const live = { version, pool } as unknown as LiveFunction
-    const desk = {
-      functions: { currentOf: () => (random() < 0.95 ? live : undefined) },
-      authenticate: () => ({ rank: 'service', claims: null, serviceHeaders: [] }),
-      depths: { read: () => 0 },
-      bodies: {
-        reserve: (bytes: number) => {
-          if (random() < 0.05) return false
-          this.reserved += bytes
-          return true
-        },
-        release: (bytes: number) => (this.reserved -= bytes),
-        begin: (body: RequestBody) => this.receiving.add(body),
-        end: (body: RequestBody) => this.receiving.delete(body),
+    const bodies = {
+      reserve: (bytes: number) => {
+        if (random() < 0.05) return false
+        this.reserved += bytes
+        return true
       },
-      log: { warn() {}, error() {} },
-      resourceLimitStatus: 546,
-      ownOrigin: true,
-      trusts: () => false,
-      clientOf: () => '203.0.113.7',
-      finished: () => this.counts.finished++,
-      labels: () => ({}),
-    } as unknown as Desk
+      release: (bytes: number) => (this.reserved -= bytes),
+      begin: (body: ReceivedBody) => this.receiving.add(body),
+      end: (body: ReceivedBody) => this.receiving.delete(body),
+    }
+    const parts: InvocationParts = {
+      functions: { currentOf: () => (random() < 0.95 ? live : undefined) },
+      admission: new Admission({ authenticate: () => SERVICE, depths: new Depths(''), onError() {} }),
+      bodies: bodies as unknown as Bodies,
+      heads: new Heads({
+        trusts: () => false,
+        clientOf: () => '203.0.113.7',
+        ownOrigin: true,
+        resourceLimitStatus: 546,
+        onNarrowed() {},
+      }),
+      events: { finished: () => this.counts.finished++, invalid() {} },
+    }
     const headers = this.#upgrades
       ? { host: 'h' }
       : isChunked
@@ -96,15 +102,12 @@ class World {
     Object.assign(this.socket, { write, end, destroy, destroySoon: destroy, setTimeout: none, setNoDelay: none })
     Object.assign(this.socket, { pause, resume })
     const upgrade = this.#upgrades ? { socket: this.socket as unknown as Socket, head: Buffer.alloc(0) } : null
-    const ids = { id: '1', requestId: 'r', upgrade }
-    this.invocation = new Invocation(
-      desk,
-      live,
-      { name: 'f', rest: '' },
+    const incoming = new Incoming(
       this.request as unknown as IncomingMessage,
       this.response as unknown as ServerResponse,
-      ids,
+      { id: '1', requestId: 'r', path: 'f', upgrade },
     )
+    this.invocation = new Invocation(parts, live, incoming)
   }
 
   /** Events that are possible now. */

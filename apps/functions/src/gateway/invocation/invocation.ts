@@ -1,56 +1,37 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardRest, hasBody, switchingHead, type Upgrade } from '@terrane/service'
-import type { FunctionVersion } from '../../function-version.ts'
+import { discardRest, hasBody, switchingHead } from '@terrane/service'
 import type { Functions, LiveFunction } from '../../functions.ts'
 import type { Exit, Instance } from '../../pool/instance.ts'
 import type { Call } from '../../pool/presence.ts'
 import type { Refusal, Waiter } from '../../pool/pool.ts'
 import { AFTER_SWITCH, type Connection, type Exchange, type UpstreamFailure } from '../../upstream/upstream.ts'
-import { answerPreflight, answerProblem } from '../answer.ts'
+import type { Admission, Admitted } from '../admission.ts'
+import type { Caller } from '../caller.ts'
+import { answersPreflights } from '../cors.ts'
+import type { Heads } from '../heads.ts'
+import type { Incoming } from '../incoming.ts'
+import type { Problem } from '../problems.ts'
+import * as refusals from '../refusals.ts'
+import { Tunnel } from '../websocket/tunnel.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Bodies } from './bodies.ts'
-import { isAllowed, type Authenticate, type Caller } from '../caller.ts'
-import { LISTED_ORIGINS, answerCors, answersPreflights, isOriginAllowed, isPreflight } from '../cors.ts'
-import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
-import {
-  LEFT_OUT,
-  announcedLength,
-  exchangeServiceKey,
-  hasTooManyHeaders,
-  requestHead,
-  returnedHeaders,
-} from '../headers.ts'
-import { statusOf, type Problem } from '../problems.ts'
-import { methodsOf } from '../../policy.ts'
-import { leads, type InvocationState } from './states.ts'
-import * as refusals from '../refusals.ts'
 import { newsOf } from './news.ts'
 import { RequestBody } from './request-body.ts'
-import type { Target } from '../target.ts'
-import { Tunnel } from '../websocket/tunnel.ts'
+import { leads, type InvocationState } from './states.ts'
 
-/** Parts of the gateway that an invocation uses. */
-export interface Desk {
-  readonly functions: Functions
-  readonly authenticate: Authenticate
-  readonly depths: Depths
+/** The parts of the host that an invocation uses. */
+export interface InvocationParts {
+  readonly functions: Pick<Functions, 'currentOf'>
+  readonly admission: Admission
   readonly bodies: Bodies
-  readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>
-  readonly resourceLimitStatus: number
-  readonly ownOrigin: boolean
-  readonly trusts: (address: string) => boolean
-  readonly clientOf: (request: IncomingMessage) => string
-  finished(invocation: Invocation): void
-  /** Says in the function's log what is left out of its answers. */
-  narrowed(version: FunctionVersion, text: string): void
-  labels(invocation: Invocation): object
+  readonly heads: Heads
+  readonly events: InvocationEvents
 }
 
-export interface InvocationFacts {
-  readonly id: string
-  readonly requestId: string
-  /** The caller's connection, when the request asks for a WebSocket. */
-  readonly upgrade?: Upgrade | null
+/** Events of invocations, for logs and metrics. */
+export interface InvocationEvents {
+  finished(invocation: Invocation): void
+  /** The function's answer is not valid HTTP. */
+  invalid(invocation: Invocation, detail: string): void
 }
 
 /** One request to one function, from its head to the last byte of its answer. */
@@ -64,13 +45,9 @@ export class Invocation implements Exchange, Waiter, Call {
   status = 0
   /** Why the answer is the host's and not the function's; empty when it is the function's. */
   problem = ''
-  readonly #desk: Desk
-  readonly #request: IncomingMessage
-  readonly #response: ServerResponse
-  readonly #target: Target
+  readonly #parts: InvocationParts
+  readonly #incoming: Incoming
   readonly #body: RequestBody
-  /** Not null when the request asks for a WebSocket. */
-  readonly #upgrade: Upgrade | null
   #answer: AnswerWriter
   #tunnel: Tunnel | null = null
   #state: InvocationState = 'asking'
@@ -82,26 +59,17 @@ export class Invocation implements Exchange, Waiter, Call {
   #held = false
   #retried = false
 
-  constructor(
-    desk: Desk,
-    live: LiveFunction,
-    target: Target,
-    request: IncomingMessage,
-    response: ServerResponse,
-    { id, requestId, upgrade = null }: InvocationFacts,
-  ) {
-    this.#desk = desk
+  constructor(parts: InvocationParts, live: LiveFunction, incoming: Incoming) {
+    const { request, response, id, requestId } = incoming
+    this.#parts = parts
     this.#live = live
-    this.#target = target
-    this.#request = request
-    this.#response = response
-    this.#body = new RequestBody(desk.bodies, request, live.version.policy, (problem, why) =>
+    this.#incoming = incoming
+    this.#body = new RequestBody(parts.bodies, request, live.version.policy, (problem, why) =>
       this.#fail(problem, { why, served: true }),
     )
     this.#answer = new AnswerWriter(response)
     this.id = id
     this.requestId = requestId
-    this.#upgrade = upgrade
     this.startedAt = performance.now()
   }
 
@@ -118,26 +86,16 @@ export class Invocation implements Exchange, Waiter, Call {
   }
 
   begin(): void {
-    const { policy, project } = this.#live.version
-    const { method, headers } = this.#request
+    const { version } = this.#live
+    const { policy } = version
     this.deadline = this.startedAt + policy.timeout_ms
-    if (isPreflight(method!, headers) && answersPreflights(policy)) return this.#preflight()
-    if (!methodsOf(policy).includes(method!)) return this.#refuse(refusals.methodRefused(method!, policy))
-    if (hasTooManyHeaders(this.#request)) return this.#refuse(refusals.tooManyHeaders())
-    this.#response.on('close', () => this.#callerGone())
-    if (this.#upgrade && policy.websocket_ms === 0) return this.#refuse(refusals.noSockets())
-    if (this.#upgrade && !isOriginAllowed(policy.cors, headers)) return this.#refuse(refusals.originRefused())
-    let caller
-    try {
-      caller = this.#desk.authenticate(project, this.#request, policy.auth)
-    } catch (error) {
-      return this.#unauthenticated(error)
-    }
-    if (!(caller instanceof Promise)) return this.#admit(caller)
-    caller.then(
-      (known) => this.#admit(known),
-      (error: unknown) => this.#unauthenticated(error),
-    )
+    if (this.#incoming.isPreflight && answersPreflights(policy)) return this.#preflight()
+    const refusal = this.#parts.admission.refusalOf(this.#incoming, policy)
+    if (refusal) return this.#refuse(refusal)
+    this.#incoming.response.on('close', () => this.#callerGone())
+    const admitted = this.#parts.admission.check(this.#incoming, version)
+    if (admitted instanceof Promise) void admitted.then((result) => this.#admit(result))
+    else this.#admit(admitted)
   }
 
   // The pool's answer.
@@ -147,16 +105,11 @@ export class Invocation implements Exchange, Waiter, Call {
     if (!this.#enter('called')) return
     this.#instance = instance
     instance.begin(this)
-    const exchanged = exchangeServiceKey(this.caller!, instance.serviceToken)
-    const client = this.#desk.clientOf(this.#request)
-    const ids = { requestId: this.requestId, call: this.id, client, claims: this.caller!.claims, exchanged }
-    const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
-    const upgrades = this.#upgrade !== null
+    const { request, upgrade } = this.#incoming
     const { content, length } = this.#body
-    const path = this.#target.name + this.#target.rest
-    const head = requestHead(this.#request, path, length, ids, { isTrusted, upgrades })
-    const expected = upgrades ? 'switch' : this.#request.method === 'HEAD' ? 'head' : 'body'
-    this.#connection = instance.upstream.send(head, upgrades ? AFTER_SWITCH : content, expected, this)
+    const head = this.#parts.heads.request(this.#incoming, this.caller!, length, instance.serviceToken)
+    const expected = upgrade ? 'switch' : request.method === 'HEAD' ? 'head' : 'body'
+    this.#connection = instance.upstream.send(head, upgrade ? AFTER_SWITCH : content, expected, this)
     this.#body.pass(this.#connection)
   }
 
@@ -168,22 +121,12 @@ export class Invocation implements Exchange, Waiter, Call {
   // The function's answer.
 
   onHead(status: number, received: string[]): void {
-    const { version } = this.#live
-    const { policy } = version
-    const { headers, cors: own, cut, failure, held } = returnedHeaders(received, this.#desk.ownOrigin)
+    const { headers, held, problem } = this.#parts.heads.answer(this.#incoming, this.#live.version, status, received)
     this.#held = held
-    if (failure !== '') return this.#drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
-    if (this.#request.method !== 'HEAD' && announcedLength(received) > policy.response_bytes)
-      return this.#drop(refusals.invalidResponse('The answer of the function is larger than it may be'))
-    if (cut) this.#desk.narrowed(version, LEFT_OUT)
-    headers.push('x-request-id', this.requestId, 'x-function-version', String(version.version))
+    if (problem) return this.#drop(problem)
     if (status === 101) return this.#switch(headers)
-    if (this.#isPreflight && !own.includes('access-control-allow-origin')) return this.#drop(refusals.failed())
-    const { headers: cors, narrowed } = answerCors(policy, own, this.#request.headers.origin)
-    if (narrowed) this.#desk.narrowed(version, LISTED_ORIGINS)
-    headers.push(...cors)
     try {
-      this.#response.writeHead(status, headers)
+      this.#incoming.response.writeHead(status, headers)
     } catch {
       return this.#drop(refusals.invalidResponse())
     }
@@ -205,9 +148,9 @@ export class Invocation implements Exchange, Waiter, Call {
   onEnd(): void {
     if (this.#state !== 'answering') return
     this.#leave(true)
-    if (this.#body.isUnread) discardRest(this.#request)
+    if (this.#body.isUnread) discardRest(this.#incoming.request)
     this.#answer.end()
-    if (this.#tunnel) this.#upgrade!.socket.destroySoon()
+    if (this.#tunnel) this.#incoming.upgrade!.socket.destroySoon()
     this.#finish()
   }
 
@@ -221,7 +164,7 @@ export class Invocation implements Exchange, Waiter, Call {
       return this.#acquire()
     }
     if (failure === 'invalid') {
-      this.#desk.log.warn({ ...this.#desk.labels(this), detail }, 'invalid response')
+      this.#parts.events.invalid(this, detail)
       return this.#fail(refusals.invalidResponse(), { why: 'invalid_response', served: false })
     }
     const broken = (reason: Exit['reason'] | null) =>
@@ -238,14 +181,15 @@ export class Invocation implements Exchange, Waiter, Call {
   /** The function has agreed to a WebSocket: from now on both ends send when they like, within limits of its own. */
   #switch(headers: readonly string[]): void {
     const { policy } = this.#live.version
-    const { socket } = this.#upgrade!
+    const upgrade = this.#incoming.upgrade!
+    const { socket } = upgrade
     this.#enter('answering')
     this.status = 101
     socket.write(switchingHead(headers), 'latin1')
     this.#answer = new AnswerWriter(socket)
     this.#instance!.prolong(this, performance.now() + policy.websocket_ms)
     const limits = { messageBytes: policy.body_bytes, silentMs: policy.idle_ms }
-    this.#tunnel = new Tunnel(this.#upgrade!, this.#connection!, limits, (why) => this.#cut(why))
+    this.#tunnel = new Tunnel(upgrade, this.#connection!, limits, (why) => this.#cut(why))
   }
 
   #enter(state: InvocationState): boolean {
@@ -254,22 +198,20 @@ export class Invocation implements Exchange, Waiter, Call {
     return true
   }
 
-  #admit(caller: Caller): void {
+  #admit({ caller, depth, problem }: Admitted): void {
     if (this.#state !== 'asking') return
-    const { policy } = this.#live.version
     this.caller = caller
-    if (!isAllowed(caller, policy.auth)) return this.#refuse(refusals.forbidden(caller, policy.auth))
-    this.depth = this.#desk.depths.read(this.#request.headers[DEPTH_HEADER])
-    if (this.depth > MAX_DEPTH) return this.#refuse(refusals.tooDeep())
-    if (!hasBody(this.#request)) return this.#acquire()
+    this.depth = depth
+    if (problem) return this.#refuse(problem)
+    if (!hasBody(this.#incoming.request)) return this.#acquire()
     this.#enter('receiving')
     this.#body.receive(() => this.#acquire())
   }
 
   #acquire(): void {
     if (!this.#enter('queued')) return
-    const current = this.#desk.functions.currentOf(this.#live)
-    if (!current) return this.#refuse(refusals.notFound(this.#target.name))
+    const current = this.#parts.functions.currentOf(this.#live)
+    if (!current) return this.#refuse(refusals.notFound(this.#live.version.name))
     this.#live = current
     const leave = current.pool.acquire(this)
     if (this.#state === 'queued') this.#leaveQueue = leave
@@ -277,19 +219,13 @@ export class Invocation implements Exchange, Waiter, Call {
 
   /** Whether this is a preflight that is not the function's alone. */
   get #isPreflight(): boolean {
-    return this.#live.version.policy.cors.length > 0 && isPreflight(this.#request.method!, this.#request.headers)
+    return this.#live.version.policy.cors.length > 0 && this.#incoming.isPreflight
   }
 
   #preflight(): void {
     this.status = 204
-    answerPreflight(this.#request, this.#response, { requestId: this.requestId, policy: this.#live.version.policy })
+    this.#incoming.answerPreflight(this.#live.version.policy)
     this.#finish()
-  }
-
-  #unauthenticated(error: unknown): void {
-    const problem = refusals.notAuthenticated(error)
-    if (!problem) this.#desk.log.error({ err: error, ...this.#desk.labels(this) }, 'authentication is not possible')
-    this.#refuse(problem ?? refusals.busy(5000))
   }
 
   /**
@@ -315,15 +251,9 @@ export class Invocation implements Exchange, Waiter, Call {
   #refuse(problem: Problem): void {
     if (this.#state === 'over') return
     if (this.#isPreflight) return this.#preflight()
-    const { requestId } = this
-    const status = statusOf(problem.code, this.#desk.resourceLimitStatus)
     this.problem = problem.code
-    this.status = status
-    answerProblem(this.#request, this.#response, problem, {
-      status,
-      requestId,
-      policy: this.#live.version.policy,
-    })
+    this.status = this.#parts.heads.statusOf(problem.code)
+    this.#incoming.answerProblem(problem, this.status, this.#live.version.policy)
     this.#finish()
   }
 
@@ -332,7 +262,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.problem = why
     this.#connection?.destroy()
     this.#leave(false)
-    this.#response.destroy()
+    this.#incoming.response.destroy()
     this.#finish()
   }
 
@@ -362,6 +292,6 @@ export class Invocation implements Exchange, Waiter, Call {
   #finish(): void {
     if (!this.#enter('over')) return
     this.#body.end()
-    this.#desk.finished(this)
+    this.#parts.events.finished(this)
   }
 }
