@@ -1,7 +1,7 @@
 import { ControlEnv, TokenEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
-import { DEFAULT_IMPORT_HOSTS } from './imports/hosts.ts'
+import { DEFAULT_IMPORT_HOSTS } from '@terrane/bundler'
 import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
 
 const count = (fallback: number, minimum: number, description: string) =>

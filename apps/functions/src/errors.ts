@@ -16,13 +16,6 @@ export const nameInvalid = defineError(
   () => ({ hint: 'Rename the folder.' }),
 )
 
-export const bundleFailed = defineError(
-  'FUNCTION_BUNDLE_FAILED',
-  'invalid',
-  (f: { problems: readonly string[] }) => `The function cannot be bundled: ${f.problems[0] ?? 'unknown'}`,
-  (f) => ({ details: f.problems.slice(0, 20).join('\n') }),
-)
-
 export const buildLimit = defineError(
   'FUNCTION_BUILD_LIMIT',
   'invalid',

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { digestOf, type Archive } from './bundle/archive.ts'
+import { digestOf, type Archive } from './build/archive.ts'
 import type { FunctionVersion } from './function-version.ts'
 import type { Functions } from './functions.ts'
 import { claimFolder } from './ownership.ts'

@@ -2,10 +2,10 @@ import { chmod, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { BuildCache } from '../src/bundle/build-cache.ts'
-import { writeBuildProgram } from '../src/bundle/build-program.ts'
-import { Builder } from '../src/bundle/builder.ts'
-import { Imports } from '../src/imports/imports.ts'
+import { BuildCache } from '../src/build/build-cache.ts'
+import { writeBuildProgram } from '../src/build/build-program.ts'
+import { Builder } from '../src/build/builder.ts'
+import { DenoImports } from '@terrane/bundler'
 import { STATE_DIR } from './support/runtimes.ts'
 
 const program = await writeBuildProgram(STATE_DIR)
@@ -99,7 +99,7 @@ test('types are looked at once nothing is built, behind everything else; for som
   const deno = join(folder, 'deno')
   await writeFile(deno, '#!/bin/sh\necho "error: $(nice)" >&2; exit 1')
   await chmod(deno, 0o755)
-  const imports = new Imports({ deno, home: join(folder, 'imports'), hosts: [], env: { PATH: '/usr/bin:/bin' } })
+  const imports = new DenoImports({ deno, home: join(folder, 'imports'), hosts: [], env: { PATH: '/usr/bin:/bin' } })
   using builder = new Builder({ program, parallel: 1, cache: null, imports })
   const ended: string[] = []
   const builds = [1, 2, 3].map(() => builder.bundleFolder('p', home))

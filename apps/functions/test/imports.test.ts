@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { BuildProcess } from '../src/bundle/build-process.ts'
-import { writeBuildProgram } from '../src/bundle/build-program.ts'
-import { Builder } from '../src/bundle/builder.ts'
-import { Imports } from '../src/imports/imports.ts'
+import { BuildProcess } from '../src/build/build-process.ts'
+import { writeBuildProgram } from '../src/build/build-program.ts'
+import { Builder } from '../src/build/builder.ts'
+import { DenoImports } from '@terrane/bundler'
 import { findDeno } from '../src/runtime/machine.ts'
 import { STATE_DIR } from './support/runtimes.ts'
 
@@ -93,7 +93,8 @@ async function write(path: string, text: string): Promise<void> {
 /** Bundles `functions/fn` and returns what its module exports as `default`. */
 async function built(at: { readonly host: string; readonly origin: string }, hosts = [at.host]): Promise<unknown> {
   const env = { NPM_CONFIG_REGISTRY: at.origin, JSR_URL: `${at.origin}/jsr/` }
-  const imports = new Imports({ deno, home: join(root, 'imports'), hosts, env })
+  const hostsSetting = 'TERRANE_FUNCTIONS_IMPORT_HOSTS'
+  const imports = new DenoImports({ deno, home: join(root, 'imports'), hosts, hostsSetting, env })
   using builder = new Builder({ program, parallel: 1, cache: null, imports })
   const { code } = await builder.bundleFolder('p', join(root, 'functions', 'fn'))
   const file = join(root, `${crypto.randomUUID()}.mjs`)
@@ -328,7 +329,7 @@ test('the imports of several functions are fetched at the same time', async () =
   stack.defer(() => void server.close())
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   for (const name of ['first', 'second']) await fn(`import 'http://${host}/${name}.ts'`, `${name}/index.ts`)
-  using imports = new Imports({ deno, home: join(root, 'imports'), hosts: [host], env: {} })
+  using imports = new DenoImports({ deno, home: join(root, 'imports'), hosts: [host], env: {} })
   const graphs = await Promise.all(['first', 'second'].map((name) => imports.fetch(join(root, 'functions', name))))
   expect(graphs.map(({ modules }) => Object.keys(modules))).toEqual([
     [`http://${host}/first.ts`],
@@ -403,7 +404,7 @@ test('the types of a function are looked at with what it imports, and its shared
   const from = await mirror()
   from.module('/lib.ts', 'export const answer: number = 42')
   const env = { NPM_CONFIG_REGISTRY: from.origin }
-  using imports = new Imports({ deno, home: join(root, 'imports'), hosts: [from.host], env })
+  using imports = new DenoImports({ deno, home: join(root, 'imports'), hosts: [from.host], env })
   const folder = join(root, 'functions', 'fn')
   await fn('export const shared: string = 1', '_shared/shared.ts')
   await fn(`import { answer } from '${from.origin}/lib.ts'
@@ -425,7 +426,7 @@ test('the types of a function are looked at with what it imports, and its shared
 })
 
 test('types that need what was not fetched are not looked at, and it is said why', async () => {
-  using imports = new Imports({ deno, home: join(root, 'imports'), hosts: ['127.0.0.1:1'], env: {} })
+  using imports = new DenoImports({ deno, home: join(root, 'imports'), hosts: ['127.0.0.1:1'], env: {} })
   await fn(`import 'http://127.0.0.1:1/a.ts'`)
   const { errors, unchecked } = await imports.types(join(root, 'functions', 'fn'))
   expect([errors, unchecked === null]).toEqual([[], false])
@@ -434,7 +435,7 @@ test('types that need what was not fetched are not looked at, and it is said why
 test('a folder that had to be fetched for is bundled once when it is saved again', async () => {
   const from = await mirror()
   from.module('/lib.ts', 'export default 1')
-  const imports = new Imports({ deno, home: join(root, 'imports'), hosts: [from.host], env: {} })
+  const imports = new DenoImports({ deno, home: join(root, 'imports'), hosts: [from.host], env: {} })
   using builder = new Builder({ program, parallel: 1, cache: null, imports })
   const folder = join(root, 'functions', 'fn')
   const fetched = vi.spyOn(imports, 'fetch')

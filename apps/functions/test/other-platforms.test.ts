@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bundleFolder } from '../src/bundle/bundle.ts'
+import { bundleFolder } from '@terrane/bundler'
 import { startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
 

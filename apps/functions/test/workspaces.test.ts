@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { writeBuildProgram } from '../src/bundle/build-program.ts'
-import { Builder } from '../src/bundle/builder.ts'
-import { bundleFolder } from '../src/bundle/bundle.ts'
-import { modulesNamed } from '../src/bundle/computed-requires.ts'
+import { writeBuildProgram } from '../src/build/build-program.ts'
+import { Builder } from '../src/build/builder.ts'
+import { bundleFolder } from '@terrane/bundler'
 import { STATE_DIR } from './support/runtimes.ts'
 
 const program = await writeBuildProgram(STATE_DIR)
@@ -186,19 +185,6 @@ test('require of a computed name finds the packages and files that the code name
   })
   const { value } = await run('fn')
   expect(value).toEqual(['ejs of page.ejs', ['ann'], 1, './lib/data.json', '\n', 'MODULE_NOT_FOUND', 'broken'])
-})
-
-test('what is only imported is no name that a computed require may mean', async () => {
-  await lay({
-    'fn/node_modules/web/package.json': JSON.stringify({ name: 'web', main: 'index.js' }),
-    'fn/node_modules/web/index.js': `module.exports = 'web'`,
-    'fn/users.js': `module.exports = 'users'`,
-  })
-  const index = join(root, 'fn/index.js')
-  await writeFile(index, `const web = require("web"); const users = require('./users'); import('web')`)
-  expect(await modulesNamed(join(root, 'fn'), [index])).toEqual([])
-  await writeFile(index, `const name = 'web'; const load = (path) => require(path); load('./users')`)
-  expect(await modulesNamed(join(root, 'fn'), [index])).toEqual(['web', './users.js'])
 })
 
 test('what cannot be bundled is left out when it is only named', async () => {

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { TerraneError } from '@terrane/core'
 import { cliFailed } from '../errors.ts'
-import { openImports } from '../imports/imports.ts'
+import { openImports } from '../build/open-imports.ts'
 import type { Target } from './client.ts'
 import {
   deploy,

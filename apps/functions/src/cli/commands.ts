@@ -2,17 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { splitList } from '@terrane/core'
-import { bundleFolder } from '../bundle/bundle.ts'
-import { FILES } from '../bundle/files-beside.ts'
-import { readStatic } from '../bundle/static-files.ts'
-import { isEnabled } from '../bundle/supabase-config.ts'
-import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
-import { withImports, type Imports, type openImports } from '../imports/imports.ts'
-import { bundleFailed, cliFailed } from '../errors.ts'
+import {
+  DEFAULT_IMPORT_HOSTS,
+  FILES,
+  bundleFailed,
+  bundleFolder,
+  withImports,
+  type DenoImports,
+} from '@terrane/bundler'
+import type { openImports } from '../build/open-imports.ts'
+import { readStatic } from '../build/static-files.ts'
+import { cliFailed } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
 import { readFolderPolicy } from '../sources/folder-policy.ts'
-import { readEnvFile } from '../sources/function-folder.ts'
+import { isEnabled, readEnvFile } from '../sources/function-folder.ts'
 import { callHost, readLines, type Target } from './client.ts'
 
 export type Print = (line: string) => void
@@ -110,7 +114,7 @@ export async function deploy(
 }
 
 /** @throws FUNCTION_CLI_FAILED with every error in the types of the functions, before anything is sent */
-async function refuseTypeErrors(root: string, names: readonly string[], imports: Imports | null): Promise<void> {
+async function refuseTypeErrors(root: string, names: readonly string[], imports: DenoImports | null): Promise<void> {
   if (!imports) throw cliFailed({ reason: '--strict looks at types with Deno, which this machine does not have' })
   const problems: string[] = []
   for (const name of names) {
@@ -134,7 +138,7 @@ async function refuseTypeErrors(root: string, names: readonly string[], imports:
 async function warnOfTypes(
   root: string,
   names: readonly string[],
-  imports: Imports | null,
+  imports: DenoImports | null,
   print: Print,
 ): Promise<void> {
   for (const name of imports ? names : []) {
@@ -236,7 +240,7 @@ async function functionNames(root: string): Promise<string[]> {
 
 async function readFunction(
   folder: string,
-  imports: Imports | null,
+  imports: DenoImports | null,
 ): Promise<{ files: Record<string, unknown>; policy: Policy }> {
   const policy = await readFolderPolicy(folder)
   const { code, files: beside } = await withImports(

@@ -1,6 +1,6 @@
 import type { RateLimits } from '@terrane/service'
 import { registryMissing } from '../errors.ts'
-import type { TypesFound } from '../imports/types.ts'
+import type { TypeCheck } from '@terrane/bundler'
 import type { Functions } from '../functions.ts'
 import type { LogBook } from '../observe/log-book.ts'
 import type { Projects } from '../projects/project.ts'
@@ -21,7 +21,7 @@ export interface ControlDeps {
   readonly functions: Functions
   readonly logBook: LogBook
   /** Type errors of a function in the watched folder. */
-  readonly typesOf: (name: string) => TypesFound | null
+  readonly typesOf: (name: string) => TypeCheck | null
   /** Null on a host without a database. */
   readonly deployed: Deployed | null
 }

@@ -1,7 +1,7 @@
 import type { Database } from '@terrane/database'
 import type { Logger, Sealer } from '@terrane/service'
 import { openStore } from '@terrane/storage'
-import type { Builder } from '../bundle/builder.ts'
+import type { Builder } from '../build/builder.ts'
 import { ceilingsOf, type FunctionsConfig } from '../config.ts'
 import type { Functions } from '../functions.ts'
 import type { Projects } from '../projects/project.ts'

@@ -1,5 +1,5 @@
 import type { ObjectStore } from '@terrane/storage'
-import { pack, sha256, unpack, type Archive } from '../bundle/archive.ts'
+import { pack, sha256, unpack, type Archive } from '../build/archive.ts'
 import { archiveInvalid } from '../errors.ts'
 
 const BUCKET = 'functions'

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { writeProgram } from '../bundle/program-file.ts'
+import { writeProgram } from '../build/program-file.ts'
 
 const run = promisify(execFile)
 

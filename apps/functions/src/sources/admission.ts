@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { readSupabaseRules } from '../bundle/supabase-config.ts'
+import { readConfigToml } from '@terrane/bundler'
 import type { FunctionVersion } from '../function-version.ts'
 import { METHODS, type Policy } from '../policy.ts'
 import { defaultsOf } from './folder-policy.ts'
+import { readFunctionJson } from './function-json.ts'
 
 /** Admission fields of a `function.json`, read before its full validation. */
 export interface Admission {
@@ -20,20 +19,12 @@ const RANKS = ['none', 'anon', 'user', 'service'] as const
  */
 export function readAdmission(folder: string): Admission | null {
   try {
-    const defaults = defaultsOf(readSupabaseRules(folder))
-    const given = JSON.parse(textOf(join(folder, 'function.json')) ?? '{}') as object
+    const defaults = defaultsOf(readConfigToml(folder))
+    const given = readFunctionJson(folder) as object
     const { auth = 'anon', methods } = { ...defaults, ...given } as { auth?: unknown; methods?: unknown }
     const rank = RANKS.find((known) => known === auth)
     if (rank === undefined) return null
     return { auth: rank, methods: Array.isArray(methods) ? METHODS.filter((known) => methods.includes(known)) : null }
-  } catch {
-    return null
-  }
-}
-
-function textOf(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
   } catch {
     return null
   }

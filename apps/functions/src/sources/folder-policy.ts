@@ -1,15 +1,15 @@
-import { glob, readFile } from 'node:fs/promises'
+import { glob } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isInside } from '../bundle/static-files.ts'
-import { readSupabaseRules, type SupabaseRules } from '../bundle/supabase-config.ts'
-import { bundleFailed, invalidPolicy } from '../errors.ts'
+import { bundleFailed, readConfigToml, type ConfigToml } from '@terrane/bundler'
+import { isInside } from '../build/static-files.ts'
 import { METHODS, parsePolicy, type Policy } from '../policy.ts'
+import { readFunctionJson } from './function-json.ts'
 
 /**
  * What `config.toml` of a Supabase project means for a function: all methods and hosts, and the service key for the
  * function to send itself, as it has them there.
  */
-export function defaultsOf(rules: SupabaseRules | null): Partial<Policy> {
+export function defaultsOf(rules: ConfigToml | null): Partial<Policy> {
   if (!rules) return {}
   return { auth: rules.verifyJwt ? 'anon' : 'none', methods: [...METHODS], net: ['*'], privileged: 'key' }
 }
@@ -20,20 +20,14 @@ export function defaultsOf(rules: SupabaseRules | null): Partial<Policy> {
  * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED
  */
 export async function readFolderPolicy(folder: string): Promise<Policy> {
-  const rules = readSupabaseRules(folder)
-  const text = await readFile(join(folder, 'function.json'), 'utf8').catch(() => '{}')
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch (error) {
-    throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
-  }
+  const rules = readConfigToml(folder)
+  const given = readFunctionJson(folder)
   if (!rules || given === null || typeof given !== 'object' || Array.isArray(given)) return parsePolicy(given)
   const policy = parsePolicy({ ...defaultsOf(rules), ...given })
   return { ...policy, static: [...new Set([...policy.static, ...(await staticOf(folder, rules))])] }
 }
 
-async function staticOf(folder: string, { staticFiles }: SupabaseRules): Promise<string[]> {
+async function staticOf(folder: string, { staticFiles }: ConfigToml): Promise<string[]> {
   const found: string[] = []
   for (const pattern of staticFiles) {
     const paths: string[] = []

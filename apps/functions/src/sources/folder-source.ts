@@ -1,22 +1,20 @@
 import { readdir, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { digestOf } from '../bundle/archive.ts'
-import { ENTRIES, type BundleFailure } from '../bundle/bundle.ts'
-import type { Builder } from '../bundle/builder.ts'
+import { ENTRIES, configTomlFile, type BundleFailure, type TypeCheck } from '@terrane/bundler'
+import { digestOf } from '../build/archive.ts'
+import type { Builder } from '../build/builder.ts'
 import { environmentOf, ignoredNames } from '../environment.ts'
 import { filesNotStill, nameInvalid } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import { FUNCTION_NAME, type Ceilings } from '../policy.ts'
-import type { TypesFound } from '../imports/types.ts'
 import type { Project } from '../projects/project.ts'
 import type { VersionStore } from '../version-store.ts'
 import { admitting, readAdmission } from './admission.ts'
-import { packagePlaces } from '../bundle/package-places.ts'
-import { isEnabled, supabaseConfigFile } from '../bundle/supabase-config.ts'
-import { buildFolder, fixedInputs, readEnvFile, usualEntries, type BuiltFolder } from './function-folder.ts'
-import { LatestFirst } from './latest-first.ts'
+import { packagePlaces } from '../build/package-places.ts'
+import { buildFolder, fixedInputs, isEnabled, readEnvFile, usualEntries, type BuiltFolder } from './function-folder.ts'
+import { LatestFirst } from '../build/latest-first.ts'
 import { isStill, lookAt, treeOf, type Tree } from './snapshot.ts'
 import { FolderWatcher } from './watcher.ts'
 
@@ -35,7 +33,7 @@ export interface FolderSourceOptions {
   /** Whether the types of a version are checked after it is served. */
   readonly checkTypes: boolean
   /** Called with the result of the type check of the served version, once the check has run. */
-  readonly onTypes: (version: FunctionVersion, found: TypesFound) => void
+  readonly onTypes: (version: FunctionVersion, found: TypeCheck) => void
 }
 
 interface Folder {
@@ -52,7 +50,7 @@ interface Folder {
   fingerprint: string
   version: FunctionVersion | null
   /** Null: not checked yet. */
-  types: TypesFound | null
+  types: TypeCheck | null
   failed: boolean
   /** Pending work to serve the state on disk; `again` requests another round. */
   settling: Promise<void> | null
@@ -104,7 +102,7 @@ export class FolderSource implements AsyncDisposable {
   }
 
   /** Result of the type check of a served function; null before the check. */
-  typesOf(name: string): TypesFound | null {
+  typesOf(name: string): TypeCheck | null {
     return this.#folders.get(name)?.types ?? null
   }
 
@@ -136,7 +134,7 @@ export class FolderSource implements AsyncDisposable {
   #changed(path: string): void {
     if (this.#closed) return
     const { root } = this.#options
-    const isConfig = path === supabaseConfigFile(join(root, 'name'))
+    const isConfig = path === configTomlFile(join(root, 'name'))
     if (isConfig || dirname(path) === root || path === root) void this.#scan()
     for (const [name, folder] of this.#folders) {
       const isOwn = isBelow(path, folder.home) || isBelow(path, folder.realHome)

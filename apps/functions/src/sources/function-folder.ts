@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { ENTRIES, type Bundle } from '../bundle/bundle.ts'
-import type { Archive } from '../bundle/archive.ts'
-import { denoJsonFiles } from '../bundle/deno-json.ts'
-import { readStatic } from '../bundle/static-files.ts'
-import { configuredEntry } from '../bundle/supabase-config.ts'
+import { ENTRIES, readConfigToml, settingsFiles, type Bundle } from '@terrane/bundler'
+import type { Archive } from '../build/archive.ts'
+import { readStatic } from '../build/static-files.ts'
 import { clampPolicy, type Ceilings, type Policy } from '../policy.ts'
 import { readFolderPolicy } from './folder-policy.ts'
 
@@ -46,15 +44,25 @@ export async function buildFolder(
 /** Files that are inputs of every folder, existing or not. */
 export function fixedInputs(folder: string): string[] {
   const own = ['function.json', '.env', ...ENTRIES].map((name) => join(folder, name))
-  return [...own, join(folder, '..', '.env'), ...denoJsonFiles(folder)]
+  return [...own, join(folder, '..', '.env'), ...settingsFiles(folder)]
 }
 
 /** The entries that a folder may have, relative to it; null where config.toml names one, or is wrong, as the build says. */
 export function usualEntries(folder: string): readonly string[] | null {
   try {
-    return configuredEntry(folder) === null ? ENTRIES : null
+    return (readConfigToml(folder)?.entrypoint ?? null) === null ? ENTRIES : null
   } catch {
     return null
+  }
+}
+
+/** False for a function that `config.toml` turns off. */
+export function isEnabled(folder: string): boolean {
+  try {
+    return readConfigToml(folder)?.enabled !== false
+  } catch {
+    // The build reports the error.
+    return true
   }
 }
 

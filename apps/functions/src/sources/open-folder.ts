@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Builder } from '../bundle/builder.ts'
+import type { Builder } from '../build/builder.ts'
 import { ceilingsOf, type FunctionsConfig } from '../config.ts'
 import type { Functions } from '../functions.ts'
 import type { LogBook } from '../observe/log-book.ts'

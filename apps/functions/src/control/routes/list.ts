@@ -1,7 +1,7 @@
 import type { Http } from '@terrane/service'
 import type { Static } from 'typebox'
 import { functionNotFound } from '../../errors.ts'
-import type { TypesFound } from '../../imports/types.ts'
+import type { TypeCheck } from '@terrane/bundler'
 import type { VersionRecord } from '../../registry/registry.ts'
 import { needRegistry, type ControlDeps } from '../control-deps.ts'
 import {
@@ -58,7 +58,7 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
   })
 }
 
-function typeErrors(found: TypesFound | null): string[] | null {
+function typeErrors(found: TypeCheck | null): string[] | null {
   return found && found.unchecked === null ? [...found.errors] : null
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ENTRIES } from '../../../src/bundle/bundle.ts'
+import { ENTRIES } from '@terrane/bundler'
 import { FUNCTION_NAME } from '../../../src/policy.ts'
 import type { Repositories } from './repositories.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readTypes } from './types.ts'
+import { readTypes } from './type-check.ts'
 
 const error = (code: string, text: string, place: string) =>
   `${code} [ERROR]: ${text}\nconst a = 1\n      ^\n    at ${place}\n\n`

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { settingsFiles, type Bundle, type TypeCheck } from '@terrane/bundler'
 import { version } from 'esbuild'
 import { pack, sha256, unpack } from './archive.ts'
-import type { TypesFound } from '../imports/types.ts'
-import type { Bundle } from './bundle.ts'
-import { denoJsonFiles } from './deno-json.ts'
 
 /** How many results stay; those used last. */
 const MOST_ENTRIES = 500
@@ -54,7 +53,7 @@ export class BuildCache {
 
   /** @param unchanged called once the inputs are hashed: whether they still are the bundled ones */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
-    const all = [...new Set([...bundle.inputs, ...denoJsonFiles(folder)])]
+    const all = [...new Set([...bundle.inputs, ...settingsFiles(folder)])]
     const hashes = await Promise.all(all.map(hashOfFile))
     const packed = pack(bundle)
     const name = sha256(packed)
@@ -68,17 +67,17 @@ export class BuildCache {
     await this.#write(await this.#keyOfFolder(folder), Buffer.from(JSON.stringify(recipe)))
   }
 
-  async findTypes(folder: string, inputs: readonly string[]): Promise<TypesFound | null> {
+  async findTypes(folder: string, inputs: readonly string[]): Promise<TypeCheck | null> {
     const text = await this.#read(await this.#keyOfTypes(folder, inputs))
-    return text && (JSON.parse(text.toString('utf8')) as TypesFound)
+    return text && (JSON.parse(text.toString('utf8')) as TypeCheck)
   }
 
-  async keepTypes(folder: string, inputs: readonly string[], found: TypesFound): Promise<void> {
+  async keepTypes(folder: string, inputs: readonly string[], found: TypeCheck): Promise<void> {
     await this.#write(await this.#keyOfTypes(folder, inputs), Buffer.from(JSON.stringify(found)))
   }
 
   async #keyOfTypes(folder: string, inputs: readonly string[]): Promise<string> {
-    const all = [...new Set([...inputs, ...denoJsonFiles(folder)])].toSorted(byText)
+    const all = [...new Set([...inputs, ...settingsFiles(folder)])].toSorted(byText)
     const hashes = await Promise.all(all.map(async (path) => [path, await hashOfFile(path)]))
     return sha256(Buffer.from(JSON.stringify(['types', await this.#tool, folder, hashes])))
   }
@@ -129,9 +128,9 @@ export class BuildCache {
 
 async function hashOfTool(): Promise<string> {
   const hash = createHash('sha256').update(version)
-  for (const folder of [import.meta.dirname, join(import.meta.dirname, '..', 'imports')]) {
-    const sources = (await readdir(folder)).filter((name) => !name.endsWith('.test.ts')).toSorted()
-    for (const name of sources) hash.update(name).update(await readFile(join(folder, name)))
+  for (const folder of [import.meta.dirname, dirname(fileURLToPath(import.meta.resolve('@terrane/bundler')))]) {
+    const sources = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.[jt]s$/.test(name))
+    for (const name of sources.toSorted()) hash.update(name).update(await readFile(join(folder, name)))
   }
   return hash.digest('hex')
 }
@@ -146,7 +145,7 @@ async function hashOfFile(path: string): Promise<string> {
 async function namesBeside(folder: string, inputs: readonly string[]): Promise<string> {
   const packages = new Set<string>()
   const folders = new Set<string>()
-  const configs = new Set(denoJsonFiles(folder))
+  const configs = new Set(settingsFiles(folder))
   for (const input of inputs) {
     if (configs.has(input)) continue
     const at = input.lastIndexOf('/node_modules/')

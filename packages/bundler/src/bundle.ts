@@ -1,28 +1,22 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import {
-  build,
-  type BuildFailure,
-  type BuildOptions,
-  type BuildResult,
-  type Message,
-  type Metafile,
-  type Plugin,
-} from 'esbuild'
-import { bundleFailed } from '../errors.ts'
-import { REQUIRE_NAMED, TABLE, computedRequires, modulesNamed, requiresComputed } from './computed-requires.ts'
-import { readDenoJson } from './deno-json.ts'
-import { denoSource, denoSources } from './deno-sources.ts'
-import { asksForFiles, filesBeside, type FilesBeside } from './files-beside.ts'
-import { lateBound } from './late-bound.ts'
-import { packageQuirk, packageQuirks } from './package-quirks.ts'
-import type { ModuleGraph } from '../imports/module-graph.ts'
-import { fetchedModules } from './fetched-modules.ts'
-import { FETCHABLE, specifiers } from './specifiers.ts'
-import { configuredEntry } from './supabase-config.ts'
-import { systemFacts } from './system-facts.ts'
-import { uploaded } from './uploaded.ts'
-import { wasmModules } from './wasm-modules.ts'
+import { build, type BuildOptions, type BuildResult, type Metafile, type Plugin } from 'esbuild'
+import { bundleFailed } from './errors.ts'
+import { failureOf } from './failure.ts'
+import type { ModuleGraph } from './imports/module-graph.ts'
+import { REQUIRE_NAMED, TABLE, computedRequires, requiresComputed } from './plugins/computed-requires.ts'
+import { denoSource, denoSources } from './plugins/deno-sources.ts'
+import { fetchedModules } from './plugins/fetched-modules.ts'
+import { asksForFiles, filesBeside, type FilesBeside } from './plugins/files-beside.ts'
+import { lateBound } from './plugins/late-bound.ts'
+import { packageQuirk, packageQuirks } from './plugins/package-quirks.ts'
+import { specifiers } from './plugins/specifiers.ts'
+import { systemFacts } from './plugins/system-facts.ts'
+import { uploaded } from './plugins/uploaded.ts'
+import { wasmModules } from './plugins/wasm-modules.ts'
+import { namedModules } from './requires.ts'
+import { readCodeSettings } from './settings/code-settings.ts'
+import { entryAmong } from './settings/entry.ts'
 
 /** One ES module with everything but Node's built-in modules, and the files read from disk for it. */
 export interface Bundle {
@@ -32,9 +26,6 @@ export interface Bundle {
   /** Absolute paths; empty for uploads. */
   readonly inputs: readonly string[]
 }
-
-/** File names of a function's entry. The first that exists is used. */
-export const ENTRIES = ['index.ts', 'index.tsx', 'index.mts', 'index.js', 'index.mjs', 'index.jsx'] as const
 
 const MAX_BUNDLE_BYTES = 20 * 1024 * 1024
 /** A larger source map is left out: every start would read it (1.6 MB took 12 ms of CPU). */
@@ -73,44 +64,57 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
  * Bundles a function's folder; packages come from the node_modules above it.
  *
  * @param fetched targets of fetched imports; null: only imports on disk
- * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`
+ * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`, whose cause is a {@link BundleFailure}
+ * @example
+ * ```ts
+ * const { code, files } = await bundleFolder('functions/hello', null)
+ * await writeFile('out/index.mjs', code)
+ * for (const [path, bytes] of files) await writeFile(join('out', path), bytes)
+ * ```
  */
 export async function bundleFolder(folder: string, fetched: ModuleGraph | null): Promise<Bundle> {
   // The bundler reports inputs relative to the real path of the folder.
   const real = await realpath(folder)
-  const entry = await realpath(join(real, await entryOf(folder)))
-  const { imports, jsx, tsconfigRaw, decoratorMetadata, files } = await readDenoJson(folder)
-  const graph = fetched ? [fetchedModules(fetched)] : []
+  const settings = await readCodeSettings(folder)
+  const entry = await realpath(join(real, settings.entry))
   const plugins = [
     systemFacts(),
     lateBound(),
-    ...graph,
-    specifiers(imports),
+    ...(fetched ? [fetchedModules(fetched)] : []),
+    specifiers(settings.imports),
     packageQuirks(),
-    denoSources(entry, decoratorMetadata),
+    denoSources(entry, settings.decoratorMetadata),
     wasmModules(),
   ]
-  return bundle({ ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [entry], absWorkingDir: real, plugins }, real, files)
+  const options = {
+    ...OPTIONS,
+    ...settings.jsx,
+    ...(settings.experimentalDecorators && { tsconfigRaw: EXPERIMENTAL_DECORATORS }),
+    entryPoints: [entry] as [string],
+    absWorkingDir: real,
+    plugins,
+  }
+  return bundle(options, real, settings.files)
 }
 
 /**
- * Bundles uploaded files, whose paths are relative to the function's folder.
+ * Bundles files in memory, whose paths are relative to the function's folder. They import each other and built-in
+ * modules, nothing else.
  *
  * @throws FUNCTION_BUNDLE_FAILED
+ * @example
+ * ```ts
+ * const source = `export default { fetch: () => new Response('hello') }`
+ * const { code } = await bundleFiles(new Map([['index.ts', Buffer.from(source)]]))
+ * ```
  */
 export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promise<Bundle> {
-  const entry = ENTRIES.find((name) => files.has(name))
-  if (entry === undefined) throw noEntry()
-  return bundle(
-    {
-      ...OPTIONS,
-      entryPoints: [entry],
-      plugins: [systemFacts(), lateBound(), uploaded(files, entry)],
-      tsconfigRaw: '{}',
-    },
-    null,
-  )
+  const entry = entryAmong(files)
+  const plugins = [systemFacts(), lateBound(), uploaded(files, entry)]
+  return bundle({ ...OPTIONS, entryPoints: [entry], plugins, tsconfigRaw: '{}' }, null)
 }
+
+const EXPERIMENTAL_DECORATORS = { compilerOptions: { experimentalDecorators: true } }
 
 type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[]; readonly entryPoints: [string] }
 type Built = BuildResult<typeof OPTIONS>
@@ -138,16 +142,7 @@ async function bundle(given: Options, root: string | null, config: readonly stri
     const inputs = root === null ? [] : [...filesOf(result.metafile, root), ...beside.inputs, ...config]
     return { code, files: beside.files, inputs }
   } catch (error) {
-    if (!isBuildFailure(error)) throw error
-    throw bundleFailed(
-      { problems: error.errors.map(describe) },
-      {
-        cause: {
-          missing: missingIn(error.errors),
-          fetchable: error.errors.some(({ detail }) => detail === FETCHABLE),
-        } satisfies BundleFailure,
-      },
-    )
+    throw failureOf(error)
   }
 }
 
@@ -157,7 +152,7 @@ async function bundle(given: Options, root: string | null, config: readonly stri
  */
 async function withNamed(options: Options, first: Built, root: string | null): Promise<Built | null> {
   if (root === null || !requiresComputed(outputOf(first, '.mjs'))) return null
-  const names = await modulesNamed(root, filesOf(first.metafile, root))
+  const names = await namedModules(root, filesOf(first.metafile, root))
   if (names.length === 0) return null
   const plugins = [computedRequires(root, names), ...options.plugins]
   const built = await build({ ...options, plugins, inject: [TABLE], banner: { js: REQUIRE_NAMED } }).catch(() => null)
@@ -168,22 +163,8 @@ function outputOf(built: Built, end: '.mjs' | '.map'): Uint8Array {
   return built.outputFiles.find(({ path }) => path.endsWith(end))!.contents
 }
 
-function readSource(path: string, code: string, entry: string): string | null {
-  return denoSource(path, code, entry) ?? packageQuirk(path, code)
-}
-
-/** Cause of a bundle error: the problems that can be fixed without changing the function's code. */
-export interface BundleFailure {
-  /** Names of packages that are not installed. */
-  readonly missing: readonly string[]
-  /** Whether something is imported that could be fetched. */
-  readonly fetchable: boolean
-}
-
-function missingIn(errors: readonly Message[]): string[] {
-  const pattern = /^(?:Could not resolve "|'(?:npm|jsr):\/?)((?:@[\w.-]+\/)?\w[\w.-]*)/
-  const names = errors.map(({ text }) => pattern.exec(text)?.[1]).filter((name) => name !== undefined)
-  return [...new Set(names)]
+async function readSource(path: string, code: string, entry: string): Promise<string | null> {
+  return denoSource(path, code, entry) ?? (await packageQuirk(path, code))
 }
 
 /** Absolute paths of the files that were read. Names made by plugins are left out. */
@@ -204,33 +185,4 @@ function requiresAtRun(built: Built): boolean {
   const outputs = Object.values(built.metafile.outputs)
   const isRequired = outputs.some(({ imports }) => imports.some((one) => one.external && one.kind === 'require-call'))
   return isRequired || requiresComputed(outputOf(built, '.mjs'))
-}
-
-/**
- * The file that a function begins with, relative to its folder.
- *
- * @throws FUNCTION_BUNDLE_FAILED when there is none
- */
-export async function entryOf(folder: string): Promise<string> {
-  const configured = configuredEntry(folder)
-  if (configured !== null) {
-    if (await stat(join(folder, configured)).catch(() => null)) return configured
-    throw bundleFailed({ problems: [`config.toml: there is no file '${configured}', the entrypoint`] })
-  }
-  const names = new Set(await readdir(folder).catch(() => []))
-  const entry = ENTRIES.find((name) => names.has(name))
-  if (entry === undefined) throw noEntry()
-  return entry
-}
-
-function noEntry() {
-  return bundleFailed({ problems: [`there is none of ${ENTRIES.join(', ')}`] })
-}
-
-function isBuildFailure(error: unknown): error is BuildFailure {
-  return error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors)
-}
-
-function describe({ text, location }: Message): string {
-  return location ? `${location.file.replace(/^uploaded:/, '')}:${location.line}: ${text}` : text
 }

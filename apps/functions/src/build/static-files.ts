@@ -1,6 +1,6 @@
 import { readFile, readdir, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, posix, relative } from 'node:path'
-import { bundleFailed } from '../errors.ts'
+import { bundleFailed } from '@terrane/bundler'
 
 const MAX_FILES = 2000
 const MAX_BYTES = 40 * 1024 * 1024

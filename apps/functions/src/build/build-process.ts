@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { buildLimit, bundleFailed } from '../errors.ts'
-import type { ModuleGraph } from '../imports/module-graph.ts'
+import { bundleFailed, type Bundle, type BundleFailure, type ModuleGraph } from '@terrane/bundler'
+import { buildLimit } from '../errors.ts'
 import { unpack } from './archive.ts'
-import type { Bundle, BundleFailure } from './bundle.ts'
 import { encodeFrame, readFrames, type Frame } from './frame.ts'
 
 /** A job for a build process. The bytes of `files` follow in order. */

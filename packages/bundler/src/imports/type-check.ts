@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 
 /** Result of a type check of a function. */
-export interface TypesFound {
+export interface TypeCheck {
   /** `file:line:column: TS2322 text`, files relative to the function's folder; empty: nothing is wrong. */
   readonly errors: readonly string[]
   /** Why the check was not possible; null when it was. */
@@ -24,7 +24,7 @@ export const GLOBALS = `declare namespace EdgeRuntime {
  *
  * @param folder of the function; shared code in the folder above it counts too
  */
-export function readTypes(said: string, folder: string): TypesFound {
+export function readTypes(said: string, folder: string): TypeCheck {
   const home = `${pathToFileURL(folder).href}/`
   const above = home.slice(0, home.lastIndexOf('/', home.length - 2) + 1)
   const errors: string[] = []

@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Message, Plugin, PluginBuild } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
-import { sha256 } from './archive.ts'
 
 /** Folder beside the bundle for files that modules locate relative to their own path. */
 export const FILES = '_files'
@@ -40,13 +40,13 @@ export interface FilesBeside {
  * The esbuild plugin that keeps files beside modules: each is added to the bundle under a name made from its content. A
  * module of a package gets files of its own package only.
  */
-export function filesBeside(found: FilesBeside, next: (path: string, code: string) => string | null): Plugin {
+export function filesBeside(found: FilesBeside, next: (path: string, code: string) => Promise<string | null>): Plugin {
   return {
     name: 'files beside',
     setup(build) {
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, async ({ path }) => {
         const code = await readFile(path, 'utf8')
-        const own = next(path, code)
+        const own = await next(path, code)
         const { modules, errors } = await resolveNames(own ?? code, path, build)
         if (errors.length > 0) return { errors }
         const contents = withFiles(own ?? code, path, modules, found)
@@ -56,7 +56,7 @@ export function filesBeside(found: FilesBeside, next: (path: string, code: strin
   }
 }
 
-/** Paths of the modules that `npm:` names in `import.meta.resolve` lead to; the errors of those that are not there. */
+/** Paths of the modules that `npm:` names in `import.meta.resolve` lead to; the errors of absent ones. */
 async function resolveNames(code: string, importer: string, build: PluginBuild) {
   const modules = new Map<string, string>()
   const where = { importer, namespace: 'file', resolveDir: dirname(importer), kind: 'import-statement' } as const
@@ -107,7 +107,9 @@ function keep(file: string, module: string, { files, inputs }: FilesBeside, name
   const home = PACKAGE.exec(module)?.[0]
   if (home !== undefined && !realpathSync(file).startsWith(home + sep)) return null
   const bytes = readFileSync(file)
-  const place = name ?? `${FILES}/${sha256(bytes).slice(0, 16)}-${basename(file).replace(/[^\w.-]/g, '_')}`
+  const place =
+    name ??
+    `${FILES}/${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}-${basename(file).replace(/[^\w.-]/g, '_')}`
   files.set(place, bytes)
   inputs.add(file)
   const total = [...files.values()].reduce((sum, one) => sum + one.length, 0)

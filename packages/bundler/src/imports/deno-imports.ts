@@ -1,20 +1,17 @@
 import { execFile, type ExecFileException } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { copyFile, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sha256 } from '../bundle/archive.ts'
-import { entryOf, type Bundle, type BundleFailure } from '../bundle/bundle.ts'
-import { lockFiles, readDenoJson, type DenoJson } from '../bundle/deno-json.ts'
+import type { Bundle } from '../bundle.ts'
 import { bundleFailed } from '../errors.ts'
-import { findDeno } from '../runtime/machine.ts'
-import { LatestFirst } from '../sources/latest-first.ts'
-import { GLOBALS, readTypes, type TypesFound } from './types.ts'
+import type { BundleFailure } from '../failure.ts'
+import { lockFiles, readCodeSettings, type CodeSettings } from '../settings/code-settings.ts'
 import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './module-graph.ts'
+import { GLOBALS, readTypes, type TypeCheck } from './type-check.ts'
 
 /** Longest time that fetching may take. */
 const FETCH_MS = 120_000
-/** Folders whose imports are fetched at the same time: they wait for the network more than they compute. */
-const AT_ONCE = 4
 const TYPES_CONFIG = 'types.json'
 /**
  * Runs the command at the lowest priority. It is set before the start, because threads keep the priority they start
@@ -43,48 +40,52 @@ const NETWORK_VARIABLES = [
   'DENO_AUTH_TOKENS',
 ]
 
+export interface DenoImportsOptions {
+  /** Path of the deno binary. */
+  readonly deno: string
+  /** Folder for fetched files; created when it is needed. */
+  readonly home: string
+  /** `host` or `host:port` that code may be imported from, beside the npm registry; with none, nothing is fetched. */
+  readonly hosts: readonly string[]
+  /** Name of the setting that lists the hosts, for errors; absent: `hosts`. */
+  readonly hostsSetting?: string
+  /** Where proxies, registries and certificates are read from. */
+  readonly env: NodeJS.ProcessEnv
+  /** Runs the fetch of a folder when it has its turn; absent: at once. */
+  readonly turn?: <T>(folder: string, fetch: () => Promise<T>) => Promise<T>
+}
+
 /**
- * Fetches what functions import from npm, JSR and URLs, and locks the versions. Deno resolves and fetches; the bundler
+ * Fetches the imports of functions from npm, JSR and URLs, and locks the versions. Deno resolves and fetches; the bundler
  * then reads files. Fetched code is never run, not even install scripts. Versions come from the `deno.lock` beside the
  * function or in the functions folder, or from the first fetch.
+ *
+ * @example
+ * ```ts
+ * using imports = new DenoImports({ deno, home: '.cache/imports', hosts: ['jsr.io'], hostsSetting: 'IMPORT_HOSTS', env: {} })
+ * const { code } = await bundleFolder('functions/hello', await imports.fetch('functions/hello'))
+ * ```
  */
-export class Imports implements Disposable {
-  readonly #deno: string
-  readonly #home: string
-  readonly #hosts: readonly string[]
-  readonly #env: NodeJS.ProcessEnv
+export class DenoImports implements Disposable {
+  readonly #options: DenoImportsOptions
   readonly #ending = new AbortController()
   /** The last fetch of each folder that is not over. */
   readonly #fetching = new Map<string, Promise<unknown>>()
-  readonly #line = new LatestFirst(AT_ONCE)
-  #lastLook: Promise<unknown> = Promise.resolve()
+  #lastCheck: Promise<unknown> = Promise.resolve()
 
-  /**
-   * @param deno path of the binary
-   * @param home folder for fetched files; created when it is needed
-   * @param hosts `host` or `host:port` that code may be imported from, beside the npm registry; with none, nothing is fetched
-   * @param env where proxies, registries and certificates are read from
-   */
-  constructor(options: {
-    readonly deno: string
-    readonly home: string
-    readonly hosts: readonly string[]
-    readonly env: NodeJS.ProcessEnv
-  }) {
-    this.#deno = options.deno
-    this.#home = options.home
-    this.#hosts = options.hosts
-    this.#env = options.env
+  constructor(options: DenoImportsOptions) {
+    this.#options = options
   }
 
   /**
-   * Fetches the imports of the function in a folder, of a few folders at a time.
+   * Fetches the imports of the function in a folder; of one folder one after the other.
    *
    * @throws FUNCTION_BUNDLE_FAILED with Deno's message
    */
   fetch(folder: string): Promise<ModuleGraph> {
     const before = this.#fetching.get(folder) ?? Promise.resolve()
-    const done = before.then(() => this.#line.run(folder, () => this.#fetch(folder)))
+    const { turn = (_folder, fetch) => fetch() } = this.#options
+    const done = before.then(() => turn(folder, () => this.#fetch(folder)))
     const over = done
       .finally(() => {
         if (this.#fetching.get(folder) === over) this.#fetching.delete(folder)
@@ -103,18 +104,18 @@ export class Imports implements Disposable {
    * Checks the types of the function in a folder with the files on disk; fetches nothing. Checks run one after the
    * other and wait for running fetches. Fetches do not wait for checks.
    *
-   * @param quiet given where nobody waits: the check begins after it settles, at the lowest priority
+   * @param quiet given where no caller waits: the check begins after it settles, at the lowest priority
    */
-  types(folder: string, quiet?: () => Promise<void>): Promise<TypesFound> {
-    const done = this.#lastLook
+  types(folder: string, quiet?: () => Promise<void>): Promise<TypeCheck> {
+    const done = this.#lastCheck
       .then(quiet)
       .then(() => Promise.all(this.#fetching.values()))
       .then(() => this.#types(folder, quiet ? LAST : []))
-    this.#lastLook = done.catch(() => {})
+    this.#lastCheck = done.catch(() => {})
     return done
   }
 
-  async #types(folder: string, before: readonly string[]): Promise<TypesFound> {
+  async #types(folder: string, before: readonly string[]): Promise<TypeCheck> {
     const { real, place } = await this.#place(folder)
     const fetched = await stat(join(place, 'node_modules')).catch(() => null)
     // Without fetched modules, packages are those of the folder itself.
@@ -123,7 +124,7 @@ export class Imports implements Disposable {
       'check',
       `--config=${TYPES_CONFIG}`,
       '--cached-only',
-      `--allow-import=${this.#hosts.join(',') || 'none.invalid'}`,
+      `--allow-import=${this.#options.hosts.join(',') || 'none.invalid'}`,
       'entry.ts',
     ]
     try {
@@ -139,18 +140,18 @@ export class Imports implements Disposable {
   async #place(folder: string): Promise<{ real: string; place: string }> {
     this.#ending.signal.throwIfAborted()
     const real = await realpath(folder)
-    const place = join(this.#home, sha256(Buffer.from(real)).slice(0, 32))
+    const place = join(this.#options.home, createHash('sha256').update(real).digest('hex').slice(0, 32))
     await mkdir(place, { recursive: true })
     return { real, place }
   }
 
   async #fetch(folder: string): Promise<ModuleGraph> {
     this.#ending.signal.throwIfAborted()
-    if (this.#hosts.length === 0)
-      throw bundleFailed({ problems: ['this host fetches no code: TERRANE_FUNCTIONS_IMPORT_HOSTS is empty'] })
+    const { hosts, hostsSetting = 'hosts' } = this.#options
+    if (hosts.length === 0) throw bundleFailed({ problems: [`this host fetches no code: ${hostsSetting} is empty`] })
     const { real, place } = await this.#place(folder)
     await this.#describe(place, real, 'auto', 'deno.json')
-    const allowed = `--allow-import=${this.#hosts.join(',')}`
+    const allowed = `--allow-import=${hosts.join(',')}`
     await this.#run(place, ['install', '--entrypoint', allowed, 'entry.ts'])
     const info = JSON.parse(await this.#run(place, ['info', '--json', allowed, 'entry.ts'])) as DenoInfo
     const problems = problemsOf(info)
@@ -160,9 +161,10 @@ export class Imports implements Disposable {
 
   /** Writes Deno's input: an entry that imports the function, its configuration, and its lock file. */
   async #describe(place: string, folder: string, packages: 'auto' | 'manual', name: string): Promise<void> {
-    const entry = pathToFileURL(join(folder, await entryOf(folder))).href
+    const settings = await readCodeSettings(folder)
+    const entry = pathToFileURL(join(folder, settings.entry)).href
     await writeFile(join(place, 'entry.ts'), `import ${JSON.stringify(entry)}\n`)
-    const config = denoConfig(await readDenoJson(folder), packages)
+    const config = denoConfig(settings, packages)
     await writeFile(join(place, name), JSON.stringify(config))
     await writeFile(join(place, 'globals.d.ts'), GLOBALS)
     for (const lock of lockFiles(folder)) {
@@ -181,20 +183,23 @@ export class Imports implements Disposable {
     } catch (error) {
       this.#ending.signal.throwIfAborted()
       const failure = error as ExecFileException
-      throw bundleFailed({ problems: [reasonOf(failure, failure.stderr ?? '')] }, { cause: failure })
+      throw bundleFailed(
+        { problems: [reasonOf(failure, failure.stderr ?? '', this.#options.hostsSetting ?? 'hosts')] },
+        { cause: failure },
+      )
     }
   }
 
   async #spawn(place: string, args: readonly string[], before: readonly string[] = []): Promise<string> {
     const env: Record<string, string> = {
-      DENO_DIR: join(this.#home, 'cache'),
+      DENO_DIR: join(this.#options.home, 'cache'),
       DENO_NO_UPDATE_CHECK: '1',
       NO_COLOR: '1',
     }
-    for (const name of NETWORK_VARIABLES) if (this.#env[name] !== undefined) env[name] = this.#env[name]
+    for (const name of NETWORK_VARIABLES) if (this.#options.env[name] !== undefined) env[name] = this.#options.env[name]
     const bounds = { timeout: FETCH_MS, maxBuffer: MAX_ANSWER_BYTES, killSignal: 'SIGKILL' as const }
     const options = { cwd: place, env, signal: this.#ending.signal, ...bounds }
-    const [program = '', ...rest] = [...before, this.#deno, ...args]
+    const [program = '', ...rest] = [...before, this.#options.deno, ...args]
     return new Promise((resolve, reject) => {
       execFile(program, rest, options, (error, stdout, stderr) => {
         if (error) reject(Object.assign(error, { stderr }))
@@ -202,16 +207,6 @@ export class Imports implements Disposable {
       })
     })
   }
-}
-
-/** Opens the fetcher of this machine; null where Deno is not installed. */
-export async function openImports(
-  home: string,
-  hosts: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<Imports | null> {
-  const deno = await findDeno()
-  return deno === null ? null : new Imports({ deno, home, hosts, env })
 }
 
 /**
@@ -245,7 +240,7 @@ function detailsOf(error: unknown): string {
   return details ?? message
 }
 
-function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 'manual'): unknown {
+function denoConfig({ imports, jsx, experimentalDecorators }: CodeSettings, packages: 'auto' | 'manual'): unknown {
   const map = Object.entries(imports).map(([name, target]) => [
     name,
     target.startsWith('/') ? pathToFileURL(target).href : target,
@@ -257,7 +252,7 @@ function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 
     unstable: ['sloppy-imports'],
     compilerOptions: {
       types: ['./globals.d.ts'],
-      ...tsconfigRaw?.tsconfigRaw.compilerOptions,
+      ...(experimentalDecorators && { experimentalDecorators }),
       ...(jsx && { jsx: jsx.jsx === 'automatic' ? 'react-jsx' : 'react' }),
       ...(jsx?.jsxImportSource !== undefined && { jsxImportSource: jsx.jsxImportSource }),
     },
@@ -268,10 +263,10 @@ function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 
 const OUR_ENTRY = /^at file:\S*\/entry\.ts:\d+:\d+$/
 
 /** Deno's error message, replaced by this host's own wording where there is one. */
-function reasonOf(error: ExecFileException, stderr: string): string {
+function reasonOf(error: ExecFileException, stderr: string, hostsSetting: string): string {
   if (error.killed) return `fetching what it imports took longer than ${FETCH_MS / 1000} seconds`
   const host = /Requires import access to "([^"]+)"/.exec(stderr)?.[1]
-  if (host !== undefined) return `code from ${host} is not imported: TERRANE_FUNCTIONS_IMPORT_HOSTS does not list it`
+  if (host !== undefined) return `code from ${host} is not imported: ${hostsSetting} does not list it`
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())

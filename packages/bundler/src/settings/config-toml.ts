@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { bundleFailed } from '../errors.ts'
 
 /** What the `config.toml` of a Supabase project says about one of its functions. Paths are absolute. */
-export interface SupabaseRules {
+export interface ConfigToml {
   /** False: the function is not served. */
   readonly enabled: boolean
   /** True: callers need a key or token of the project. */
@@ -17,17 +17,17 @@ export interface SupabaseRules {
 }
 
 /** Path of the `config.toml` for a function's folder: `supabase/config.toml` for `supabase/functions/{name}`. */
-export function supabaseConfigFile(folder: string): string {
+export function configTomlFile(folder: string): string {
   return join(folder, '..', '..', 'config.toml')
 }
 
 /**
- * The rules of a Supabase project for the function in a folder; null where the folder is not part of one.
+ * The settings of a Supabase project for the function in a folder; null where the folder is not part of one.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file that is not TOML, or a field of another type
  */
-export function readSupabaseRules(folder: string): SupabaseRules | null {
-  const file = supabaseConfigFile(folder)
+export function readConfigToml(folder: string): ConfigToml | null {
+  const file = configTomlFile(folder)
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -44,20 +44,10 @@ export function readSupabaseRules(folder: string): SupabaseRules | null {
     throw bundleFailed({ problems: [`config.toml: ${(error as Error).message}`] })
   }
   if (basename(home) !== 'supabase' && typeof config['project_id'] !== 'string') return null
-  return rulesOf(tableOf(tableOf(config['functions'])[basename(folder)]), basename(folder), home)
+  return functionOf(tableOf(tableOf(config['functions'])[basename(folder)]), basename(folder), home)
 }
 
-/** False for a function that `config.toml` turns off. */
-export function isEnabled(folder: string): boolean {
-  try {
-    return readSupabaseRules(folder)?.enabled !== false
-  } catch {
-    // The build says what is wrong with it.
-    return true
-  }
-}
-
-function rulesOf(table: Readonly<Record<string, unknown>>, name: string, home: string): SupabaseRules {
+function functionOf(table: Readonly<Record<string, unknown>>, name: string, home: string): ConfigToml {
   const wrong = (field: string, wanted: string) =>
     bundleFailed({ problems: [`config.toml: functions.${name}.${field} must be ${wanted}`] })
   const flag = (field: string): boolean => {
@@ -80,12 +70,6 @@ function rulesOf(table: Readonly<Record<string, unknown>>, name: string, home: s
     importMap: path('import_map'),
     staticFiles: files.map((each) => resolve(home, each)),
   }
-}
-
-/** The entry that `config.toml` names for a function, relative to its folder; null where it names none. */
-export function configuredEntry(folder: string): string | null {
-  const entrypoint = readSupabaseRules(folder)?.entrypoint ?? null
-  return entrypoint === null ? null : relative(folder, entrypoint)
 }
 
 function tableOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,9 +1,6 @@
 import { statSync } from 'node:fs'
-import { withImports, type Imports } from '../imports/imports.ts'
-import type { TypesFound } from '../imports/types.ts'
-import type { ModuleGraph } from '../imports/module-graph.ts'
+import { withImports, type Bundle, type DenoImports, type ModuleGraph, type TypeCheck } from '@terrane/bundler'
 import type { BuildCache } from './build-cache.ts'
-import type { Bundle } from './bundle.ts'
 import { packagePlaces } from './package-places.ts'
 import { BuildProcess, type BuildJob } from './build-process.ts'
 
@@ -28,7 +25,7 @@ const NOTHING = new Uint8Array()
  */
 export class Builder implements Disposable {
   readonly #cache: BuildCache | null
-  readonly #imports: Imports | null
+  readonly #imports: DenoImports | null
   readonly #program: string
   readonly #parallel: number
   readonly #uploadMs: number
@@ -37,7 +34,7 @@ export class Builder implements Disposable {
   readonly #waiting = new Map<string, Waiting[]>()
   /** Folders that needed a fetch, with the state of the installed packages at that time. */
   readonly #fetchedFor = new Map<string, string>()
-  /** Folders whose build somebody is waiting for. */
+  /** Folders whose build a call waits for. */
   readonly #hurried = new Set<string>()
   readonly #running = new Map<string, number>()
   readonly #processes = new Set<BuildProcess>()
@@ -57,7 +54,7 @@ export class Builder implements Disposable {
     readonly program: string
     readonly parallel: number
     readonly cache: BuildCache | null
-    readonly imports?: Imports | null
+    readonly imports?: DenoImports | null
     readonly uploadMs?: number
     readonly folderMs?: number
   }) {
@@ -111,7 +108,7 @@ export class Builder implements Disposable {
   }
 
   /** Checks the types of a function's folder, once for each state of its files; null where there is no Deno. */
-  async typesOf(folder: string, bundle: Bundle): Promise<TypesFound | null> {
+  async typesOf(folder: string, bundle: Bundle): Promise<TypeCheck | null> {
     if (!this.#imports) return null
     const known = await this.#cache?.findTypes(folder, bundle.inputs)
     if (known) return known

@@ -1,8 +1,8 @@
 // The build process: reads frames from stdin and writes frames to stdout. It reads untrusted input, so it runs with
 // limits. The host ends it when it exceeds one; it ends itself when the host is gone.
+import { bundleFiles, bundleFolder, type Bundle, type BundleFailure } from '@terrane/bundler'
 import { pack } from './archive.ts'
 import { readFrames, encodeFrame } from './frame.ts'
-import { bundleFiles, bundleFolder, type Bundle, type BundleFailure } from './bundle.ts'
 import type { BuildAnswer, BuildJob } from './build-process.ts'
 
 const MAX_JOB_BYTES = 64 * 1024 * 1024

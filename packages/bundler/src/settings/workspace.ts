@@ -1,6 +1,6 @@
 import { glob, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { ConfigFile } from './deno-json.ts'
+import { readJsonFile, type JsonSettings } from './json-file.ts'
 
 /** Packages of the workspace around a folder, by name. */
 export interface Workspace {
@@ -20,13 +20,10 @@ const MAX_MEMBERS = 500
  * package.json, or pnpm-workspace.yaml. Its members are found by name, whether or not a package manager has linked
  * them.
  */
-export async function readWorkspace(
-  folder: string,
-  readJsonc: (file: string) => Promise<ConfigFile | null>,
-): Promise<Workspace> {
+export async function readWorkspace(folder: string): Promise<Workspace> {
   for (let at = folder, level = 0; level < MAX_LEVELS; at = dirname(at), level++) {
-    const found = await patternsIn(at, readJsonc)
-    if (found) return membersOf(at, found, readJsonc)
+    const found = await patternsIn(at)
+    if (found) return membersOf(at, found)
     if (at === dirname(at)) break
   }
   return { imports: {}, files: [] }
@@ -37,16 +34,13 @@ interface Patterns {
   readonly patterns: readonly string[]
 }
 
-async function patternsIn(
-  folder: string,
-  readJsonc: (file: string) => Promise<ConfigFile | null>,
-): Promise<Patterns | null> {
+async function patternsIn(folder: string): Promise<Patterns | null> {
   for (const name of ['deno.json', 'deno.jsonc']) {
-    const given = (await readJsonc(join(folder, name)))?.workspace as { members?: unknown } | undefined
+    const given = (await readJsonFile(join(folder, name)))?.workspace as { members?: unknown } | undefined
     const patterns = strings(Array.isArray(given) ? given : given?.members)
     if (patterns) return { file: join(folder, name), patterns }
   }
-  const given = (await readJsonc(join(folder, 'package.json')))?.workspaces as { packages?: unknown } | undefined
+  const given = (await readJsonFile(join(folder, 'package.json')))?.workspaces as { packages?: unknown } | undefined
   const patterns = strings(Array.isArray(given) ? given : given?.packages)
   if (patterns) return { file: join(folder, 'package.json'), patterns }
   const file = join(folder, 'pnpm-workspace.yaml')
@@ -82,11 +76,7 @@ function itemsOf(text: string): string[] {
   return items
 }
 
-async function membersOf(
-  root: string,
-  { file, patterns }: Patterns,
-  readJsonc: (file: string) => Promise<ConfigFile | null>,
-): Promise<Workspace> {
+async function membersOf(root: string, { file, patterns }: Patterns): Promise<Workspace> {
   const imports: Record<string, string> = {}
   const files = [file]
   const wanted = patterns.filter((pattern) => !pattern.startsWith('!')).map((pattern) => pattern.replace(/\/$/, ''))
@@ -97,7 +87,7 @@ async function membersOf(
     if (++members > MAX_MEMBERS) break
     const home = resolve(root, path)
     for (const name of ['deno.json', 'deno.jsonc', 'package.json']) {
-      const config = await readJsonc(join(home, name))
+      const config = await readJsonFile(join(home, name))
       if (typeof config?.name !== 'string') continue
       files.push(join(home, name))
       await addMember(imports, config.name, config, home)
@@ -110,7 +100,7 @@ async function membersOf(
 async function addMember(
   imports: Record<string, string>,
   name: string,
-  config: ConfigFile,
+  config: JsonSettings,
   home: string,
 ): Promise<void> {
   const { exports } = config

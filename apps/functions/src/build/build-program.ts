@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { writeProgram } from './program-file.ts'
@@ -7,12 +8,12 @@ const ENTRY = fileURLToPath(new URL('./build.worker.ts', import.meta.url))
 /** CommonJS packages within the bundle load built-in modules with `require`. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
 
-/** The bundler is loaded from its own package, which knows its binary. */
-const bundlerOutside: Plugin = {
-  name: 'bundler-outside',
+/** Packages with programs of their own are loaded from where they are installed. */
+const nativePackages: Plugin = {
+  name: 'native packages',
   setup: (bundler) =>
-    bundler.onResolve({ filter: /^esbuild$/ }, ({ path }) => ({
-      path: pathToFileURL(createRequire(import.meta.url).resolve(path)).href,
+    bundler.onResolve({ filter: /^(?:esbuild|oxc-parser)$/ }, ({ path, resolveDir }) => ({
+      path: pathToFileURL(createRequire(join(resolveDir, 'index.js')).resolve(path)).href,
       external: true,
     })),
 }
@@ -31,7 +32,7 @@ export async function writeBuildProgram(folder: string): Promise<string> {
     target: 'node22',
     logLevel: 'silent',
     banner: { js: REQUIRE },
-    plugins: [bundlerOutside],
+    plugins: [nativePackages],
   })
   return writeProgram('build', outputFiles[0]!.contents, folder)
 }

@@ -1,0 +1,40 @@
+import type { Plugin } from 'esbuild'
+import { ENDS } from '../requires.ts'
+
+/** The import that the bundle begins with. */
+export const TABLE = 'terrane:computed-requires'
+const NAMESPACE = 'computed-requires'
+/** `require` of what is no literal, as the bundler writes it. */
+const COMPUTED = /\b__require\((?!["'`])/
+
+/** Whether a bundle asks for a module whose name is known only when it runs. */
+export function requiresComputed(code: Uint8Array): boolean {
+  return COMPUTED.test(Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1'))
+}
+
+/** The esbuild plugin with the table of such modules; each is loaded when it is asked for. */
+export function computedRequires(root: string, names: readonly string[]): Plugin {
+  const entries = names.map((name) => {
+    const keys = name.startsWith('./') ? ENDS.filter((end) => name.endsWith(end)) : ['']
+    return keys
+      .map(
+        (end) =>
+          `__named.set(${JSON.stringify(name.slice(0, name.length - end.length))}, () => require(${JSON.stringify(name)}))`,
+      )
+      .join('\n')
+  })
+  return {
+    name: 'computed requires',
+    setup(build) {
+      build.onResolve({ filter: /^terrane:computed-requires$/ }, ({ path }) => {
+        return { path, namespace: NAMESPACE, sideEffects: true }
+      })
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, () => {
+        return { contents: entries.join('\n'), loader: 'js', resolveDir: root }
+      })
+    },
+  }
+}
+
+/** Code before a bundle with the table: a `require` that looks there first. */
+export const REQUIRE_NAMED = `import { createRequire as __createRequire } from 'node:module'; const __named = new Map(); const __builtin = __createRequire(import.meta.url); const require = Object.assign((name) => { const made = __named.get(String(name).replace(import.meta.dirname + '/', './')); return made ? made() : __builtin(name); }, __builtin);`

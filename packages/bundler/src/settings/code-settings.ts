@@ -1,0 +1,98 @@
+import { dirname, join, resolve } from 'node:path'
+import { readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
+import { configTomlFile, readConfigToml } from './config-toml.ts'
+import { entryOf } from './entry.ts'
+import { readJsonFile } from './json-file.ts'
+import { importsOfDependencies } from './package-json.ts'
+import { readWorkspace } from './workspace.ts'
+
+/** How the code of a function is read, from all configuration files of its folder and of the folder above. */
+export interface CodeSettings extends CompilerSettings {
+  /** The file that the function begins with, relative to its folder. */
+  readonly entry: string
+  /** Import map: exact names, and prefixes that end in a slash. Relative places are absolute paths here. */
+  readonly imports: Readonly<Record<string, string>>
+  /** Absolute paths of configuration files outside the folder: those of a workspace. */
+  readonly files: readonly string[]
+}
+
+const MAPS = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
+/** The bundler reads it by itself; what JSX imports has to be fetched, too. */
+const TSCONFIG = 'tsconfig.json'
+
+/** Configuration files for reading the function in a folder, existing or not; absolute paths. */
+export function settingsFiles(folder: string): string[] {
+  return [
+    ...nearerLast(folder, ['package.json', TSCONFIG, ...MAPS]),
+    ...lockFiles(folder),
+    configTomlFile(folder),
+    ...configuredMapIfAny(folder),
+  ]
+}
+
+/** Places of the lock file for a function's imports. The nearer one takes precedence. */
+export function lockFiles(folder: string): string[] {
+  return [join(folder, 'deno.lock'), join(folder, '..', 'deno.lock')]
+}
+
+/**
+ * Reads them: the entry, `imports`, `importMap` and `compilerOptions`; the `dependencies` of a package.json, by their
+ * ranges; and the automatic JSX runtime of a tsconfig.json where none of the others says how JSX is read.
+ *
+ * @throws FUNCTION_BUNDLE_FAILED for a file that is not what its name says, and without an entry
+ */
+export async function readCodeSettings(folder: string): Promise<CodeSettings> {
+  const project = readConfigToml(folder)
+  const entry = await entryOf(folder, project?.entrypoint ?? null)
+  const imports: Record<string, string> = {}
+  for (const file of nearerLast(folder, ['package.json']))
+    Object.assign(imports, importsOfDependencies(await readJsonFile(file)))
+  const workspace = await readWorkspace(folder)
+  Object.assign(imports, workspace.imports)
+  let { jsx, experimentalDecorators, decoratorMetadata } = readCompilerOptions(null)
+  for (const file of nearerLast(folder, [TSCONFIG])) {
+    const options = readCompilerOptions(await readJsonFile(file).catch(() => null))
+    decoratorMetadata ||= options.decoratorMetadata
+    if (options.jsx?.jsx === 'automatic') jsx = options.jsx
+  }
+  for (const file of [...nearerLast(folder, MAPS), ...(project?.importMap == null ? [] : [project.importMap])]) {
+    const settings = await readJsonFile(file)
+    if (!settings) continue
+    if (typeof settings.importMap === 'string') {
+      const map = resolve(dirname(file), settings.importMap)
+      Object.assign(imports, absoluteImports((await readJsonFile(map))?.imports, dirname(map)))
+    }
+    Object.assign(imports, absoluteImports(settings.imports, dirname(file)))
+    const options = readCompilerOptions(settings)
+    jsx = options.jsx ?? jsx
+    decoratorMetadata ||= options.decoratorMetadata
+    experimentalDecorators ||= options.experimentalDecorators
+  }
+  return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: workspace.files }
+}
+
+/** The import map that `config.toml` names; the error of a broken one is given when it is read. */
+function configuredMapIfAny(folder: string): string[] {
+  try {
+    const importMap = readConfigToml(folder)?.importMap ?? null
+    return importMap === null ? [] : [importMap]
+  } catch {
+    return []
+  }
+}
+
+/** The nearer file comes last and takes precedence. */
+function nearerLast(folder: string, names: readonly string[]): string[] {
+  return [join(folder, '..'), folder].flatMap((place) => names.map((name) => join(place, name)))
+}
+
+/** Paths of an import map are relative to the map, not to the importing file. */
+function absoluteImports(given: unknown, base: string): Record<string, string> {
+  const imports: Record<string, string> = {}
+  if (given === null || typeof given !== 'object') return imports
+  for (const [name, target] of Object.entries(given)) {
+    if (typeof target !== 'string') continue
+    imports[name] = /^\.{0,2}\//.test(target) ? resolve(base, target) + (target.endsWith('/') ? '/' : '') : target
+  }
+  return imports
+}

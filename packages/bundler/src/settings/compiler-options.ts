@@ -1,0 +1,33 @@
+import type { JsonSettings } from './json-file.ts'
+
+/** How JSX becomes calls. */
+export interface JsxSettings {
+  readonly jsx: 'automatic' | 'transform'
+  readonly jsxImportSource?: string
+}
+
+/** The `compilerOptions` that change how code is read. */
+export interface CompilerSettings {
+  /** Null where they do not say it. */
+  readonly jsx: JsxSettings | null
+  readonly experimentalDecorators: boolean
+  /** True where decorators are to find the types of what they decorate. */
+  readonly decoratorMetadata: boolean
+}
+
+/** Reads the `compilerOptions` of a deno.json or tsconfig.json. */
+export function readCompilerOptions(settings: JsonSettings | null): CompilerSettings {
+  const options = settings?.compilerOptions
+  return {
+    jsx: jsxOf(options),
+    experimentalDecorators: options?.experimentalDecorators === true,
+    decoratorMetadata: options?.emitDecoratorMetadata === true,
+  }
+}
+
+function jsxOf(options: JsonSettings['compilerOptions']): JsxSettings | null {
+  if (options?.jsx === 'react') return { jsx: 'transform' }
+  if (options?.jsx !== 'react-jsx' && options?.jsx !== 'react-jsxdev' && options?.jsx !== 'precompile') return null
+  const source = options.jsxImportSource
+  return { jsx: 'automatic', ...(typeof source === 'string' && { jsxImportSource: source }) }
+}

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import stripJsonComments from 'strip-json-comments'
+import { bundleFailed } from '../errors.ts'
+
+/** Fields of deno.json, import_map.json, package.json and tsconfig.json that are read. */
+export interface JsonSettings {
+  readonly workspace?: unknown
+  readonly workspaces?: unknown
+  readonly name?: unknown
+  readonly exports?: unknown
+  readonly main?: unknown
+  readonly module?: unknown
+  readonly imports?: unknown
+  readonly dependencies?: unknown
+  readonly importMap?: unknown
+  readonly compilerOptions?: {
+    readonly jsx?: unknown
+    readonly jsxImportSource?: unknown
+    readonly experimentalDecorators?: unknown
+    readonly emitDecoratorMetadata?: unknown
+  }
+}
+
+/**
+ * Reads a JSON file that may have comments and trailing commas; null where there is none.
+ *
+ * @throws FUNCTION_BUNDLE_FAILED for one that is not JSON
+ */
+export async function readJsonFile(file: string): Promise<JsonSettings | null> {
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text === null) return null
+  try {
+    return JSON.parse(stripJsonComments(text, { trailingCommas: true })) as JsonSettings | null
+  } catch (error) {
+    throw bundleFailed({ problems: [`${file}: ${(error as Error).message}`] })
+  }
+}
