@@ -21,7 +21,7 @@ import {
   type Registry,
 } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
-import { authWords } from './auth-words.ts'
+import { authNotOffered } from './auth-not-offered.ts'
 import { identifyPage, publishableKeyIn } from './publishable-keys.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
@@ -109,7 +109,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     }
     await vectorRoutes(http, { ...deps.rest, authenticate: authenticateTile, tileMs: deps.tileMs })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
-    authWords(http)
+    authNotOffered(http)
   })
   refuseServiceWorkers(app)
   await proxyRoutes(app, deps.upstreams, deps.functionsOwnOrigin)

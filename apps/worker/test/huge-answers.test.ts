@@ -6,7 +6,7 @@ import { createGuardedFetch } from '@terrane/service'
 import { RemoteStore, openStore } from '@terrane/storage'
 import { startEndless, type EndlessServer } from '@terrane/testing/endless'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Geocoder, Pace } from '../src/places/geocoder.ts'
+import { Geocoder, RequestInterval } from '../src/places/geocoder.ts'
 import { cachedDownload } from '../src/jobs/osm/cached-download.ts'
 import { findExtract } from '../src/jobs/osm/geofabrik.ts'
 import { findRelease } from '../src/jobs/overture/releases.ts'
@@ -66,7 +66,7 @@ test.each([
   expect(server.sent()).toBeLessThanOrEqual(MOST_BYTES)
 })
 
-const geocoder = () => new Geocoder({ url: `${server.url}/search`, cacheFolder: folder }, new Pace(0))
+const geocoder = () => new Geocoder({ url: `${server.url}/search`, cacheFolder: folder }, new RequestInterval(0))
 
 async function* bytes(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('a')

@@ -13,9 +13,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { refuseCostlyJson } from './edge/bodies.ts'
 import { listRoutes } from './edge/route-list.ts'
-import { discardRefused } from './edge/farewell.ts'
+import { discardRefused } from './edge/discard-refused.ts'
 import { parseQuerystring, requireDeclaredOnce } from './edge/parameters.ts'
-import { PACE, keepPace, type Pace } from './edge/pace.ts'
+import { MIN_UPLOAD_RATE, requireUploadRate, type UploadRate } from './edge/upload-rate.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -51,10 +51,10 @@ export interface HttpOptions {
   readonly onUnreadablePath?: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
   /** Trusted proxies and rate limits; none when absent. */
   readonly edge?: EdgeSettings
-  /** Longest time for a whole request to arrive, in milliseconds; 0, for apps that take uploads, leaves it to the pace. */
+  /** Longest time for a whole request to arrive, in milliseconds; 0, for apps that take uploads, leaves it to `uploadRate`. */
   readonly longestRequestMs?: number
   /** What a body has to bring while it is waited for; tests hurry. */
-  readonly pace?: Pace
+  readonly uploadRate?: UploadRate
 }
 
 /** Longest time for the head of a request, and how often connections are looked at, in milliseconds. */
@@ -118,7 +118,7 @@ export function createHttp(options: HttpOptions): Http {
   traceRequests(app)
   listRoutes(app)
   if (trustedProxies.length === 0) noticeProxies(app)
-  keepPace(app, options.pace ?? PACE)
+  requireUploadRate(app, options.uploadRate ?? MIN_UPLOAD_RATE)
   discardRefused(app)
   parseJson(app, false)
   // A caller whose answer comes while the server closes must not send its next request on the same connection.

@@ -11,7 +11,7 @@ import { createLogger } from '../src/logger.ts'
 let app: Http
 let hurried: Http
 beforeAll(async () => {
-  app = await listen({ pace: { everyMs: 300, leastBytes: 100 }, longestRequestMs: 0 })
+  app = await listen({ uploadRate: { everyMs: 300, leastBytes: 100 }, longestRequestMs: 0 })
   hurried = await listen({ longestRequestMs: 1000 })
 })
 afterAll(async () => {

@@ -23,9 +23,9 @@ import type { RestDeps } from '../rest/call.ts'
 import { toRestError } from '../rest/errors.ts'
 import { runAs, type RunAs } from '../rest/execute.ts'
 import { sourceOf } from '../rest/source-of.ts'
-import { whileThere } from '../while-there.ts'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { badExport, noStream } from './errors.ts'
-import { Pace, endBySoon, pump, type PaceLimits } from './pace.ts'
+import { StallTimeout, endBySoon, pump, type StallLimits } from './stall-timeout.ts'
 import { ExportPlaces, type PlaceLimits } from './places.ts'
 import { spooled } from './spool.ts'
 
@@ -48,7 +48,7 @@ const ENDINGS: Readonly<Record<Streamed, string>> = {
 
 type Streamed = Exclude<ExportFormat, 'Shapefile'>
 
-export interface ExportLimits extends PlaceLimits, PaceLimits {
+export interface ExportLimits extends PlaceLimits, StallLimits {
   /** Longest time of an export. */
   readonly timeoutMs: number
   /** Largest temporary file. */
@@ -88,7 +88,7 @@ export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
       })
       scope.get(
         '/:source',
-        whileThere(async (request, reply, signal) => {
+        abortOnDisconnect(async (request, reply, signal) => {
           const asked = read(deps, request)
           const free = places.take(request.restCaller as Principal, request.ip)
           reply.raw.once('close', free)
@@ -118,7 +118,7 @@ async function sendExport(
     timeoutMs: deps.limits.timeoutMs,
   }
   const find = async (session: Session) => withTypes(session, await findTable(session, asked), asked.format)
-  const pace = new Pace(deps.limits)
+  const timeout = new StallTimeout(deps.limits)
   const losses = new Warnings()
   reply.type(CONTENT_TYPES[asked.format])
   reply.header(
@@ -133,7 +133,7 @@ async function sendExport(
     try {
       await done
       body.end()
-      endBySoon(reply.raw, pace)
+      endBySoon(reply.raw, timeout)
     } catch (error) {
       body.destroy(error as Error)
     }
@@ -148,7 +148,7 @@ async function sendExport(
     )
     const { size } = await file.stat()
     reply.headers({ 'content-length': size, ...headerOf(losses) })
-    void settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, pace, signal))
+    void settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, timeout, signal))
     return reply.send(body)
   }
   const begun = Promise.withResolvers<void>()
@@ -156,7 +156,7 @@ async function sendExport(
     const source = await find(session)
     const rows = await opened(rowsOf(session, source, asked.format, losses))
     begun.resolve()
-    await pump(fileBytes(source, asked.format as Exclude<Streamed, 'GeoPackage'>, rows, losses), body, pace, signal)
+    await pump(fileBytes(source, asked.format as Exclude<Streamed, 'GeoPackage'>, rows, losses), body, timeout, signal)
   })
   done.catch(begun.reject)
   void settle(done)

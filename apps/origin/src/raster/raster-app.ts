@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { badParameter, tileOutside } from './errors.ts'
 import { formatOf, integer, maskOf, readStyle, sideOf } from './parameters.ts'
-import { whileThere } from '../while-there.ts'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { findRaster, type FoundRaster, type RasterSources } from './resolve.ts'
 
 export interface RasterDeps extends RasterSources {
@@ -50,7 +50,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   app.get(
     '/raster/v1/info',
     { schema, config },
-    whileThere(async (request, _reply, signal) => {
+    abortOnDisconnect(async (request, _reply, signal) => {
       const { file } = await found(request, signal)
       return infoBody(await deps.pool.describe(file, signal))
     }),
@@ -58,7 +58,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   app.get(
     '/raster/v1/info.geojson',
     { schema, config },
-    whileThere(async (request, _reply, signal) => {
+    abortOnDisconnect(async (request, _reply, signal) => {
       const { file } = await found(request, signal)
       const about = await deps.pool.describe(file, signal)
       return { type: 'Feature', geometry: polygonOf(about.bounds), properties: infoBody(about) }
@@ -67,7 +67,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   app.get(
     '/raster/v1/:tms/tilejson.json',
     { schema, config },
-    whileThere(async (request, _reply, signal) => {
+    abortOnDisconnect(async (request, _reply, signal) => {
       requireMercator(request)
       const query = queryOf(request)
       readStyle(query)
@@ -78,7 +78,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   app.get(
     '/raster/v1/tiles/:tms/:z/:x/:file',
     { schema: { ...schema, params: Tile }, config },
-    whileThere(async (request, reply, signal) => {
+    abortOnDisconnect(async (request, reply, signal) => {
       requireMercator(request)
       const { z, x, y, scale, extension } = addressOf(request.params as { z: string; x: string; file: string })
       const query = queryOf(request)
@@ -96,7 +96,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
       return send(request, reply, signal, picture, tileOutside)
     }),
   )
-  const preview = whileThere(async (request, reply, signal) => {
+  const preview = abortOnDisconnect(async (request, reply, signal) => {
     const query = queryOf(request)
     const { size: text, format: ending } = request.params as { size?: string; format?: string }
     const { size, format } = previewOf(text, ending)
@@ -117,7 +117,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   app.get(
     '/raster/v1/bbox/:box/:size',
     { schema, config },
-    whileThere(async (request, reply, signal) => {
+    abortOnDisconnect(async (request, reply, signal) => {
       const query = queryOf(request)
       const { box, size: text } = request.params as { box: string; size: string }
       const { size, format } = previewOf(text, undefined)

@@ -17,7 +17,7 @@ import { toRestError } from './errors.ts'
 import { readRows, type Rows } from './execute.ts'
 import { withinRows } from './limits.ts'
 import { rpc } from './rpc.ts'
-import { whileThere } from '../while-there.ts'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 
 /** `/rest/v1`: tables and functions of the project's database over HTTP, as PostgREST serves them. */
 export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
@@ -63,7 +63,7 @@ type Handler = (deps: RestDeps, request: Named, reply: FastifyReply) => Promise<
 
 /** Ends a statement with the request that it is for. */
 function whileCallerIsThere(deps: RestDeps, handler: Handler) {
-  return whileThere((request, reply, signal) =>
+  return abortOnDisconnect((request, reply, signal) =>
     handler({ ...deps, database: deps.database.withSignal(signal) }, request as Named, reply),
   )
 }

@@ -5,7 +5,7 @@ import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { LEAST_BYTES, addVary, compress, compressAnswers, encodingFor, type Encoding } from '../compression.ts'
-import { whileThere } from '../while-there.ts'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { toRestError } from '../rest/errors.ts'
 import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import type { RestDeps } from '../rest/call.ts'
@@ -102,14 +102,14 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
       scope.get(
         '/:source/stats',
         { config: { quiet: true } },
-        whileThere((request, _, signal) =>
+        abortOnDisconnect((request, _, signal) =>
           columnStats({ ...deps, database: deps.database.withSignal(signal) }, request),
         ),
       )
       scope.get(
         '/:source/:z/:x/:file',
         { config },
-        whileThere((request, reply, signal) => sendTile(deps, kept, request, reply, signal)),
+        abortOnDisconnect((request, reply, signal) => sendTile(deps, kept, request, reply, signal)),
       )
     },
     { prefix: '/vector/v1' },

@@ -25,7 +25,7 @@ import {
 import { OSM_ATTRIBUTION, OSM_COPYRIGHT, OSM_LICENCE } from './osm/licence.ts'
 import { tableNames } from './osm/names.ts'
 import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
-import { findRoom, limitsOf, type OsmRoom } from './osm/room.ts'
+import { memoryBudget, limitsOf, type OsmMemoryBudget } from './osm/memory-budget.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
 import { emptyTables } from './empty-tables.ts'
@@ -168,7 +168,7 @@ async function loadAnew(
 ): Promise<Loaded> {
   const { database } = context.project
   const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
-  const room = await findRoom(reader, settings, context.workdir, context.signal)
+  const room = await memoryBudget(reader, settings, context.workdir, context.signal)
   await context.checkpoint.clear()
   await createImportTables(database, targets)
   const { header, tables, counts } = await load(reader, aoi, input, targets, room, context)
@@ -183,7 +183,7 @@ async function load(
   aoi: Aoi,
   input: OsmImportArea,
   targets: readonly Target[],
-  room: OsmRoom,
+  room: OsmMemoryBudget,
   context: JobContext,
 ): Promise<ImportResult> {
   const { signal } = context

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import type { GuardedFetch } from '@terrane/service'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Geocoder, Pace } from './geocoder.ts'
+import { Geocoder, RequestInterval } from './geocoder.ts'
 
 const outline = { type: 'Polygon', coordinates: [[[0, 0], [1, 0], [0, 1], [0, 0]]] } // prettier-ignore
 const town = { display_name: 'Town', osm_type: 'way', osm_id: 7, geojson: outline }
 const { signal } = new AbortController()
-const noPace = new Pace(0)
+const noInterval = new RequestInterval(0)
 
 let cacheFolder: string
 let asked: string[]
@@ -37,7 +37,7 @@ const down: GuardedFetch = (url) => {
 }
 
 function find(fetch: GuardedFetch, query = 'Town'): ReturnType<Geocoder['find']> {
-  const geocoder = new Geocoder({ url: 'https://geocoder.example/search?key=1', cacheFolder }, noPace)
+  const geocoder = new Geocoder({ url: 'https://geocoder.example/search?key=1', cacheFolder }, noInterval)
   return geocoder.find({ query, path: '/placeQuery', fetch, signal })
 }
 
@@ -91,28 +91,28 @@ test('no place, and places without an outline, are told apart', async () => {
 test('turns are a second apart, however many come at once', async () => {
   const waits: number[] = []
   let now = 5000
-  const pace = new Pace(
+  const interval = new RequestInterval(
     1000,
     () => now,
     (ms) => Promise.resolve(waits.push(ms)),
   )
-  await Promise.all([pace.turn(signal), pace.turn(signal), pace.turn(signal)])
+  await Promise.all([interval.turn(signal), interval.turn(signal), interval.turn(signal)])
   now += 2500
-  await pace.turn(signal)
+  await interval.turn(signal)
   now += 4000
-  await pace.turn(signal)
+  await interval.turn(signal)
   expect(waits).toEqual([1000, 2000, 500])
 })
 
 test('a turn that is too far away is refused, and takes none', async () => {
   const waits: number[] = []
-  const pace = new Pace(
+  const interval = new RequestInterval(
     1000,
     () => 0,
     async (ms) => waits.push(ms),
   )
-  await Promise.all([pace.turn(signal), pace.turn(signal), pace.turn(signal)])
-  await expect(pace.turn(signal, 2000)).rejects.toMatchObject({ code: 'GEOCODER_BUSY', retryable: true })
-  await pace.turn(signal, 3000)
+  await Promise.all([interval.turn(signal), interval.turn(signal), interval.turn(signal)])
+  await expect(interval.turn(signal, 2000)).rejects.toMatchObject({ code: 'GEOCODER_BUSY', retryable: true })
+  await interval.turn(signal, 3000)
   expect(waits).toEqual([1000, 2000, 3000])
 })

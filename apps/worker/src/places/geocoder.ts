@@ -42,11 +42,11 @@ const RESULTS = 10
 /** Looks places up, one request a second at most, and keeps what it found. */
 export class Geocoder {
   readonly #settings: GeocoderSettings
-  readonly #pace: Pace
+  readonly #interval: RequestInterval
 
-  constructor(settings: GeocoderSettings, pace = new Pace(INTERVAL_MS)) {
+  constructor(settings: GeocoderSettings, interval = new RequestInterval(INTERVAL_MS)) {
     this.#settings = settings
-    this.#pace = pace
+    this.#interval = interval
   }
 
   /** @throws GEOCODER_OFF */
@@ -67,7 +67,7 @@ export class Geocoder {
     const kept = await readKept(file)
     if (kept && Date.now() - kept.askedAt < MAX_AGE_MS) return kept.place
     try {
-      await this.#pace.turn(signal, waitMs)
+      await this.#interval.turn(signal, waitMs)
       const results = await ask(url, fetch, signal)
       const place = results.map(readPlace).find((found) => found !== null)
       if (!place) throw placeNotFound({ query, path, results: results.length })
@@ -94,7 +94,7 @@ export class Geocoder {
 }
 
 /** Spaces requests by this interval. */
-export class Pace {
+export class RequestInterval {
   readonly #intervalMs: number
   readonly #now: () => number
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<unknown>

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { TerraneError } from '@terrane/core'
 import type { OnProgress } from '@terrane/core'
-import { Breather } from './breather.ts'
+import { Yielder } from './yielder.ts'
 import { noFeatures } from './errors.ts'
 import type { FeatureBatch } from './features/feature-batch.ts'
 import { FeatureIntake, type IntakeStats } from './features/feature-intake.ts'
@@ -82,7 +82,7 @@ export async function buildPmtiles(batches: AsyncIterable<FeatureBatch>, options
     options,
     openScratch: options.openScratch ?? scratchIn(options.workDirectory ?? tmpdir()),
     memory: options.memoryBytes ?? DEFAULT_MEMORY_BYTES,
-    breather: new Breather(options.signal),
+    yielder: new Yielder(options.signal),
   }
   using features = new RecordLog(run.openScratch, run.memory / 4)
   const stats = await readFeatures(run, batches, features)
@@ -104,7 +104,7 @@ export interface Run {
   readonly options: TilerOptions
   readonly openScratch: OpenScratch
   readonly memory: number
-  readonly breather: Breather
+  readonly yielder: Yielder
 }
 
 /** Reads all features and stores them in the order of a Hilbert curve. */
@@ -118,7 +118,7 @@ async function readFeatures(run: Run, batches: AsyncIterable<FeatureBatch>, feat
     intake.add(batch)
     rows += batch.geometryEnds.length
     onProgress?.({ phase: 'read', done: rows, total: null, unit: 'features' })
-    if (run.breather.isDue()) await run.breather.breathe()
+    if (run.yielder.isDue()) await run.yielder.yield()
   }
   const stats = intake.stats()
   if (stats.features === 0) throw noFeatures({ skipped: stats.skipped })
@@ -141,7 +141,7 @@ async function readFeatures(run: Run, batches: AsyncIterable<FeatureBatch>, feat
     if (isSample && before >= 0 && before !== sorted.key)
       stats.layers[layer]!.spacing.add(distanceOf(before, sorted.key))
     last[layer] = sorted.key
-    if (run.breather.isDue()) await run.breather.breathe()
+    if (run.yielder.isDue()) await run.yielder.yield()
   }
   return stats
 }

@@ -105,13 +105,13 @@ async function cutFeatures(
       shapes.cut(shape, address, vertices)
       vertices += shape.size
     }
-    if (!run.breather.isDue()) continue
+    if (!run.yielder.isDue()) continue
     onProgress?.({ phase: 'cut', done, total: stats.records, unit: 'features' })
-    await run.breather.breathe()
+    await run.yielder.yield()
   }
   for (const [i, { points }] of cutters.entries()) {
     points.finish(clusters[i]!)
-    await run.breather.breathe()
+    await run.yielder.yield()
   }
 }
 
@@ -161,9 +161,9 @@ async function encodeTiles(
       await writer.add(tileId, tile, mayBeTooLarge ? shrink : null)
     }
     done++
-    if (!run.breather.isDue()) continue
+    if (!run.yielder.isDue()) continue
     onProgress?.({ phase: 'encode', done, total: null, unit: 'tiles' })
-    await run.breather.breathe()
+    await run.yielder.yield()
   }
   await writer.finish()
   return dropped

@@ -5,7 +5,7 @@ import { filterTags, type FeatureSource, type OsmFilter } from '@terrane/embeddi
 import { coverageWarnings } from '../osm/coverage.ts'
 import { OSM_ATTRIBUTION, OSM_LICENCE } from '../osm/licence.ts'
 import { checkOsmSource, obtainOsm } from '../osm/obtain.ts'
-import { findRoom } from '../osm/room.ts'
+import { memoryBudget } from '../osm/memory-budget.ts'
 import type { OsmImportSettings } from '../osm/settings.ts'
 import type { JobContext, Project } from '../task.ts'
 import { dumpTables, findImportedTables, holdEverything } from './imported-tables.ts'
@@ -49,7 +49,7 @@ export async function obtainFeatures(
   if (requested?.kind === 'tables') return fromTables(requested.prefix, aoi, filter, context)
   const { reader, path, source: origin, coverage } = await obtainOsm(requested, aoi, settings, context)
   const { timestamp } = await reader.header(context.signal)
-  const room = await findRoom(reader, settings, context.workdir, context.signal)
+  const room = await memoryBudget(reader, settings, context.workdir, context.signal)
   const options: OsmFeatureOptions = { path, area: aoi.given, filter, room }
   return {
     source: { module: moduleUrl('./osm-features.worker.ts'), options },

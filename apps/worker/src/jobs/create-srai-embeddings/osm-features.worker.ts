@@ -26,7 +26,7 @@ import {
   type OsmFeature,
   type ReadFeaturesResult,
 } from '@terrane/osm'
-import { limitsOf, type OsmRoom } from '../osm/room.ts'
+import { limitsOf, type OsmMemoryBudget } from '../osm/memory-budget.ts'
 
 /** What the thread of a region run is told of an OSM file. */
 export interface OsmFeatureOptions {
@@ -34,7 +34,7 @@ export interface OsmFeatureOptions {
   /** Features that touch it are read. */
   readonly area: readonly (readonly Ring[])[]
   readonly filter: OsmFilter
-  readonly room: OsmRoom
+  readonly room: OsmMemoryBudget
 }
 
 /** Features that may wait to be counted before reading pauses. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { bytesSource, PbfReader, type OsmReader } from '@terrane/osm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findRoom } from './room.ts'
+import { memoryBudget } from './memory-budget.ts'
 import type { OsmImportSettings } from './settings.ts'
 
 let folder: string
@@ -20,7 +20,7 @@ function roomFor(nodes: number | null, settings: { maxNodes?: number; memoryByte
   reader.estimateNodes = () => Promise.resolve(nodes)
   const all = { maxNodes: Infinity, memoryBytes: MEMORY, ...settings }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is asked for
-  return findRoom(reader, all as OsmImportSettings, folder, signal)
+  return memoryBudget(reader, all as OsmImportSettings, folder, signal)
 }
 
 test('a file that fits into memory or on the disk has room', async () => {

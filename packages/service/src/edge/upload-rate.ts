@@ -4,25 +4,25 @@ import { bodyTooSlow } from '../errors.ts'
 import type { Http } from '../http.ts'
 
 /** Minimum upload rate of a request body. */
-export interface Pace {
+export interface UploadRate {
   readonly everyMs: number
   readonly leastBytes: number
 }
 
 /** The slowest upload that is still accepted: 1,024 bytes in 10 seconds. */
-export const PACE: Pace = { everyMs: 10_000, leastBytes: 1024 }
+export const MIN_UPLOAD_RATE: UploadRate = { everyMs: 10_000, leastBytes: 1024 }
 
 /**
  * Ends requests whose bodies drip: in every interval in which the server waits for more, a least number of bytes has to
  * come. Uploads of any length stay possible, and a slow server ends no upload.
  */
-export function keepPace(app: Http, pace: Pace): void {
+export function requireUploadRate(app: Http, rate: UploadRate): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
-    if (!raw.complete && hasBody(raw)) watch(raw, reply, pace)
+    if (!raw.complete && hasBody(raw)) watch(raw, reply, rate)
   })
 }
 
-function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes }: Pace): void {
+function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes }: UploadRate): void {
   const { socket } = raw
   let before = socket.bytesRead
   const timer = setInterval(() => {

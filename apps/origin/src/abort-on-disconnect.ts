@@ -3,7 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 type Handler = (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal) => Promise<unknown>
 
 /** Aborts the work of a request when its client disconnects. */
-export function whileThere(handler: Handler): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+export function abortOnDisconnect(
+  handler: Handler,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
   return async (request, reply) => {
     const gone = new AbortController()
     reply.raw.once('close', () => {

@@ -8,7 +8,7 @@ const NO_AUTH = {
 } as const
 
 /** Answers 501 for `/auth/v1`, which supabase-js shows as the message; without it `auth.signUp` says "Failed to fetch". */
-export function authWords(app: Http): void {
+export function authNotOffered(app: Http): void {
   app.all('/auth/v1/*', { config: { quiet: true } }, (_request, reply) =>
     reply.code(501).header('x-error-code', NO_AUTH.code).send(NO_AUTH),
   )

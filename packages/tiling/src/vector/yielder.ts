@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 const TURN_MS = 25
 
 /** Lets other work of the process run from time to time during long computations, and ends them when they are aborted. */
-export class Breather {
+export class Yielder {
   readonly #signal: AbortSignal | undefined
   #turnEnds = performance.now() + TURN_MS
 
@@ -11,13 +11,13 @@ export class Breather {
     this.#signal = signal
   }
 
-  /** Whether it is time to `breathe`. */
+  /** Whether it is time to `yield`. */
   isDue(): boolean {
     return performance.now() >= this.#turnEnds
   }
 
   /** @throws the reason of the signal */
-  async breathe(): Promise<void> {
+  async yield(): Promise<void> {
     await setImmediate()
     this.#signal?.throwIfAborted()
     this.#turnEnds = performance.now() + TURN_MS

@@ -7,7 +7,7 @@ import { tooManyNodes } from './errors.ts'
 import type { OsmImportSettings } from './settings.ts'
 
 /** What a job may take to read a file; plain data, for a thread may be the one that reads. */
-export interface OsmRoom {
+export interface OsmMemoryBudget {
   readonly maxNodes: number
   /** As the file's blobs tell; 0 where they do not. */
   readonly expectedNodes: number
@@ -25,12 +25,12 @@ const MEMORY_SHARE = 0.5
  * @param folder the job's own, within the work folder
  * @throws OSM_TOO_LARGE beyond the operator's limit, DISK_FULL where what memory does not hold does not fit on the disk
  */
-export async function findRoom(
+export async function memoryBudget(
   reader: OsmReader,
   { maxNodes, memoryBytes: set }: OsmImportSettings,
   folder: string,
   signal: AbortSignal,
-): Promise<OsmRoom> {
+): Promise<OsmMemoryBudget> {
   const nodes = (await reader.estimateNodes(signal)) ?? 0
   if (nodes > maxNodes) throw tooManyNodes({ nodes, limit: maxNodes })
   const memoryBytes = set ?? Math.floor(process.availableMemory() * MEMORY_SHARE)
@@ -46,6 +46,6 @@ export async function findRoom(
 }
 
 /** The same as the reader takes it. */
-export function limitsOf({ maxNodes, expectedNodes, memoryBytes, folder }: OsmRoom): NodeLimits {
+export function limitsOf({ maxNodes, expectedNodes, memoryBytes, folder }: OsmMemoryBudget): NodeLimits {
   return { maxNodes, expectedNodes, spill: { memoryBytes, openScratch: scratchIn(folder) } }
 }

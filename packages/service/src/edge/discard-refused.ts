@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http } from '../http.ts'
-import { hasBody } from './pace.ts'
+import { hasBody } from './upload-rate.ts'
 
 /** Maximum time in milliseconds for which the rest of a refused body is read and dropped, ... */
 const LONGEST_MS = 30_000
