@@ -34,6 +34,7 @@ const LINES = [
   'archive 1',
   'parquet 1 true',
   'regions 1',
+  'visits 1',
 ]
 
 /** Tiles and values of all batches: how many batches there are depends on the number of threads. */
