@@ -3,7 +3,7 @@ import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { bundleBrowser } from './bundle-browser.ts'
-import { bundleThread, withTexts } from './bundle-thread.ts'
+import { bundleThread, withTexts, withThreads } from './bundle-thread.ts'
 
 // Builds the package of the working directory for npm, into `dist`: its `prepack` script. Within the repository nothing
 // is built; what is written here exists in tarballs only.
@@ -13,7 +13,6 @@ import { bundleThread, withTexts } from './bundle-thread.ts'
 // Node: a text as a string, a worker thread as its whole program.
 const folder = process.cwd()
 const dist = join(folder, 'dist')
-const THREAD = /new URL\('\.\/([\w.-]+)\.ts', import\.meta\.url\)/g
 
 await rm(dist, { recursive: true, force: true })
 await compile()
@@ -66,27 +65,19 @@ function withJsSpecifiers(declarations: string): string {
 async function makeWhole(file: string): Promise<void> {
   const path = join(dist, file)
   const source = resolve(folder, 'src', file)
-  let code = await readFile(path, 'utf8')
-  const { text, assets } = withTexts(code, '.js')
-  code = text
+  const { text: code, assets } = withTexts(await readFile(path, 'utf8'), '.js')
   for (const asset of assets) {
     const content = await readFile(resolve(dirname(source), asset), 'utf8')
     await writeFile(resolve(dirname(path), `${asset}.js`), `export default ${JSON.stringify(content)}\n`)
   }
-  const threads = new Set(Array.from(code.matchAll(THREAD), ([, name]) => name!))
-  for (const name of threads) {
+  const { code: whole, names } = withThreads(code, 'import.meta.url')
+  for (const name of names) {
     const bundle = await bundleThread(resolve(dirname(source), `${name}.ts`))
     await writeFile(resolve(dirname(path), `${name}.inline.js`), bundle)
   }
-  code = code.replace(THREAD, (_, name: string) => `${identifierOf(name)}(import.meta.url)`)
-  for (const name of threads) code = `import ${identifierOf(name)} from './${name}.inline.js';\n${code}`
-  const left = /new URL\([^)]*import\.meta\.url\)/.exec(code)
+  const left = /new URL\([^)]*import\.meta\.url\)/.exec(whole)
   if (left !== null) throw new Error(`${file}: ${left[0]} would be missing from a bundle`)
-  await writeFile(path, code)
-}
-
-function identifierOf(name: string): string {
-  return `inline_${name.replace(/\W/g, '_')}`
+  await writeFile(path, whole)
 }
 
 async function edit(path: string, change: (text: string) => string): Promise<void> {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 /** Packages of native code or WebAssembly: a thread takes them from where the program that starts it finds them. */
@@ -9,8 +9,13 @@ const INSTALLED = new Set([
   'lerc',
   'koffi',
   '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs',
+  '@electric-sql/pglite',
+  '@electric-sql/pglite-pgvector',
+  '@electric-sql/pglite-postgis',
 ])
 
+/** The address of a worker thread, as a module names it. */
+const THREAD = /new URL\('\.\/([\w.-]+)\.ts', import\.meta\.url\)/g
 const TEXT = /readFileSync\(new URL\('\.\/([\w.-]+)', import\.meta\.url\), 'utf8'\)/g
 
 /**
@@ -38,7 +43,7 @@ export async function bundleThread(entry: string): Promise<string> {
     legalComments: 'none',
     minifyWhitespace: true,
     loader: { '.tsv': 'text' },
-    plugins: [installed, texts],
+    plugins: [installed, texts, threads],
   })
   const code = result.outputFiles[0]!.text
   const name = `//# sourceURL=terrane-${basename(entry, '.ts')}.js`
@@ -75,6 +80,36 @@ export const texts: Plugin = {
       loader: 'ts',
     }))
   },
+}
+
+/** A thread that another thread starts, inside that one's bundle. Elsewhere threads import the module that starts themselves. */
+const threads: Plugin = {
+  name: 'threads of threads',
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/pglite-server\/src\/engine\/engine\.ts$/ }, async ({ path }) => {
+      const { code, names } = withThreads(await readFile(path, 'utf8'), '__base')
+      return names.length === 0 ? null : { contents: code, loader: 'ts' }
+    })
+    bundle.onResolve({ filter: /\.inline\.js$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path.replace(/\.inline\.js$/, '.ts')),
+      namespace: 'thread',
+    }))
+    bundle.onLoad({ filter: /./, namespace: 'thread' }, async ({ path }) => ({
+      contents: await bundleThread(path),
+      resolveDir: dirname(path),
+    }))
+  },
+}
+
+/** Code that imports the threads that it would start from its own folder, and the threads' names. `base` is an expression. */
+export function withThreads(code: string, base: string): { readonly code: string; readonly names: readonly string[] } {
+  const names = [...new Set(Array.from(code.matchAll(THREAD), ([, name]) => name!))]
+  const imports = names.map((name) => `import ${threadOf(name)} from './${name}.inline.js';\n`).join('')
+  return { code: imports + code.replace(THREAD, (_, name: string) => `${threadOf(name)}(${base})`), names }
+}
+
+function threadOf(name: string): string {
+  return `inline_${name.replace(/\W/g, '_')}`
 }
 
 function textOf(name: string): string {

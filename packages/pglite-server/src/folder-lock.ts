@@ -5,10 +5,13 @@ import { DatabaseSync } from 'node:sqlite'
 const SQLITE_BUSY = 5
 
 /**
- * Takes a data folder for this process; null when another has it. Two servers on one folder destroy what is in it.
+ * Locks a data folder for this process; null when another process has it. Two servers on one folder destroy its data.
  *
- * The lock is the one that SQLite holds on a file beside the folder: the operating system lets go of it when the process
- * ends, however it ends, so that none is ever left behind.
+ * SQLite locks a file beside the folder. The operating system releases the lock when the process ends, also by a crash.
+ *
+ * @example
+ *   using lock = lockFolder('data/pglite')
+ *   if (lock === null) throw new Error('another process has the folder')
  */
 export function lockFolder(dataDir: string): Disposable | null {
   mkdirSync(dirname(dataDir), { recursive: true })

@@ -35,6 +35,7 @@ const LINES = [
   'parquet 1 true',
   'regions 1',
   'bundler hello world',
+  'visits 1',
 ]
 
 /** Tiles and values of all batches: how many batches there are depends on the number of threads. */

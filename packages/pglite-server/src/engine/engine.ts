@@ -1,6 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import type { InterruptWords } from './shared-memory.ts'
-import type { SyncMode } from './synced-files.ts'
+
+/**
+ * When the disk has what was committed. `commit`: before it is acknowledged. `soon`: 0.2 s later at most, and before
+ * anything that relies on it, so that a power cut may cost the last commits and never harms the others.
+ *
+ * @example
+ *   const sync: SyncMode = 'commit'
+ */
+export type SyncMode = 'commit' | 'soon'
 
 /** Where the engine takes its data from. */
 export interface EngineSource {

@@ -1,12 +1,7 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Extension } from '@electric-sql/pglite'
-
-/**
- * When the disk has what was committed. `commit`: before it is acknowledged. `soon`: {@link SOON_MS} later at most, and before
- * anything that relies on it, so that a power cut may cost the last commits and never harms the others.
- */
-export type SyncMode = 'commit' | 'soon'
+import type { SyncMode } from './engine.ts'
 
 /** An open file or folder of Emscripten's file system on that of the machine. */
 interface OpenFile {
@@ -32,6 +27,7 @@ interface EngineOptions {
   readonly preRun?: readonly ((module: { readonly FS: { readonly filesystems: { NODEFS: MachineFiles } } }) => void)[]
 }
 
+/** See {@link SyncMode}. */
 const SOON_MS = 200
 
 /** Settings of a server whose `fsync` counts. Its build has an empty `fdatasync`, and passes `fsync` on. */

@@ -1,12 +1,17 @@
 import type { Client, Unit } from './client.ts'
 
-/** How long silent clients and deaf statements may keep the others waiting, in milliseconds. */
+/**
+ * Timeouts of clients that hold the session, in milliseconds.
+ *
+ * @example
+ *   const limits: Partial<SessionLimits> = { idleInTransactionMs: 10_000 }
+ */
 export interface SessionLimits {
-  /** With a transaction open. */
+  /** Idle time in an open transaction while others wait; 30 s by default. */
   readonly idleInTransactionMs: number
-  /** With what only one session can have: temporary tables, PREPARE, cursors WITH HOLD, advisory locks. */
+  /** Idle time of a client with temporary tables, PREPARE, cursors WITH HOLD or advisory locks while others wait; 5 s by default. */
   readonly idleHoldingMs: number
-  /** A statement that was stopped and goes on; then the engine itself is given up, unless its data are only in memory. */
+  /** Time from an interrupt to the end of the engine when the statement goes on; 10 s by default. Data in memory keep their engine. */
   readonly stuckMs: number
 }
 

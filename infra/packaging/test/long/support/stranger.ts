@@ -18,9 +18,19 @@ const ROOT = resolve(import.meta.dirname, '../../../../..')
 const PEERS = join(ROOT, 'infra/peers/packing')
 
 /** Published packages, dependencies first. */
-export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'embeddings', 'routing', 'bundler', 'client'] as const
+export const PACKAGES = [
+  'core',
+  'contracts',
+  'osm',
+  'tiling',
+  'embeddings',
+  'routing',
+  'bundler',
+  'client',
+  'pglite-server',
+] as const
 
-/** Native packages and WebAssembly, which a bundle leaves in node_modules. */
+/** Native packages, WebAssembly and a driver with optional native parts, which a bundle leaves in node_modules. */
 export const NATIVE = [
   'sharp',
   'onnxruntime-node',
@@ -28,7 +38,10 @@ export const NATIVE = [
   '@cornerstonejs/codec-libjpeg-turbo-8bit',
   'esbuild',
   'oxc-parser',
+  'pg',
 ]
+/** What examples of READMEs import beside the packages. */
+const DRIVER = ['pg@8.23.1', '@types/pg@8.23.1']
 
 /** A compiler, two bundlers, two checkers and an older Node, of fixed versions. Null when they cannot be installed. */
 export function installTools(): string | null {
@@ -46,7 +59,7 @@ export function installPackages(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'terrane-stranger-'))
   const tarballs = PACKAGES.map((name) => pack(name, folder))
   writeFileSync(join(folder, 'package.json'), '{ "name": "stranger", "private": true, "type": "module" }\n')
-  if (npmInstall(folder, tarballs)) return folder
+  if (npmInstall(folder, [...tarballs, ...DRIVER])) return folder
   rmSync(folder, { recursive: true })
   return null
 }
