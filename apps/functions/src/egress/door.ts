@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import type { FunctionVersion } from '../function-version.ts'
 import type { GatewayDoor } from '../pool/factory.ts'
 import type { Instance } from '../pool/instance.ts'
-import type { Call } from '../pool/presence.ts'
+import type { Call } from '../pool/active-calls.ts'
 import { openSockets, type SocketsOptions } from './sockets.ts'
 
 /** A request of a function, with the host's knowledge of its origin. */

@@ -13,7 +13,7 @@ const RANKS: Readonly<Record<Role, Caller['rank']>> = {
   services: 'none',
   operator: 'none',
 }
-const NOBODY: Caller = { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
+const ANONYMOUS: Caller = { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
 
 /** Time for which a result is cached. A revoked key stops working after this and the keyring's own cache time. */
 const REUSE_MS = 10_000
@@ -58,12 +58,12 @@ function identifyAny(identify: Identify, headers: IncomingHttpHeaders): Caller |
   const otherwise = async (error: unknown): Promise<Caller> => {
     if (notAuthenticated(error) === null) throw error
     const { apikey, authorization } = headers
-    if (authorization === undefined || apikey === undefined) return NOBODY
+    if (authorization === undefined || apikey === undefined) return ANONYMOUS
     const caller = await identifyAny(identify, { apikey })
-    if (caller !== NOBODY) return caller
+    if (caller !== ANONYMOUS) return caller
     // A key of the service role is kept from the function whatever stands beside it.
     const { serviceHeaders } = await identifyAny(identify, { authorization })
-    return serviceHeaders.length === 0 ? NOBODY : { ...NOBODY, serviceHeaders }
+    return serviceHeaders.length === 0 ? ANONYMOUS : { ...ANONYMOUS, serviceHeaders }
   }
   try {
     const caller = identify(headers)
@@ -77,7 +77,7 @@ function identification(verifierOf: (project: string) => Verify, limits: RateLim
   const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
   return (project: string, headers: IncomingHttpHeaders, address: string): Caller | Promise<Caller> => {
     const { apikey, authorization } = headers
-    if (apikey === undefined && authorization === undefined) return NOBODY
+    if (apikey === undefined && authorization === undefined) return ANONYMOUS
     const key = `${project}\n${String(apikey)}\n${authorization ?? ''}`
     const now = Date.now()
     const found = known.get(key)
@@ -91,7 +91,7 @@ function identification(verifierOf: (project: string) => Verify, limits: RateLim
     }
     const verify = () => authenticateEither(credentials, verifyOne)
     return limits.verify(address, key, verify).then((principal) => {
-      if (!principal) return NOBODY
+      if (!principal) return ANONYMOUS
       const caller: Caller = {
         rank: RANKS[principal.role],
         claims: encodeURIComponent(JSON.stringify(principal.claims)),

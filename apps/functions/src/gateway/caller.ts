@@ -20,7 +20,7 @@ export function bearerOf(authorization: string | null): string | null {
 /**
  * Verifies the credentials of a request to a project; synchronously when the result is cached.
  *
- * @param needed by the function; for `none`, credentials that are not the project's are the function's to judge, and the
+ * @param needed by the function; for `none`, credentials that are not the project's are left to the function, and the
  * caller is of rank `none`
  * @throws an error with `code` UNAUTHORIZED or RATE_LIMITED and a message for the caller
  */

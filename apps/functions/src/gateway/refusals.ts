@@ -1,5 +1,5 @@
 import { methodsOf, type Policy } from '../policy.ts'
-import type { ExitReason } from '../pool/instance.ts'
+import type { ExitReason } from '../pool/exit.ts'
 import type { Refusal } from '../pool/pool.ts'
 import type { Caller } from './caller.ts'
 import { MAX_DEPTH } from './depth.ts'

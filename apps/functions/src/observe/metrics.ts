@@ -3,7 +3,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
 import type { Invocation } from '../gateway/invocation/invocation.ts'
 import type { Capacity } from '../pool/capacity.ts'
-import type { Exit } from '../pool/instance.ts'
+import type { Exit } from '../pool/exit.ts'
 
 /** The Prometheus metrics of the functions host. */
 export class FunctionMetrics {

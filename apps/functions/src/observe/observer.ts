@@ -1,7 +1,7 @@
 import type { FunctionVersion } from '../function-version.ts'
 import type { FunctionEvents } from '../functions.ts'
 import type { Invocation } from '../gateway/invocation/invocation.ts'
-import type { ExitReason } from '../pool/instance.ts'
+import type { ExitReason } from '../pool/exit.ts'
 import type { FunctionLine } from '../pool/output.ts'
 import type { LogBook } from './log-book.ts'
 import type { FunctionMetrics } from './metrics.ts'

@@ -49,6 +49,6 @@ export class Capacity {
 }
 
 function isBefore(a: Instance, b: Instance): boolean {
-  if ((a.doom === null) !== (b.doom === null)) return a.doom !== null
+  if ((a.exitReason === null) !== (b.exitReason === null)) return a.exitReason !== null
   return a.usedAt < b.usedAt
 }

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { NEW_BORN, judge, stoodStill, type Verdict } from './health.ts'
+import { NEW_INSTANCE, checkHealth, stoodStill, type Verdict } from './health.ts'
 
 /** Looks once a second at an instance that uses this share of a core. */
 function watch(
   shares: readonly number[],
   facts: { working?: boolean; privateMb?: number; startCpu?: number } = {},
 ): Verdict[] {
-  let health = NEW_BORN
+  let health = NEW_INSTANCE
   let cpuSeconds = facts.startCpu ?? 0
   return shares.map((share, i) => {
     cpuSeconds += share
     const usage = { cpuSeconds, privateMb: facts.privateMb ?? 50 }
-    const judged = judge(health, usage, { memoryMb: 128, working: facts.working ?? false, now: (i + 1) * 1000 })
+    const judged = checkHealth(health, usage, { memoryMb: 128, working: facts.working ?? false, now: (i + 1) * 1000 })
     health = judged.health
     return judged.verdict
   })
@@ -38,13 +38,15 @@ test('memory beyond the budget and the runtime ends it at the first look; half a
   expect(watch([0], { privateMb: 168 })).toEqual(['fine'])
   expect(watch([0], { privateMb: 168.1 })).toEqual(['memory'])
   expect(watch([0, 0], { startCpu: 1800 })).toEqual(['fine', 'fine'])
-  expect(watch([1], { startCpu: 1800 })).toEqual(['worn'])
+  expect(watch([1], { startCpu: 1800 })).toEqual(['recycle'])
 })
 
 test('two looks within a second compare nothing', () => {
   const usage = { cpuSeconds: 5, privateMb: 1 }
-  const { health } = judge(NEW_BORN, usage, { memoryMb: 128, working: false, now: 1000 })
-  expect(judge(health, { ...usage, cpuSeconds: 6 }, { memoryMb: 128, working: false, now: 1500 }).health).toBe(health)
+  const { health } = checkHealth(NEW_INSTANCE, usage, { memoryMb: 128, working: false, now: 1000 })
+  expect(checkHealth(health, { ...usage, cpuSeconds: 6 }, { memoryMb: 128, working: false, now: 1500 }).health).toBe(
+    health,
+  )
 })
 
 test('an event loop stands still while it computes by CPU time, while it waits by all of the time, and not while it is stopped', () => {

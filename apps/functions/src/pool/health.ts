@@ -11,9 +11,9 @@ export interface Health {
   readonly busyLooks: number
 }
 
-export type Verdict = 'fine' | 'memory' | 'idle_cpu' | 'worn'
+export type Verdict = 'fine' | 'memory' | 'idle_cpu' | 'recycle'
 
-export const NEW_BORN: Health = { sampledAt: 0, cpuSeconds: 0, busy: false, busyLooks: 0 }
+export const NEW_INSTANCE: Health = { sampledAt: 0, cpuSeconds: 0, busy: false, busyLooks: 0 }
 
 /** Least time between two comparisons of CPU time, in milliseconds. */
 export const SAMPLE_MS = 1000
@@ -46,7 +46,7 @@ export function stoodStill(before: Usage | null, now: Usage | null, passedMs: nu
  *
  * @param working whether a request or background work is in it
  */
-export function judge(
+export function checkHealth(
   before: Health,
   { cpuSeconds, privateMb }: Pick<Usage, 'cpuSeconds' | 'privateMb'>,
   { memoryMb, working, now }: { readonly memoryMb: number; readonly working: boolean; readonly now: number },
@@ -59,5 +59,5 @@ export function judge(
   const busyLooks = busy && !working ? before.busyLooks + 1 : 0
   const health = { sampledAt: now, cpuSeconds, busy, busyLooks }
   if (busyLooks >= IDLE_CPU_LOOKS) return { health, verdict: 'idle_cpu' }
-  return { health, verdict: cpuSeconds > REPLACE_AFTER_CPU_SECONDS ? 'worn' : 'fine' }
+  return { health, verdict: cpuSeconds > REPLACE_AFTER_CPU_SECONDS ? 'recycle' : 'fine' }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Capacity } from './capacity.ts'
-import { BootFailure, type Exit, type ExitReason, type Instance } from './instance.ts'
+import { BootFailure, type Exit, type ExitReason } from './exit.ts'
+import type { Instance } from './instance.ts'
 import { Pool, type Refusal, type Waiter } from './pool.ts'
 
 /** A fake process: ready on request, dead when killed. */
@@ -28,19 +29,19 @@ class FakeInstance {
   probe() {
     this.probes++
   }
-  doom: ExitReason | null = null
+  exitReason: ExitReason | null = null
   isKilled = false
   /** Whether it takes time to end when it is dismissed. */
   lingers = false
   dismiss(reason: ExitReason) {
     if (!this.lingers) return this.kill(reason)
     this.accepting = false
-    this.doom = reason
+    this.exitReason = reason
   }
   kill(reason: ExitReason) {
     this.accepting = false
     this.isKilled = true
-    this.doom ??= reason
+    this.exitReason ??= reason
     this.#ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
   }
 }
@@ -208,10 +209,10 @@ test('an instance that finishes its last calls is replaced meanwhile', async () 
   const next = ask().outcome
   await settle()
   expect([made.length, next.instance]).toEqual([2, made[1]])
-  expect(made[0]!.doom).toBeNull()
+  expect(made[0]!.exitReason).toBeNull()
   release(made[0]!)
   pool.check(performance.now(), 0)
-  expect([made[0]!.doom, made[1]!.doom]).toEqual(['replaced', null])
+  expect([made[0]!.exitReason, made[1]!.exitReason]).toEqual(['replaced', null])
 })
 
 test('idle instances end, but not below the minimum', async () => {
@@ -268,7 +269,7 @@ test('an instance that is told to end gives its place on the host before an idle
   const [leaving] = ending.made
   leaving!.lingers = true
   ending.pool.check(performance.now() + 1, 0)
-  expect([leaving!.doom, leaving!.isKilled, capacity.used]).toEqual(['idle', false, 2])
+  expect([leaving!.exitReason, leaving!.isKilled, capacity.used]).toEqual(['idle', false, 2])
   const wanting = makePool({ capacity })
   const { outcome } = wanting.ask()
   expect([leaving!.isKilled, idle.made[0]!.isKilled]).toEqual([true, false])

@@ -1,5 +1,6 @@
 import type { Capacity, Tenant } from './capacity.ts'
-import { BootFailure, type Exit, type Instance } from './instance.ts'
+import { BootFailure, type Exit } from './exit.ts'
+import type { Instance } from './instance.ts'
 
 /** Why a request got no instance; `late`: its time was over before one had started. `retryMs`: when to try again. */
 export interface Refusal {
@@ -123,7 +124,7 @@ export class Pool implements Tenant {
   spare(): Instance | null {
     // One that was killed has given its place away already.
     const unused = this.#instances.filter((instance) => !instance.working && !instance.isKilled)
-    const dismissed = unused.find(({ doom }) => doom !== null)
+    const dismissed = unused.find(({ exitReason }) => exitReason !== null)
     if (dismissed) return dismissed
     if (this.#queue.length > 0 || this.#staying <= this.#options.min) return null
     let oldest: Instance | null = null
@@ -170,7 +171,7 @@ export class Pool implements Tenant {
 
   /** Number of instances that are not about to end. Those that only finish their calls hold up no others. */
   get #staying(): number {
-    return this.#instances.filter(({ doom, retiring }) => doom === null && !retiring).length
+    return this.#instances.filter(({ exitReason, retiring }) => exitReason === null && !retiring).length
   }
 
   /** Number of further calls that the event loops of the instances allow. */

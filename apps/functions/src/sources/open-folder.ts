@@ -7,6 +7,7 @@ import type { LogBook } from '../observe/log-book.ts'
 import type { InstanceFactory } from '../pool/factory.ts'
 import type { Projects } from '../projects/project.ts'
 import { VersionStore } from '../version-store.ts'
+import type { FolderEvents } from './folder-context.ts'
 import { FolderSource } from './folder-source.ts'
 
 /** The folder of functions: the given one, or that in the folder of a Supabase project. */
@@ -30,30 +31,36 @@ export async function openFolder(
   const { projects, functions, factory, builder, logBook, checkTypes } = parts
   const project = projects.get(config.TERRANE_PROJECT_REF)
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
-  const subject = (name: string) => ({ project: project.id, name, version: 0 })
   const folder = new FolderSource({
     root: rootOf(resolve(config.TERRANE_FUNCTIONS_DIR)),
     project,
     ceilings: ceilingsOf(config),
     functions,
     builder,
-    checkTypes,
+    hasTypes: checkTypes,
     // Versions built here live as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),
-    onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
-    onTypes: ({ name }, { errors, unchecked }) => {
-      if (unchecked !== null) logBook.event('info', subject(name), 'types not looked at', { reason: unchecked })
-      for (const error of errors) logBook.event('warn', subject(name), 'type error', { error })
-    },
-    onIgnored: (name, variables) =>
-      logBook.event('warn', subject(name), 'variables of .env are left out: the host sets names like these', {
-        variables,
-      }),
-    onFailed: (name, error) => {
-      const { message, details, detail } = error as { message: string; details?: string; detail?: string }
-      logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })
-    },
+    events: eventsOf(project.id, logBook),
   })
   await folder.open()
   return folder
+}
+
+function eventsOf(project: string, logBook: LogBook): FolderEvents {
+  const subject = (name: string) => ({ project, name, version: 0 })
+  return {
+    built: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
+    types({ name }, { errors, unchecked }) {
+      if (unchecked !== null) logBook.event('info', subject(name), 'types not looked at', { reason: unchecked })
+      for (const error of errors) logBook.event('warn', subject(name), 'type error', { error })
+    },
+    ignored: (name, variables) =>
+      logBook.event('warn', subject(name), 'variables of .env are left out: the host sets names like these', {
+        variables,
+      }),
+    failed(name, error) {
+      const { message, details, detail } = error as { message: string; details?: string; detail?: string }
+      logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })
+    },
+  }
 }

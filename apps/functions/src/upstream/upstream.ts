@@ -5,7 +5,7 @@ import { InvalidResponse, ResponseReader, type Expected, type ResponseEvents } f
  * Why an exchange failed: nothing listens any more or no connection could be made (in both cases the request was not
  * sent), the peer closed it before the whole answer had come, or the answer is not HTTP.
  */
-export type UpstreamFailure = 'deaf' | 'unreachable' | 'closed' | 'invalid'
+export type UpstreamFailure = 'not_listening' | 'unreachable' | 'closed' | 'invalid'
 
 /** The caller's side of one exchange. After `onFail` nothing more is called; `onEnd` and `onFail` exclude each other. */
 export interface Exchange extends ResponseEvents {
@@ -29,7 +29,7 @@ export const SMALL_BODY = 16 * 1024
 const IDLE_MS = 4000
 
 /** What the system says when there is no listener; others mean that it, or this host, is busy. */
-const NOBODY: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
+const NO_LISTENER: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
 /** HTTP/1.1 connections to one unix socket, kept for the next request, never pipelined. */
 export class Upstream {
@@ -116,7 +116,10 @@ export class Connection {
     this.#socket.on('connect', () => (this.#connected = true))
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#socket.on('error', (error: NodeJS.ErrnoException) =>
-      this.fail(this.#connected ? 'closed' : NOBODY.has(error.code) ? 'deaf' : 'unreachable', error.message),
+      this.fail(
+        this.#connected ? 'closed' : NO_LISTENER.has(error.code) ? 'not_listening' : 'unreachable',
+        error.message,
+      ),
     )
     this.#socket.on('close', () => this.#gone())
   }

@@ -154,7 +154,7 @@ class World {
         events['end of the answer'] = over(() => exchange.onEnd())
       }
       if (this.counts.heads === 0) events['nobody is there'] = over(() => exchange.onFail('unreachable', ''))
-      if (this.counts.heads === 0) events['nobody listens'] = over(() => exchange.onFail('deaf', ''))
+      if (this.counts.heads === 0) events['nobody listens'] = over(() => exchange.onFail('not_listening', ''))
       events['broken'] = over(() => exchange.onFail('closed', ''))
       events['no HTTP'] = over(() => exchange.onFail('invalid', ''))
       events['time is up'] = () => this.invocation.expire()
@@ -185,8 +185,8 @@ class World {
       begin: () => this.counts.began++,
       prolong() {},
       end: () => this.counts.ended++,
-      replaceDeaf() {},
-      doom: random() < 0.5 ? 'memory' : null,
+      endUnreachable() {},
+      exitReason: random() < 0.5 ? 'memory' : null,
       exited: Promise.resolve({ reason: 'crashed' }),
       upstream: { send },
     } as unknown as Instance)

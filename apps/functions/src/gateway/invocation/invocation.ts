@@ -1,7 +1,8 @@
 import { discardRest, hasBody, switchingHead } from '@terrane/service'
 import type { Functions, LiveFunction } from '../../functions.ts'
-import type { Exit, Instance } from '../../pool/instance.ts'
-import type { Call } from '../../pool/presence.ts'
+import type { Exit } from '../../pool/exit.ts'
+import type { Instance } from '../../pool/instance.ts'
+import type { Call } from '../../pool/active-calls.ts'
 import type { Refusal, Waiter } from '../../pool/pool.ts'
 import { AFTER_SWITCH, type Connection, type Exchange, type UpstreamFailure } from '../../upstream/upstream.ts'
 import type { Admission, Admitted } from '../admission.ts'
@@ -14,7 +15,7 @@ import * as refusals from '../refusals.ts'
 import { Tunnel } from '../websocket/tunnel.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Bodies } from './bodies.ts'
-import { newsOf } from './news.ts'
+import { waitForExit } from './wait-for-exit.ts'
 import { RequestBody } from './request-body.ts'
 import { leads, type InvocationState } from './states.ts'
 
@@ -157,8 +158,8 @@ export class Invocation implements Exchange, Waiter, Call {
   onFail(failure: UpstreamFailure, detail: string): void {
     const instance = this.#instance!
     this.#leave(false)
-    if (failure === 'deaf') instance.replaceDeaf()
-    if ((failure === 'deaf' || failure === 'unreachable') && !this.#retried && this.#body.rewind()) {
+    if (failure === 'not_listening') instance.endUnreachable()
+    if ((failure === 'not_listening' || failure === 'unreachable') && !this.#retried && this.#body.rewind()) {
       // No byte was sent and the body is still here: another instance may take it.
       this.#retried = true
       return this.#acquire()
@@ -169,8 +170,8 @@ export class Invocation implements Exchange, Waiter, Call {
     }
     const broken = (reason: Exit['reason'] | null) =>
       this.#fail(refusals.broken(reason), { why: reason ?? 'broken', served: false })
-    if (instance.doom !== null) return broken(instance.doom)
-    void newsOf(instance).then((exit) => broken(exit?.reason ?? null))
+    if (instance.exitReason !== null) return broken(instance.exitReason)
+    void waitForExit(instance).then((exit) => broken(exit?.reason ?? null))
   }
 
   /** The watchdog's time limit has passed. */

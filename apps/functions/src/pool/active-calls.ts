@@ -15,7 +15,7 @@ export interface Call {
   expire(): void
 }
 
-interface Presence {
+interface ActiveCall {
   readonly call: Call
   answered: boolean
   /** Whether it has background work, according to the shim. */
@@ -28,10 +28,10 @@ interface Presence {
 const MOST_LEFT = 256
 
 /** The calls in an instance: until they are answered, and while their background work continues. */
-export class Presences {
+export class ActiveCalls {
   /** Requests that are not answered yet. */
   unanswered = 0
-  readonly #here = new Map<string, Presence>()
+  readonly #here = new Map<string, ActiveCall>()
   /** Request ids of the last ended calls: their output may arrive after their answer. */
   readonly #left = new LRUCache<string, string>({ max: MOST_LEFT })
   readonly #holdMs: number

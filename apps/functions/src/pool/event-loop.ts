@@ -1,0 +1,81 @@
+import { stoodStill } from './health.ts'
+import type { Usage } from './meter.ts'
+
+/** Stall of the event loop, in milliseconds, from which an instance is busy and gets no further calls until it answers. */
+const BUSY_MS = 50
+
+/** The event loop of an instance, as its answers to pings show it. */
+export class EventLoop {
+  /**
+   * Number of calls that it may have at once: it doubles while all of it is used and pings are answered soon, and is halved
+   * when computing delays an answer.
+   */
+  window = 1
+  /** True while it computes instead of answering. */
+  busy = false
+  /** Milliseconds for which it has stood still by its own doing since the last ping. */
+  stoodMs = 0
+  readonly #ping: (n: number) => void
+  #pings = 0
+  #pongs = 0
+  #pingedAt = 0
+  #checkedAt = performance.now()
+  #usage: Usage | null = null
+
+  /** @param ping sends the ping of this number */
+  constructor(ping: (n: number) => void) {
+    this.#ping = ping
+  }
+
+  /** True when a ping is not answered yet. */
+  get isWaiting(): boolean {
+    return this.#pings > this.#pongs
+  }
+
+  /** Asks for a sign, unless it has been asked and has not answered. */
+  probe(): void {
+    if (this.isWaiting) return
+    this.#pingedAt = performance.now()
+    this.stoodMs = 0
+    this.#ping(++this.#pings)
+  }
+
+  /**
+   * Looks at it between ping and answer.
+   *
+   * @param lateMs delay of this look caused by the host itself, which is not counted against the instance
+   * @param usage null when it was not measured
+   */
+  check(now: number, lateMs: number, usage: Usage | null): void {
+    if (this.isWaiting) {
+      const passedMs = Math.min(now - this.#checkedAt, now - this.#pingedAt) - lateMs
+      this.stoodMs += stoodStill(this.#usage, usage, Math.max(0, passedMs))
+    }
+    this.#checkedAt = now
+    if (usage) this.#usage = usage
+    if (this.stoodMs > BUSY_MS) this.busy = true
+  }
+
+  /**
+   * Takes an answer; false for one that belongs to no open ping.
+   *
+   * @param inflight number of calls that the instance has
+   * @param measure reads the usage of the process
+   */
+  answer(n: number, inflight: number, measure: () => Usage | null): boolean {
+    if (n !== this.#pings || !this.isWaiting) return false
+    this.#pongs = this.#pings
+    const waitedMs = performance.now() - this.#pingedAt
+    let stoodMs = 0
+    if (waitedMs > BUSY_MS) {
+      const usage = measure()
+      // It runs again, so only its CPU time tells whether it or the machine was busy.
+      stoodMs = stoodStill(this.#usage, usage && { ...usage, state: 'R' }, waitedMs)
+    }
+    this.stoodMs = 0
+    this.busy = stoodMs > BUSY_MS
+    if (this.busy) this.window = Math.max(1, this.window >> 1)
+    else if (inflight >= this.window) this.window *= 2
+    return true
+  }
+}

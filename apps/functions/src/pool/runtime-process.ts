@@ -1,0 +1,109 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { setPriority } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
+import type { Command } from '../runtime/runtime.ts'
+import { Output, type FunctionLine, type ShimMessage } from './output.ts'
+
+const NICE = 5
+
+/** Events of a process, in the order in which they happen. */
+export interface ProcessEvents {
+  message(message: ShimMessage): void
+  line(line: FunctionLine): void
+  /** @param problem why it could not be started; empty when it was */
+  gone(code: number | null, signal: string | null, problem: string): void
+}
+
+/** The process of one instance: lines go in over stdin, messages and lines come out, and its end is noticed once. */
+export class RuntimeProcess {
+  pid: number
+  /** Last part of its stderr output. */
+  stderr = ''
+  readonly #child: ChildProcess
+  readonly #events: ProcessEvents
+
+  constructor(command: Command, events: ProcessEvents) {
+    this.#events = events
+    this.#child = spawn(command.file, command.args, {
+      env: command.env,
+      cwd: command.cwd,
+      stdio: command.keeper ? ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+    })
+    this.pid = this.#child.pid ?? 0
+    this.#listen(command.keeper)
+  }
+
+  /** True until it has ended, also when what it held open is still read. */
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Sends a line. */
+  write(line: string): void {
+    this.#child.stdin!.write(`${line}\n`)
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    try {
+      process.kill(this.pid, 'SIGKILL')
+    } catch {
+      // It is gone already, or it is a keeper's child that is not announced yet: then the keeper takes it along.
+    }
+    this.#child.kill('SIGKILL')
+  }
+
+  #listen(keeper: Command['keeper']): void {
+    const child = this.#child
+    child.stdin!.on('error', ignore)
+    this.#read(child.stdout!)
+    this.#read(child.stderr!, (chunk) => {
+      this.stderr = (this.stderr + chunk.toString('utf8')).slice(-4096)
+    })
+    if (keeper) {
+      const filter = child.stdio[4] as Writable
+      filter.on('error', ignore)
+      filter.end(keeper.filter ?? undefined)
+      child.stdio[3]!.once('data', (chunk: Buffer) => {
+        const pid = /"child-pid": *(\d+)/.exec(chunk.toString('latin1'))?.[1]
+        if (pid !== undefined) this.pid = Number(pid)
+      })
+    }
+    child.once('error', (error) => this.#events.gone(null, null, error.message))
+    child.once('exit', () => {
+      child.stdout!.resume()
+      child.stderr!.resume()
+    })
+    child.once('close', (code, signal) => this.#events.gone(code, signal, ''))
+    if (this.pid > 0) lowerPriority(this.pid)
+  }
+
+  #read(stream: Readable, also?: (chunk: Buffer) => void): void {
+    const output = new Output(
+      {
+        message: (message) => this.#events.message(message),
+        line: (line) => this.#events.line(line),
+        throttle: (ms) => {
+          stream.pause()
+          setTimeout(() => stream.resume(), ms)
+        },
+      },
+      performance.now(),
+    )
+    stream.on('data', (chunk: Buffer) => {
+      also?.(chunk)
+      output.push(chunk, performance.now())
+    })
+    stream.on('error', ignore)
+  }
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, NICE)
+  } catch {
+    // Not allowed, or already gone: neighbours get a little less of a busy CPU.
+  }
+}
+
+function ignore(): void {}
