@@ -61,9 +61,9 @@ test('the program reads its environment, and ends with the code of the command',
 test('migrate brings a database up to date, its queue too', async () => {
   await using db = await openTestDatabase()
   const env = { DATABASE_URL: db.url }
-  await db.database.query(`delete from terrane.migrations where id = 'control/0043_leftovers'`)
-  await db.database.query('alter table terrane.jobs drop column leftovers')
-  expect(await program(['migrate'], env)).toMatchObject({ code: 0, stdout: 'applied control/0043_leftovers\n' })
+  await db.database.query(`delete from terrane.migrations where id = 'control/0105_backups'`)
+  await db.database.query('drop table terrane.backups')
+  expect(await program(['migrate'], env)).toMatchObject({ code: 0, stdout: 'applied control/0105_backups\n' })
   expect(await cli(['migrate'], env)).toMatchObject({ code: 0, stdout: 'nothing to apply\n' })
   const { rows } = await db.database.query(`select to_regclass('pgboss.job') is not null as queue`)
   expect(rows).toEqual([{ queue: true }])

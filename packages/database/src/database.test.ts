@@ -84,7 +84,7 @@ test('migrations that are applied are not applied again', async () => {
 test('a schema of a later version is refused, and nothing is applied to it', async () => {
   await using later = await openTestDatabase()
   await later.database.query(
-    `delete from terrane.migrations where id = 'control/0046_turns';
+    `delete from terrane.migrations where id = 'control/0105_backups';
      insert into terrane.migrations (id, sha256) values ('control/9999_of_the_future', ''), ('project/9999_another', '')`,
   )
   const ids = async () => (await later.database.query('select id from terrane.migrations order by id')).rows

@@ -57,6 +57,14 @@ export const schemaTooNew = defineError(
   () => ({ hint: 'Start the version that made the schema or a later one, or restore a backup of this version.' }),
 )
 
+export const schemaTooOld = defineError(
+  'SCHEMA_TOO_OLD',
+  'unavailable',
+  (f: { missing: readonly string[] }) =>
+    `The database schema is of an earlier version than this program brings up to date: it lacks ${f.missing.join(', ')}`,
+  () => ({ hint: 'Start commit 9c1944f8 on this database once, which brings it up to date, then this version.' }),
+)
+
 export const bulkLoadFailed = defineError(
   'BULK_LOAD_FAILED',
   'internal',

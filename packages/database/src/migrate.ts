@@ -2,26 +2,36 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Database, Session } from './database.ts'
-import { schemaBehind, schemaTooNew } from './errors.ts'
+import { schemaBehind, schemaTooNew, schemaTooOld } from './errors.ts'
 
 /** `control`: jobs, projects and keys of the worker. `project`: what a project's database needs to receive results. */
 export type MigrationSet = 'control' | 'project'
 
-interface Migration {
+/** A migration that a database has recorded, or that {@link FORMER} lists. */
+interface Recorded {
   readonly id: string
-  readonly sql: string
   readonly sha256: string
 }
 
+interface Migration extends Recorded {
+  readonly sql: string
+}
+
 const FOLDER = new URL('../migrations/', import.meta.url)
+/**
+ * Migrations 0001 to 0097, which the baseline (0100 to 0199) replaces: `id sha256`, one a line. A database that has recorded all of
+ * a set has the schema of the baseline.
+ */
+const FORMER = new URL('former.txt', FOLDER)
 /** Any constant; advisory locks of the same number exclude each other. */
 const LOCK = 7_203_384_511
 
 /**
  * Brings a database up to this version: applies the missing files of the sets in order, each in its own transaction,
- * one process at a time. Returns the ids that were applied. A schema of a later version is refused before anything is applied.
+ * one process at a time. Returns the ids that were applied. In a database of before the baseline the baseline is recorded, not
+ * applied. A schema that is later, or too early to be brought up to date, is refused before anything is applied.
  *
- * @throws SCHEMA_TOO_NEW
+ * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
  * @throws DATABASE_SCHEMA when a migration that was applied has changed since, or the server lacks PostGIS or pgvector
  */
 export async function migrate(database: Database, sets: readonly MigrationSet[]): Promise<string[]> {
@@ -34,53 +44,66 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
        (id text primary key, sha256 text not null, applied_at timestamptz not null default now())`,
     )
   })
-  await refuseNewerSchema(database, sets)
+  const recorded = await recordedMigrations(database, sets)
+  await refuseOtherVersion(recorded.map(({ id }) => id))
+  const former = (await formerMigrations()).filter(({ id }) => recorded.some((one) => one.id === id))
+  for (const { id, sha256 } of former) refuseChanged(id, sha256, recorded.find((one) => one.id === id)!.sha256)
   for (const set of sets) {
+    const isRecognised = former.some(({ id }) => id.startsWith(`${set}/`))
     for (const migration of await readMigrations(set)) {
-      if (await apply(database, migration)) applied.push(migration.id)
+      const sql = isRecognised && migration.id.startsWith(`${set}/01`) ? null : migration.sql
+      if ((await record(database, migration, sql)) && sql !== null) applied.push(migration.id)
     }
   }
   return applied
 }
 
 /**
- * Refuses a database with migrations of the sets that this version does not know. One without migrations passes.
+ * Refuses a database whose migrations of the sets do not fit this version. One without migrations passes.
  *
- * @throws SCHEMA_TOO_NEW
+ * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
  */
-export async function refuseNewerSchema(database: Database, sets: readonly MigrationSet[]): Promise<void> {
+export async function refuseOtherSchema(database: Database, sets: readonly MigrationSet[]): Promise<void> {
   const { rows } = await database.query<{ there: boolean }>(
     `select to_regclass('terrane.migrations') is not null as there`,
   )
-  if (!rows[0]?.there) return
-  const { rows: applied } = await database.query<{ id: string }>('select id from terrane.migrations order by id')
-  const ids = applied.map(({ id }) => id).filter((id) => sets.some((set) => id.startsWith(`${set}/`)))
-  await refuseUnknownMigrations(ids)
+  if (rows[0]?.there) await refuseOtherVersion((await recordedMigrations(database, sets)).map(({ id }) => id))
 }
 
-/** Refuses ids of migrations of which this version does not know one. @throws SCHEMA_TOO_NEW */
-export async function refuseUnknownMigrations(ids: readonly string[]): Promise<void> {
-  const known = new Set([...(await idsOf('control')), ...(await idsOf('project'))])
+/**
+ * Refuses ids of migrations of which this version does not know one, and some of before the baseline without the others.
+ *
+ * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
+ */
+export async function refuseOtherVersion(ids: readonly string[]): Promise<void> {
+  const former = (await formerMigrations()).map(({ id }) => id)
+  const known = new Set([...former, ...(await idsOf('control')), ...(await idsOf('project'))])
   const unknown = ids.filter((id) => !known.has(id))
   if (unknown.length > 0) throw schemaTooNew({ unknown })
+  for (const set of ['control/', 'project/']) {
+    const expected = former.filter((id) => id.startsWith(set))
+    const missing = expected.filter((id) => !ids.includes(id))
+    if (missing.length > 0 && missing.length < expected.length) throw schemaTooOld({ missing })
+  }
 }
 
-async function apply(database: Database, migration: Migration): Promise<boolean> {
+async function recordedMigrations(database: Database, sets: readonly MigrationSet[]): Promise<Recorded[]> {
+  const { rows } = await database.query<Recorded>('select id, sha256 from terrane.migrations order by id')
+  return rows.filter(({ id }) => sets.some((set) => id.startsWith(`${set}/`)))
+}
+
+/** Records a migration after its statements, which are null where the schema is there. False when it was recorded already. */
+async function record(database: Database, { id, sha256 }: Recorded, sql: string | null): Promise<boolean> {
   try {
     return await database.transaction(async (session) => {
       await lock(database, session)
-      const { rows } = await session.query<{ sha256: string }>('select sha256 from terrane.migrations where id = $1', [
-        migration.id,
-      ])
-      const before = rows[0]?.sha256
-      if (before === migration.sha256) return false
-      if (before !== undefined)
-        throw schemaBehind({ reason: `migration ${migration.id} was changed after it was applied` })
-      await session.query(migration.sql)
-      await session.query('insert into terrane.migrations (id, sha256) values ($1, $2)', [
-        migration.id,
-        migration.sha256,
-      ])
+      const { rows } = await session.query<Recorded>('select id, sha256 from terrane.migrations where id = $1', [id])
+      if (rows[0]) {
+        refuseChanged(id, sha256, rows[0].sha256)
+        return false
+      }
+      if (sql !== null) await session.query(sql)
+      await session.query('insert into terrane.migrations (id, sha256) values ($1, $2)', [id, sha256])
       return true
     })
   } catch (cause) {
@@ -96,8 +119,17 @@ async function apply(database: Database, migration: Migration): Promise<boolean>
   }
 }
 
+function refuseChanged(id: string, sha256: string, before: string): void {
+  if (before !== sha256) throw schemaBehind({ reason: `migration ${id} was changed after it was applied` })
+}
+
 async function lock(database: Database, session: Session): Promise<void> {
   if (database.capabilities.locks) await session.query('select pg_advisory_xact_lock($1)', [LOCK])
+}
+
+async function formerMigrations(): Promise<Recorded[]> {
+  const lines = (await readFile(FORMER, 'utf8')).trimEnd().split('\n')
+  return lines.map((line) => ({ id: line.split(' ')[0]!, sha256: line.split(' ')[1]! }))
 }
 
 /** Ids of the migrations of a set, in order: their paths without `.sql`. */

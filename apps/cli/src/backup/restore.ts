@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { refuseLaterVersion, refuseUnlessEmpty, writeDatabase, type Transferred } from '@terrane/database'
+import { refuseOtherVersion, refuseUnlessEmpty, writeDatabase, type Transferred } from '@terrane/database'
 import { startPgliteServer } from '@terrane/pglite-server'
 import type { ObjectStore } from '@terrane/storage'
 import { placeTaken } from './errors.ts'
@@ -15,11 +15,11 @@ import type { Places } from './places.ts'
  * anything is written; the database comes last, in one transaction. Without the URL of a database, an embedded one is
  * made in the home folder.
  *
- * @throws NOT_A_BACKUP, BACKUP_DAMAGED, SCHEMA_TOO_NEW, PLACE_TAKEN, DATABASE_NOT_EMPTY, TRANSFER_DIFFERS
+ * @throws NOT_A_BACKUP, BACKUP_DAMAGED, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, PLACE_TAKEN, DATABASE_NOT_EMPTY, TRANSFER_DIFFERS
  */
 export async function restore(from: ObjectStore, to: Places): Promise<Transferred & { readonly objects: number }> {
   const manifest = await readChecked(from)
-  await refuseLaterVersion(manifest.database)
+  await refuseOtherVersion(manifest.database.migrations)
   const { storage, functions } = manifest.stores
   await refuseBuckets(to.storage, 'The storage')
   await refuseBuckets(to.functions, 'The storage of functions')

@@ -1,5 +1,5 @@
 import type { TerraneError } from '@terrane/core'
-import { openDatabase, refuseNewerSchema, type Database } from '@terrane/database'
+import { openDatabase, refuseOtherSchema, type Database } from '@terrane/database'
 import { databaseOf, findStack } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 import { sizeFindings } from './size.ts'
@@ -45,10 +45,10 @@ async function database({ env }: CheckContext): Promise<Finding[]> {
   }
 }
 
-/** Whether its schema is of a later version than this one: then no app of this version starts on it. */
+/** Whether no app of this version starts on its schema, because that is of a later version or too old to be brought up to date. */
 async function schemaFindings(connection: Database): Promise<Finding[]> {
   try {
-    await refuseNewerSchema(connection, ['control', 'project'])
+    await refuseOtherSchema(connection, ['control', 'project'])
     return []
   } catch (error) {
     const { code, message, hint } = error as TerraneError

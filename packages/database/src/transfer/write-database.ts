@@ -3,7 +3,7 @@ import copyStreams from 'pg-copy-streams'
 import { qualified, quoteIdentifier } from '../database.ts'
 import { mapConnectionError, notEmpty, transferDiffers } from '../errors.ts'
 import type { LentSession } from '../lent-session.ts'
-import { refuseUnknownMigrations } from '../migrate.ts'
+import { refuseOtherVersion } from '../migrate.ts'
 import { anythingIn, inventoryOf, openSession, type DatabaseOutline, type TableOutline } from './read-database.ts'
 
 /** Bytes of one COPY: the embedded database holds one whole. */
@@ -21,7 +21,7 @@ export interface Transferred {
  * there should be, or nothing.
  *
  * @param rows of a table, as COPY reads them as text
- * @throws DATABASE_NOT_EMPTY, SCHEMA_TOO_NEW, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's own error
+ * @throws DATABASE_NOT_EMPTY, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's own error
  */
 export async function writeDatabase(
   url: string,
@@ -29,7 +29,7 @@ export async function writeDatabase(
   rows: (table: TableOutline) => AsyncIterable<Buffer>,
   onTable: (table: TableOutline, rows: number) => void = ignore,
 ): Promise<Transferred> {
-  await refuseLaterVersion(outline)
+  await refuseOtherVersion(outline.migrations)
   const session = await openSession(url)
   try {
     await session.query('begin')
@@ -66,11 +66,6 @@ export async function refuseUnlessEmpty(url: string): Promise<void> {
 
 function refuseAny(found: readonly string[]): void {
   if (found.length > 0) throw notEmpty({ found })
-}
-
-/** Earlier versions are brought up to date by the apps when they start. @throws SCHEMA_TOO_NEW */
-export async function refuseLaterVersion({ migrations }: DatabaseOutline): Promise<void> {
-  await refuseUnknownMigrations(migrations)
 }
 
 /** Returns how many rows were sent. */

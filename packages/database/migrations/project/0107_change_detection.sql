@@ -1,61 +1,7 @@
--- A change is between one look at a place and another: dates and sources of each side are named, a place that several
--- sources show is refused until they are, and tiles pair where they lie on the same ground.
-set local search_path = public, extensions;
-
--- The sources of a table that its readers search by: numbers, dates and rows, not names, which are the owner's.
-create function geoembeddings.list_sources(table_name text)
-returns table (source integer, datetime timestamptz, rows bigint)
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-  select s.source, s.datetime, s.rows
-  from geoembeddings.embedding_sources s
-  join geoembeddings.embeddings_catalogue c on c.table_name = s.table_name
-  where s.table_name = list_sources.table_name and s.status = 'done' and geoembeddings.can_read(c.owner, c.is_public)
-  order by s.source
-$$;
-
--- Sources of a table in a time, of a day (UTC) and by number; null, which stands for all, where nothing is asked.
-create function geoembeddings.part_of(
-  entry geoembeddings.embeddings_catalogue, since timestamptz, until timestamptz, day date, sources integer[]
-) returns integer[]
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-#variable_conflict use_variable
-declare
-  chosen integer[];
-begin
-  if num_nonnulls(since, until, day, sources) = 0 then
-    return null;
-  end if;
-  select array_agg(s.source) into chosen from geoembeddings.list_sources(entry.table_name) s
-  where (since is null or s.datetime >= since) and (until is null or s.datetime <= until)
-    and (day is null or (s.datetime at time zone 'UTC')::date = day)
-    and (sources is null or s.source = any(sources));
-  if chosen is null then
-    raise exception using errcode = '22023',
-      message = format('embedding table "%s" has no source of that date, time or number', entry.table_name),
-      detail = geoembeddings.describe_sources(entry, null),
-      hint = 'POST /rest/v1/rpc/list_sources with Content-Profile: geoembeddings lists them.';
-  end if;
-  return chosen;
-end
-$$;
-
--- A few sources of a table as text, for errors.
-create function geoembeddings.describe_sources(entry geoembeddings.embeddings_catalogue, chosen integer[]) returns text
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select coalesce('Sources of "' || entry.table_name || '": ' || string_agg(
-    format('%s (%s)', s.source, coalesce(to_char(s.datetime at time zone 'UTC', 'YYYY-MM-DD'), 'no date')), ', ' order by s.source), '')
-  from (
-    select e.source, e.datetime from geoembeddings.list_sources(entry.table_name) e
-    where chosen is null or e.source = any(chosen)
-    order by e.source limit 10
-  ) s
-$$;
+-- Comparing two looks at the same ground. Dates and sources of each side are named; a place that several sources show is refused until
+-- they are, and tiles pair where they lie on the same ground.
+-- Managed servers keep PostGIS and pgvector in a schema of their own.
+set local search_path = pg_catalog, public, extensions;
 
 -- Shared ground over all ground of two tiles, 0 to 1.
 create function geoembeddings.overlap_of(a geometry, b geometry) returns double precision
@@ -126,9 +72,6 @@ begin
   end if;
 end
 $$;
-
-drop function geoembeddings.pair_tables(
-  geoembeddings.embeddings_catalogue, geoembeddings.embeddings_catalogue, text, geometry, integer);
 
 -- Each tile of the first part beside the tile of the second that it shares the most ground with: the same tile where both
 -- have one grid. `overlap` is the shared ground over the ground of both, 0 to 1; pairs below `min_overlap` are left out.
@@ -205,9 +148,6 @@ begin
 end
 $$;
 
-drop function geoembeddings.similarity_search(
-  text, text, text, double precision, integer, integer, boolean, boolean, geometry, integer);
-
 -- How much each place of the first table looks like the same place in the second, most alike first.
 create function geoembeddings.similarity_search(
   table_name_1 text, table_name_2 text, label_name text default null, similarity_threshold double precision default 0.0,
@@ -243,10 +183,13 @@ begin
 end
 $$;
 
-drop function geoembeddings.change_detection(
-  text, text, text, double precision, integer, integer, boolean, boolean, geometry, integer, text);
-
--- Every pair of the two looks, most changed first; see 0010 and 0012 for the scores.
+-- Every pair of the two looks. change_score = 1 - similarity.
+-- change_z says how far a pair's difference is from what most pairs show, so that haze, season or a gain that is all
+-- over the scene does not count: per dimension the difference less the median of the differences, over 1.4826 times
+-- their median absolute deviation, cut at 8; the root mean square of that. Statistics are of up to 500 pairs that are
+-- spread evenly over the ids. It needs 20 pairs, most of them unchanged; null with fewer.
+-- Pairs come by change_z unless the caller wants change_score: light, or a shift of a pixel, then ranks no unchanged tile above a
+-- changed one. Pairs without a change_z, or with the same one, come by their similarity.
 create function geoembeddings.change_detection(
   table_name_1 text, table_name_2 text, label_name text default null, similarity_threshold double precision default null,
   result_limit integer default null, result_offset integer default 0, include_geom boolean default false,
@@ -318,19 +261,5 @@ begin
   ) using a, b, label_name, spatial_filter, srid, result_limit, coalesce(result_offset, 0), a.metric,
     similarity_threshold, geoembeddings.part_of(a, since, until, from_date, sources_1),
     geoembeddings.part_of(b, since, until, to_date, sources_2), min_overlap;
-end
-$$;
-
-revoke all on all functions in schema geoembeddings from public;
-do $$
-declare
-  search regprocedure;
-begin
-  for search in
-    select p.oid from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname = 'geoembeddings' and p.proname in ('similarity_search', 'change_detection', 'list_sources')
-  loop
-    execute format('grant execute on function %s to anon, authenticated, service_role', search);
-  end loop;
 end
 $$;

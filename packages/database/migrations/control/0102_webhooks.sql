@@ -1,10 +1,10 @@
--- Addresses that are told of the ends of a project's jobs.
+-- Webhooks: addresses that receive the ends of a project's jobs.
 create table terrane.webhooks (
   id uuid primary key,
   project_ref text not null,
   organization_id uuid references terrane.organizations (id) on delete cascade,
   project_id uuid references terrane.projects (id) on delete cascade,
-  -- The address without what could be a credential; whole, with the secret, AES-256-GCM.
+  -- The address without credentials; `sealed` has it whole, with the secret, AES-256-GCM.
   shown_url text not null,
   sealed bytea not null,
   description text not null,
@@ -17,7 +17,7 @@ create table terrane.webhooks (
 );
 create index webhooks_of on terrane.webhooks (project_ref);
 
--- What each was told; it goes with the record of the job.
+-- One row per webhook and job; deleted with the job's record.
 create table terrane.webhook_deliveries (
   id uuid primary key,
   webhook_id uuid not null references terrane.webhooks (id) on delete cascade,

@@ -1,4 +1,4 @@
--- The console: people, the organizations they belong to, their sessions, and how the console reaches projects.
+-- People of the console, the organizations they belong to, and their sessions.
 create table terrane.users (
   id uuid primary key,
   -- Lower case.
@@ -28,27 +28,12 @@ create table terrane.console_sessions (
 create index console_sessions_user on terrane.console_sessions (user_id);
 create index console_sessions_expiry on terrane.console_sessions (expires_at);
 
--- Failed sign-ins by account and by address. Here, so that all processes of the console count together.
+-- Failed sign-ins by account and by address, which all processes of the console count together.
 create table terrane.sign_in_limits (
-  -- SHA-256 of the account's e-mail or of the address: neither is kept in the clear.
+  -- SHA-256 of the account's e-mail or of the address.
   subject text primary key check (subject ~ '^[0-9a-f]{64}$'),
   failures integer not null,
   blocked_until timestamptz not null,
   updated_at timestamptz not null default clock_timestamp()
 );
 create index sign_in_limits_age on terrane.sign_in_limits (updated_at);
-
--- Shared mode: AES-256-GCM of the organization's Services API key, which services_keys holds as a hash only.
-create table terrane.console_organizations (
-  organization_id uuid primary key references terrane.organizations (id) on delete cascade,
-  sealed_services_key bytea not null,
-  updated_at timestamptz not null default now()
-);
-
--- A project's name for people and, in shared mode, AES-256-GCM of {originUrl, anonKey, serviceRoleKey}.
-create table terrane.console_projects (
-  ref text primary key references terrane.projects (ref) on delete cascade,
-  name text not null default '',
-  sealed_connection bytea,
-  updated_at timestamptz not null default now()
-);

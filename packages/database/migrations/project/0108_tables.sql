@@ -1,12 +1,12 @@
 -- What a console shows of a project's tables and does to them; for the service role alone.
 
--- Tables and views that a project's people made or had made: none of extensions, none of the platform's own.
+-- Tables and views of a project, without those of extensions and of the platform.
 create function geoembeddings.list_tables() returns table (
   table_schema text, table_name text, kind text, geometry_type text, rows bigint, bytes bigint,
   job_id uuid, task text, attribution text, licence text, created_at timestamptz, shared_with text[]
 )
 language sql stable security definer
-set search_path = public, extensions, pg_catalog, pg_temp
+set search_path = pg_catalog, public, extensions, pg_temp
 as $$
   select n.nspname, c.relname,
     case when e.table_name is not null then 'embeddings' when c.relkind in ('v', 'm') then 'view' else 'table' end,
@@ -20,6 +20,7 @@ as $$
     array(
       select r.rolname::text from pg_roles r
       where r.rolname in ('anon', 'authenticated') and has_table_privilege(r.oid, c.oid, 'select')
+        and coalesce(e.is_public, true)
         and (not c.relrowsecurity or exists (
           select from pg_policy p where p.polrelid = c.oid and p.polcmd in ('r', '*') and (p.polroles = '{0}' or r.oid = any (p.polroles))))
       order by r.rolname)
@@ -35,7 +36,7 @@ $$;
 -- The table that a name means: one that list_tables shows, and no view.
 create function geoembeddings.own_table(p_schema text, p_table text) returns regclass
 language plpgsql stable
-set search_path = public, extensions, pg_catalog, pg_temp
+set search_path = pg_catalog, public, extensions, pg_temp
 as $$
 begin
   if not exists (select from geoembeddings.list_tables() t
@@ -46,16 +47,39 @@ begin
 end
 $$;
 
--- Lets everybody of a role read all rows, by a policy of row-level security: what may be written stays as it was. A role
--- that could read before row-level security was on keeps what it had.
+-- Whether a name means an embedding table, which anon and authenticated read alike or neither. It is so by is_public.
+create function geoembeddings.set_public(p_schema text, p_table text, p_role text, shared boolean) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_schema <> 'geoembeddings' or not exists (select from geoembeddings.embeddings_catalogue c where c.table_name = p_table) then
+    return false;
+  end if;
+  if p_role is distinct from 'anon' then
+    raise exception using errcode = '22023',
+      message = 'p_role of an embedding table is anon: anon and authenticated read it alike, or neither does',
+      hint = 'Send p_role anon, or make the table with ownerUuid for one user.';
+  end if;
+  update geoembeddings.embeddings_catalogue set is_public = shared where table_name = p_table;
+  return true;
+end
+$$;
+
+-- Lets everybody of a role read all rows, by a policy of row-level security: who may write stays as it was. A role
+-- that could read before row-level security was on keeps that.
 create function geoembeddings.share_table(p_schema text, p_table text, p_role text) returns void
 language plpgsql security definer
-set search_path = public, extensions, pg_catalog, pg_temp
+set search_path = pg_catalog, public, extensions, pg_temp
 as $$
 declare
-  target regclass := geoembeddings.own_table(p_schema, p_table);
+  target regclass;
   reader text;
 begin
+  if geoembeddings.set_public(p_schema, p_table, p_role, true) then
+    return;
+  end if;
+  target := geoembeddings.own_table(p_schema, p_table);
   if p_role not in ('anon', 'authenticated') or p_role is null then
     raise exception using errcode = '22023', message = 'p_role is anon or authenticated';
   end if;
@@ -75,11 +99,15 @@ $$;
 -- Takes back what share_table gave.
 create function geoembeddings.unshare_table(p_schema text, p_table text, p_role text) returns void
 language plpgsql security definer
-set search_path = public, extensions, pg_catalog, pg_temp
+set search_path = pg_catalog, public, extensions, pg_temp
 as $$
 declare
-  target regclass := geoembeddings.own_table(p_schema, p_table);
+  target regclass;
 begin
+  if geoembeddings.set_public(p_schema, p_table, p_role, false) then
+    return;
+  end if;
+  target := geoembeddings.own_table(p_schema, p_table);
   if p_role not in ('anon', 'authenticated') or p_role is null then
     raise exception using errcode = '22023', message = 'p_role is anon or authenticated';
   end if;
@@ -88,27 +116,20 @@ begin
 end
 $$;
 
--- Drops a table and what is known of its import. One that a view needs is not dropped.
+-- Drops a table and its record of an import; an embedding table as delete_embedding_table does. One that a view needs is not dropped.
 create function geoembeddings.drop_table(p_schema text, p_table text) returns void
 language plpgsql security definer
-set search_path = public, extensions, pg_catalog, pg_temp
+set search_path = pg_catalog, public, extensions, pg_temp
 as $$
 declare
-  target regclass := geoembeddings.own_table(p_schema, p_table);
+  target regclass;
 begin
+  if p_schema = 'geoembeddings' and exists (select from geoembeddings.embeddings_catalogue c where c.table_name = p_table) then
+    perform geoembeddings.delete_embedding_table(p_table);
+    return;
+  end if;
+  target := geoembeddings.own_table(p_schema, p_table);
   execute format('drop table %s', target);
   delete from terrane.imports where table_schema = p_schema and table_name = p_table;
-end
-$$;
-
-do $$
-declare
-  f text;
-begin
-  foreach f in array array['list_tables()', 'own_table(text, text)', 'share_table(text, text, text)',
-                           'unshare_table(text, text, text)', 'drop_table(text, text)'] loop
-    execute format('revoke all on function geoembeddings.%s from public, anon, authenticated', f);
-    execute format('grant execute on function geoembeddings.%s to service_role', f);
-  end loop;
 end
 $$;
