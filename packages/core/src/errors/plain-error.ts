@@ -25,7 +25,10 @@ export function toPlainError(error: unknown): PlainError {
  *
  * @param other makes the error of one that is in no catalogue
  */
-export function reviveError(plain: PlainError, other: (why: string) => TerraneError): TerraneError {
+export function reviveError<Other extends Error>(
+  plain: PlainError,
+  other: (why: string) => Other,
+): TerraneError | Other {
   const { code, kind, message, hint, details, errors } = plain
   if (code === null) return other(message)
   return new TerraneError(code, kind, message, {

@@ -29,12 +29,11 @@ export interface GeoRows {
   readonly embeddings: Float32Array
 }
 
-export type ParquetRequest = { readonly type: 'append'; readonly rows: GeoRows } | { readonly type: 'finish' }
-
-export type ParquetMessage =
-  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly type: 'done'; readonly summary: GeoParquetSummary | null }
-  | { readonly type: 'failed'; readonly why: string }
+/** What the thread can do; bytes of the file are its events. */
+export interface ParquetMethods {
+  append(rows: GeoRows): void
+  finish(input: null): GeoParquetSummary
+}
 
 /** Most rows of a row group, */
 const MAX_ROWS = 5000

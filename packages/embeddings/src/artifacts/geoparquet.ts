@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import { Thread } from '@terrane/core/threads'
 
 import { artifactFailed } from '../errors.ts'
-import type { GeoRows, ParquetMessage, ParquetRequest, ParquetSetup } from './geoparquet-file.ts'
+import type { GeoRows, ParquetMethods, ParquetSetup } from './geoparquet-file.ts'
 import type { BoundingBox } from './wkb.ts'
 
 /** Receives bytes in order: a file, or an upload in parts. */
@@ -33,46 +33,33 @@ const THREAD_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 25
  * `bbox` (its covering, for readers that skip row groups) and `embedding` (list of float32, byte stream split, zstd).
  */
 export function openGeoParquet(setup: ParquetSetup, sink: ByteSink): GeoParquetWriter {
-  const worker = new Worker(new URL('./geoparquet.worker.ts', import.meta.url), {
-    workerData: setup,
-    resourceLimits: THREAD_LIMITS,
-  })
-  let reply: PromiseWithResolvers<GeoParquetSummary | null> | null = null
-  let lost: Error | null = null
   let written = Promise.resolve()
-  const lose = (why: string): void => {
-    lost ??= artifactFailed({ why })
-    reply?.reject(lost)
-  }
-  worker.on('error', (error) => lose(error instanceof Error ? error.message : String(error)))
-  worker.on('exit', (code) => lose(`its thread exited with code ${code}`))
-  worker.on('message', (message: ParquetMessage) => {
-    if (message.type === 'bytes') {
-      written = written.then(() => sink.write(message.bytes))
-      written.catch(() => undefined) // reported where the reply is awaited
-    } else if (message.type === 'failed') lose(message.why)
-    else reply?.resolve(message.summary)
+  const thread = new Thread<ParquetMethods, Uint8Array>(new URL('./geoparquet.worker.ts', import.meta.url), {
+    setup,
+    resourceLimits: THREAD_LIMITS,
+    onEvent: (bytes) => {
+      written = written.then(() => sink.write(bytes))
+      written.catch(() => undefined) // the call that is waited for throws it
+    },
+    toLostError: (why) => artifactFailed({ why: `its thread ended: ${why}` }),
+    toError: (why) => artifactFailed({ why }),
   })
-  const ask = async (request: ParquetRequest): Promise<GeoParquetSummary | null> => {
-    if (lost) throw lost
-    reply = Promise.withResolvers()
-    worker.postMessage(request, [])
-    const summary = await reply.promise
-    await written
-    return summary
+  // After a failure the file is not whole, so no further call may succeed.
+  const orEnd = async (error: unknown): Promise<never> => {
+    await thread[Symbol.asyncDispose]()
+    throw error
   }
   return {
     append: async (rows) => {
-      await ask({ type: 'append', rows })
+      await thread.call('append', rows).catch(orEnd)
+      await written
     },
     finish: async () => {
-      const summary = await ask({ type: 'finish' })
-      await worker.terminate()
-      if (!summary) throw artifactFailed({ why: 'its thread gave no summary' })
+      const summary = await thread.call('finish', null).catch(orEnd)
+      await written
+      await thread[Symbol.asyncDispose]()
       return summary
     },
-    [Symbol.asyncDispose]: async () => {
-      await worker.terminate()
-    },
+    [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   }
 }

@@ -6,7 +6,7 @@ import { type TileReader, openTileReader } from './tile-source.ts'
 import { type Post, hostWorker } from './worker-host.ts'
 import { isValidTile } from './valid-tiles.ts'
 
-await hostWorker((setup) => ModelSession.open(setup), embedUnits)
+hostWorker((setup) => ModelSession.open(setup), embedUnits)
 
 /** Takes portions of the tiles as long as there are any: reads and embeds batch by batch. */
 async function embedUnits(job: Job, session: ModelSession, post: Post): Promise<void> {

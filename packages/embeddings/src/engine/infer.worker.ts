@@ -5,7 +5,7 @@ import { RunControl } from './run-control.ts'
 import { type Post, hostWorker } from './worker-host.ts'
 import { isValidTile } from './valid-tiles.ts'
 
-await hostWorker((setup) => ModelSession.open(setup), inferTiles)
+hostWorker((setup) => ModelSession.open(setup), inferTiles)
 
 /** Embeds what the decoding thread puts into the ring, group by group. */
 async function inferTiles(job: Job, session: ModelSession, post: Post): Promise<void> {

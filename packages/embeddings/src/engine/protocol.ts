@@ -1,5 +1,3 @@
-import type { PlainError } from '@terrane/core'
-
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { Provider, ProviderChoice } from './providers.ts'
 import type { TileContext } from './tile-context.ts'
@@ -60,8 +58,10 @@ export interface BatchMessage {
   readonly embeddings: Float32Array<ArrayBuffer>
 }
 
-export type ThreadMessage =
-  | { readonly type: 'ready'; readonly choice: ProviderChoice }
-  | BatchMessage
-  | { readonly type: 'done' }
-  | { readonly type: 'failed'; readonly error: PlainError }
+/** Embeddings of a job, or what computes the model of a thread that is ready. */
+export type ThreadEvent = BatchMessage | { readonly type: 'ready'; readonly choice: ProviderChoice }
+
+/** What a thread can do. */
+export interface EngineMethods {
+  run(job: Job): void
+}

@@ -1,6 +1,5 @@
-import { Worker } from 'node:worker_threads'
-
-import { type OnProgress, type PlainError, type Progress, reviveError } from '@terrane/core'
+import type { OnProgress, Progress } from '@terrane/core'
+import { Thread } from '@terrane/core/threads'
 
 import type { RegionFeature } from './embedders/count-features.ts'
 import type { RegionEmbedder } from './embedders/embedder.ts'
@@ -82,15 +81,12 @@ export interface RegionRun extends AsyncDisposable {
   batches(): AsyncIterable<RegionBatch>
 }
 
-export type RegionMessage =
-  | { readonly type: 'progress'; readonly progress: Progress }
-  | { readonly type: 'covered' }
-  | { readonly type: 'summary'; readonly summary: RegionSummary }
-  | { readonly type: 'batch'; readonly batch: RegionBatch }
-  | { readonly type: 'failed'; readonly error: PlainError }
-
-/** What the thread is told: where the features are, then to send rows. */
-export type RegionCommand = { readonly type: 'source'; readonly source: FeatureSource } | { readonly type: 'next' }
+/** What the thread can do once it has covered the area with cells; its progress is its events. */
+export interface RegionMethods {
+  embed(source: FeatureSource): RegionSummary
+  /** Some more rows. */
+  next(input: null): RegionBatch
+}
 
 export interface RegionRunOptions {
   readonly signal?: AbortSignal
@@ -107,80 +103,32 @@ export interface RegionRunOptions {
 export async function openRegionRun(request: RegionRunRequest, options: RegionRunOptions = {}): Promise<RegionRun> {
   const { signal, onProgress } = options
   signal?.throwIfAborted()
-  const { source, ...workerData } = request
-  const worker = new Worker(new URL('./regions.worker.ts', import.meta.url), { workerData })
-  const thread = new RegionThread(worker, onProgress)
-  const onAbort = (): void => thread.fail(signal?.reason)
-  signal?.addEventListener('abort', onAbort, { once: true })
-  const close = async (): Promise<void> => {
-    signal?.removeEventListener('abort', onAbort)
-    thread.fail(regionThreadLost({ why: 'it was closed' }))
-    await worker.terminate()
-  }
+  const { source, ...setup } = request
+  const thread = new Thread<RegionMethods, Progress>(new URL('./regions.worker.ts', import.meta.url), {
+    setup,
+    signal,
+    ...(onProgress && { onEvent: onProgress }),
+    toLostError: (why) => regionThreadLost({ why }),
+    toError: (why) => regionFailed({ why }),
+  })
+  const close = () => thread[Symbol.asyncDispose]()
   try {
-    await thread.next('covered')
-    thread.tell({ type: 'source', source: typeof source === 'function' ? await source() : source })
-    const { summary } = await thread.next('summary')
-    return {
-      summary,
-      batches: () => takeBatches(thread, summary.cells),
-      [Symbol.asyncDispose]: close,
-    }
+    await thread.ready
+    const summary = await thread.call('embed', typeof source === 'function' ? await source() : source)
+    return { summary, batches: () => takeBatches(thread, summary.cells), [Symbol.asyncDispose]: close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-async function* takeBatches(thread: RegionThread, cells: number): AsyncGenerator<RegionBatch, void, undefined> {
+async function* takeBatches(
+  thread: Thread<RegionMethods, Progress>,
+  cells: number,
+): AsyncGenerator<RegionBatch, void, undefined> {
   for (let done = 0; done < cells;) {
-    thread.tell({ type: 'next' })
-    const { batch } = await thread.next('batch')
+    const batch = await thread.call('next', null)
     done += batch.cells.length
     yield batch
   }
-}
-
-/** The messages of the thread, one at a time; its failures as errors. */
-class RegionThread {
-  readonly #worker: Worker
-  #reply = Promise.withResolvers<RegionMessage>()
-
-  constructor(worker: Worker, onProgress: OnProgress | undefined) {
-    this.#worker = worker
-    this.#reply.promise.catch(() => undefined) // reported where the reply is awaited
-    worker.on('message', (message: RegionMessage) => {
-      if (message.type === 'progress') onProgress?.(message.progress)
-      else if (message.type === 'failed') this.fail(reviveError(message.error, (why) => regionFailed({ why })))
-      else this.#reply.resolve(message)
-    })
-    worker.on('error', (error) =>
-      this.fail(regionThreadLost({ why: error instanceof Error ? error.message : String(error) })),
-    )
-    worker.on('exit', (code) => this.fail(regionThreadLost({ why: `it exited with code ${code}` })))
-  }
-
-  tell(command: RegionCommand): void {
-    this.#worker.postMessage(command, [])
-  }
-
-  /** The next message, which must be of that type. */
-  async next<Type extends RegionMessage['type']>(type: Type): Promise<Extract<RegionMessage, { type: Type }>> {
-    const message = await this.#reply.promise
-    this.#reply = Promise.withResolvers()
-    this.#reply.promise.catch(() => undefined)
-    if (isOfType(message, type)) return message
-    throw regionThreadLost({ why: `it sent a ${message.type} instead of a ${type}` })
-  }
-
-  fail(error: unknown): void {
-    this.#reply.reject(error)
-  }
-}
-
-function isOfType<Type extends RegionMessage['type']>(
-  message: RegionMessage,
-  type: Type,
-): message is Extract<RegionMessage, { type: Type }> {
-  return message.type === type
 }

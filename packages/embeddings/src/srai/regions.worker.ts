@@ -1,14 +1,12 @@
-import { type Transferable, parentPort, workerData } from 'node:worker_threads'
-
-import { type Progress, toPlainError } from '@terrane/core'
+import type { Progress } from '@terrane/core'
+import { serveThread } from '@terrane/core/threads'
 
 import { type RegionEmbeddings, embedRegions } from './region-embeddings.ts'
 import type {
   FeatureModule,
   FeatureSource,
   RegionBatch,
-  RegionCommand,
-  RegionMessage,
+  RegionMethods,
   RegionSummary,
   RegionThreadData,
 } from './region-run.ts'
@@ -17,37 +15,33 @@ import { cellPolygons, coverArea } from './regions.ts'
 /** Numbers in one batch of rows. */
 const BATCH_NUMBERS = 1 << 18
 
-const port = parentPort
-if (!port) throw new Error('this module runs in a worker thread')
-const post = (message: RegionMessage, transfer: readonly Transferable[] = []): void =>
-  port.postMessage(message, transfer)
-const report = (progress: Progress): void => post({ type: 'progress', progress })
-
-try {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- openRegionRun is the only one that starts us
-  const data = workerData as RegionThreadData
+serveThread<RegionThreadData, RegionMethods, Progress>((data, emit) => {
   const cells = coverArea(data)
-  report({ phase: 'cover', done: cells.length, total: cells.length, unit: 'cells' })
-  const told = Promise.withResolvers<RegionCommand>()
-  port.once('message', told.resolve)
-  post({ type: 'covered' })
-  const command = await told.promise
-  if (command.type !== 'source') throw new TypeError(`a source is needed, not ${command.type}`)
-  const { result, counts } = await compute(data, cells, command.source)
-  const rows = rowsOf(result)
-  port.on('message', () => {
-    const { value: batch } = rows.next()
-    if (batch) post({ type: 'batch', batch }, [batch.embeddings.buffer])
-  })
-  post({ type: 'summary', summary: { ...summarise(result), counts } })
-} catch (error) {
-  post({ type: 'failed', error: toPlainError(error) })
+  emit({ phase: 'cover', done: cells.length, total: cells.length, unit: 'cells' })
+  let rows: ReturnType<typeof rowsOf> | null = null
+  return {
+    embed: async (source) => {
+      const { result, counts } = await compute({ ...data, cells, source }, emit)
+      rows = rowsOf(result)
+      return { ...summarise(result), counts }
+    },
+    next: (_, transfer) => {
+      const batch = rows?.next().value
+      if (!batch) throw new RangeError('all rows were taken')
+      transfer.push(batch.embeddings.buffer)
+      return batch
+    },
+  }
+})
+
+interface Work extends RegionThreadData {
+  readonly cells: readonly string[]
+  readonly source: FeatureSource
 }
 
 async function compute(
-  { filter, embedder }: RegionThreadData,
-  cells: readonly string[],
-  source: FeatureSource,
+  { filter, embedder, cells, source }: Work,
+  report: (progress: Progress) => void,
 ): Promise<{ result: RegionEmbeddings } & Pick<RegionSummary, 'counts'>> {
   const module: unknown = await import(source.module)
   if (!isFeatureModule(module)) throw new TypeError(`${source.module} has no function openFeatures`)

@@ -1,36 +1,19 @@
 import { readFile } from 'node:fs/promises'
-import { parentPort, workerData } from 'node:worker_threads'
-import { toPlainError } from '@terrane/core'
+import { serveThread, type ThreadMethods } from '@terrane/core/threads'
 import { InferenceSession, Tensor, env } from 'onnxruntime-node'
 import { embeddingNotFinite, inferenceFailed, modelMismatch, unopenedHint } from '../errors.ts'
 import { singlePrecision } from '../engine/input-tensors.ts'
-import type { TextReply, TextRequest, TextSetup } from './text-tower.ts'
+import type { TextMethods, TextSetup } from './text-tower.ts'
 import { createTokenizer, type Tokens } from './tokens.ts'
 
 const HINT =
   "Correct text in the manifest: ids, mask, output, tokenizer and dims are the graph's; or export a text graph that takes ids, " +
   'and perhaps a mask, alone.'
-const port = parentPort
-if (!port) throw new Error('this module runs in a worker thread')
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- openTextTower is the only one that starts us
-const setup = workerData as TextSetup
-const post = (reply: TextReply): void => port.postMessage(reply)
 
-try {
-  const embed = await open(setup)
-  // `session.run` blocks the thread, so requests are done in the order in which they come.
-  port.on('message', ({ request, text }: TextRequest) => {
-    embed(text).then(
-      (vector) => post({ request, vector }),
-      (error: unknown) => post({ request, error: toPlainError(error) }),
-    )
-  })
-  post({ request: 0, vector: new Float32Array() })
-} catch (error) {
-  post({ request: 0, error: toPlainError(error) })
-}
+// `session.run` blocks the thread, so texts are embedded in the order in which they come.
+serveThread<TextSetup, TextMethods>(open)
 
-async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup) {
+async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup): Promise<ThreadMethods<TextMethods>> {
   const mismatch = (problem: string, cause?: unknown, hint = HINT) => modelMismatch({ id, problem }, { cause, hint })
   const file = await readFile(tokenizer, 'utf8')
   const session = await InferenceSession.create(graph, {
@@ -61,7 +44,7 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup) {
       ? new Tensor('int32', Int32Array.from(values), shape)
       : new Tensor('int64', BigInt64Array.from(values, BigInt), shape)
   }
-  return async (words: string): Promise<Float32Array> => {
+  const embed = async (words: string): Promise<Float32Array> => {
     const tokens = tokenize(words)
     const feeds = {
       [text.ids]: tensorOf(text.ids, tokens.ids),
@@ -79,6 +62,7 @@ async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup) {
     if (!Number.isFinite(length)) throw embeddingNotFinite({ id, tile: 0 })
     return Float32Array.from(data, (value) => (length > 0 ? value / length : 0))
   }
+  return { embed }
 
   function openTokenizer(json: string): (words: string) => Tokens {
     try {

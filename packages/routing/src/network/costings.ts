@@ -1,11 +1,11 @@
-import { Worker } from 'node:worker_threads'
+import { Thread } from '@terrane/core/threads'
 import { LRUCache } from 'lru-cache'
 
 import { createCosting } from '../cost/create.ts'
 import type { Costing } from '../cost/costing.ts'
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
 import { StateWeights } from '../states/weights.ts'
-import type { CustomizeAnswer, CustomizeTask } from './customize.worker.ts'
+import type { CustomizeAnswer, CustomizeMethods, CustomizeTask } from './customize.worker.ts'
 import type { Customized, Network } from './network.ts'
 import { shareNetwork } from './share.ts'
 import type { TurnNetwork } from './turns.ts'
@@ -31,7 +31,7 @@ export class CostingStore {
   readonly #plain = new Map<string, PreparedCosting>()
   readonly #recent: LRUCache<string, PreparedCosting>
   readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()
-  #worker: Worker | null = null
+  #thread: Thread<CustomizeMethods> | null = null
   #closed = false
 
   /** @param capacity how many costings with options are kept */
@@ -59,7 +59,7 @@ export class CostingStore {
    * Resolves when the hierarchy of a costing is ready; to false when it will not be. The process lives as long as
    * somebody waits.
    *
-   * @throws what ended the worker
+   * @throws what ended the thread
    */
   ready(mode: Mode, options: CostOptions): Promise<boolean> {
     if (this.get(mode, options).customized !== null) return Promise.resolve(true)
@@ -67,7 +67,7 @@ export class CostingStore {
     if (waiters === undefined) return Promise.resolve(false)
     const waiter = Promise.withResolvers<boolean>()
     waiters.push(waiter)
-    this.#worker?.ref()
+    this.#thread?.ref()
     return waiter.promise
   }
 
@@ -76,12 +76,12 @@ export class CostingStore {
     return this.#waiting.has(keyOf(mode, options))
   }
 
-  /** Ends the worker. */
+  /** Ends the thread. */
   async close(): Promise<void> {
     this.#closed = true
     // Nothing else may keep the process while the thread ends.
-    this.#worker?.ref()
-    await this.#worker?.terminate()
+    this.#thread?.ref()
+    await this.#thread?.[Symbol.asyncDispose]()
   }
 
   #prepare(mode: Mode, options: CostOptions, customized: Customized | null): PreparedCosting {
@@ -93,33 +93,33 @@ export class CostingStore {
   #customize(task: CustomizeTask): void {
     if (this.#closed || this.#waiting.has(task.key) || this.#waiting.size >= MOST_WAITING) return
     this.#waiting.set(task.key, [])
-    this.#worker ??= this.#start()
-    this.#worker.postMessage(task)
+    if (this.#thread === null || this.#thread.hasEnded) this.#thread = this.#start()
+    void this.#await(task.key, this.#thread.call('customize', task))
   }
 
-  #start(): Worker {
-    const shared = shareNetwork(this.#network)
-    const worker = new Worker(new URL('./customize.worker.ts', import.meta.url), { workerData: { shared } })
-    worker.on('message', ({ key, up, down, leastWeight }: CustomizeAnswer) => {
+  async #await(key: string, coming: Promise<CustomizeAnswer>): Promise<void> {
+    try {
+      const { up, down, leastWeight } = await coming
       const known = this.#recent.peek(key)
       if (known !== undefined) {
         const { topology } = this.#network.turns
         this.#recent.set(key, { ...known, customized: { metric: { topology, up, down }, leastWeight } })
       }
       this.#settle(key, known !== undefined)
+    } catch (error) {
+      if (!this.#closed) for (const waiter of this.#waiting.get(key) ?? []) waiter.reject(error)
+      this.#settle(key, false)
+    }
+  }
+
+  #start(): Thread<CustomizeMethods> {
+    const thread = new Thread<CustomizeMethods>(new URL('./customize.worker.ts', import.meta.url), {
+      setup: shareNetwork(this.#network),
+      toLostError: toCustomizeError,
+      toError: toCustomizeError,
     })
-    // A worker that dies takes its tasks along; the next request for one of them starts another.
-    worker.on('error', (error) => {
-      worker.removeAllListeners('message')
-      for (const waiter of [...this.#waiting.values()].flat()) waiter.reject(error)
-    })
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = null
-      for (const key of this.#waiting.keys()) this.#settle(key, false)
-    })
-    // It must not keep the process from ending; listeners do, so this comes last.
-    worker.unref()
-    return worker
+    thread.unref()
+    return thread
   }
 
   #settle(key: string, ready: boolean): void {
@@ -127,8 +127,12 @@ export class CostingStore {
     this.#waiting.delete(key)
     for (const { resolve } of waiters) resolve(ready)
     // Whoever closes the store waits for the thread, whatever it still sends.
-    if (!this.#closed && ![...this.#waiting.values()].some((others) => others.length > 0)) this.#worker?.unref()
+    if (!this.#closed && ![...this.#waiting.values()].some((others) => others.length > 0)) this.#thread?.unref()
   }
+}
+
+function toCustomizeError(why: string): Error {
+  return new Error(`a costing could not be customized: ${why}`)
 }
 
 function keyOf(mode: Mode, options: CostOptions): string {

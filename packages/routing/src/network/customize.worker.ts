@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { serveThread } from '@terrane/core/threads'
 
 import { createCosting } from '../cost/create.ts'
 import type { CostOptions, Mode } from '../cost/options.ts'
@@ -15,17 +15,24 @@ export interface CustomizeTask {
 
 /** What it answers. */
 export interface CustomizeAnswer extends Pick<HierarchyMetric, 'up' | 'down'> {
-  readonly key: string
   readonly leastWeight: number
 }
 
-const network = await openShared((workerData as { shared: SharedNetwork }).shared)
+/** What the thread can do. */
+export interface CustomizeMethods {
+  customize(task: CustomizeTask): CustomizeAnswer
+}
 
-parentPort!.on('message', ({ key, mode, options }: CustomizeTask) => {
-  const costing = createCosting(network.graph, mode, options)
-  const { metric, leastWeight } = customizeFor(network.graph, network.turns, costing)
-  const { up, down } = metric
-  // The topology is where the metric goes, too. Both directions share a pool.
-  const owned = [up.index, down.index, up.pool.words].map((array) => array.buffer as ArrayBuffer)
-  parentPort!.postMessage({ key, up, down, leastWeight } satisfies CustomizeAnswer, owned)
+serveThread<SharedNetwork, CustomizeMethods>(async (shared) => {
+  const network = await openShared(shared)
+  return {
+    customize: ({ mode, options }, transfer) => {
+      const costing = createCosting(network.graph, mode, options)
+      const { metric, leastWeight } = customizeFor(network.graph, network.turns, costing)
+      const { up, down } = metric
+      // The topology is where the metric goes, too. Both directions share a pool.
+      transfer.push(...[up.index, down.index, up.pool.words].map((array) => array.buffer as ArrayBuffer))
+      return { up, down, leastWeight }
+    },
+  }
 })

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads'
-import { TerraneError, reviveError, type PlainError } from '@terrane/core'
+import { TerraneError } from '@terrane/core'
+import { Thread } from '@terrane/core/threads'
 import type { CrsEntry, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
 import { checkClamped } from './clamped.ts'
 
@@ -9,25 +9,23 @@ export interface InspectTask {
   readonly request: Omit<InspectRequest, 'crs'>
   /** CRSs that the operator added. */
   readonly crs: readonly CrsEntry[]
-  /** Null to look at the headers alone. */
-  readonly scale: ScaleRequest | null
 }
 
-/** What it says: first what the headers tell, then the scale, which needs pixels. */
-export type InspectReply =
-  | { readonly type: 'inspected'; readonly inspected: InspectedRaster }
-  | { readonly type: 'scaled'; readonly scale: Scale; readonly clamped: readonly number[] }
-  | { readonly type: 'refused'; readonly error: PlainError }
+/** What the thread can do. */
+export interface InspectMethods {
+  /** What the headers tell. */
+  inspect(task: InspectTask): InspectedRaster
+  /** The scale of the raster that was inspected last, which needs pixels. */
+  scale(request: ScaleRequest): Omit<ScaledRaster, 'inspected'>
+}
 
 /**
  * Checks a raster by its headers, in a thread.
  *
  * @throws what `inspectGeoTiff` throws, the reason of the signal
  */
-export function inspectHeaders(task: Omit<InspectTask, 'scale'>, signal: AbortSignal): Promise<InspectedRaster> {
-  return inThread<InspectedRaster>({ ...task, scale: null }, signal, (reply, done) => {
-    if (reply.type === 'inspected') done(reply.inspected)
-  })
+export function inspectHeaders(task: InspectTask, signal: AbortSignal): Promise<InspectedRaster> {
+  return inThread(signal, (thread) => thread.call('inspect', task))
 }
 
 /** A raster, its stretch, and the share of samples of each channel that the stretch clamps. */
@@ -44,62 +42,42 @@ export interface ScaledRaster {
  * @throws what `inspectGeoTiff` and `settleScale` throw, SAMPLES_CLAMPED, the reason of the signal
  */
 export function inspectRaster(
-  task: InspectTask & { readonly scale: ScaleRequest },
+  { scale, ...task }: InspectTask & { readonly scale: ScaleRequest },
   signal: AbortSignal,
   onInspected: (inspected: InspectedRaster) => void,
 ): Promise<ScaledRaster> {
-  let inspected: InspectedRaster | null = null
-  return inThread<ScaledRaster>(task, signal, (reply, done) => {
-    if (reply.type === 'inspected') onInspected((inspected = reply.inspected))
-    else if (inspected) {
-      checkClamped(reply.clamped)
-      done({ inspected, scale: reply.scale, clamped: reply.clamped })
-    }
+  return inThread(signal, async (thread) => {
+    const inspected = await thread.call('inspect', task)
+    onInspected(inspected)
+    const scaled = await thread.call('scale', scale)
+    checkClamped(scaled.clamped)
+    return { inspected, ...scaled }
   })
 }
 
-function inThread<T>(
-  task: InspectTask,
-  signal: AbortSignal,
-  onReply: (reply: Exclude<InspectReply, { type: 'refused' }>, done: (result: T) => void) => void,
-): Promise<T> {
+async function inThread<T>(signal: AbortSignal, work: (thread: Thread<InspectMethods>) => Promise<T>): Promise<T> {
   signal.throwIfAborted()
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
   const thread = takeThread()
-  let isIdle = false
-  const onMessage = (reply: InspectReply) => {
-    isIdle = reply.type !== 'inspected' || task.scale === null
-    try {
-      if (reply.type === 'refused') throw reviveError(reply.error, unexpected)
-      onReply(reply, resolve)
-    } catch (error) {
-      reject(error instanceof Error ? error : new Error(String(error)))
-    }
-  }
-  const onExit = () => reject(new Error('the thread that reads the raster ended'))
-  const onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-  thread.on('message', onMessage).on('error', reject).on('exit', onExit)
+  const onAbort = () => void thread.end(signal.reason)
   signal.addEventListener('abort', onAbort)
-  thread.postMessage(task)
-  return promise.finally(() => {
+  try {
+    return await work(thread)
+  } finally {
     signal.removeEventListener('abort', onAbort)
-    thread.off('message', onMessage).off('error', reject).off('exit', onExit)
-    if (isIdle) keepThread(thread)
-    else void thread.terminate()
-  })
+    if (!thread.hasEnded) keepThread(thread)
+  }
 }
 
 /** Time that an idle thread is kept for the next raster: starting one takes longer than reading most headers. */
 const IDLE_MS = 10_000
-let kept: { readonly thread: Worker; readonly timer: NodeJS.Timeout } | null = null
+let kept: { readonly thread: Thread<InspectMethods>; readonly timer: NodeJS.Timeout } | null = null
 
-function takeThread(): Worker {
-  if (kept === null) {
-    const thread = new Worker(new URL('./inspect.worker.ts', import.meta.url))
-    thread.on('error', () => {
-      if (kept?.thread === thread) dropThread()
+function takeThread(): Thread<InspectMethods> {
+  if (kept === null || kept.thread.hasEnded) {
+    return new Thread(new URL('./inspect.worker.ts', import.meta.url), {
+      toLostError: (why) => new Error(`the thread that reads the raster ended: ${why}`),
+      toError: unexpected,
     })
-    return thread
   }
   const { thread, timer } = kept
   kept = null
@@ -109,7 +87,7 @@ function takeThread(): Worker {
 }
 
 /** Keeps one idle thread at most; it does not keep the process alive. */
-function keepThread(thread: Worker): void {
+function keepThread(thread: Thread<InspectMethods>): void {
   dropThread()
   thread.unref()
   kept = { thread, timer: setTimeout(dropThread, IDLE_MS).unref() }
@@ -118,7 +96,7 @@ function keepThread(thread: Worker): void {
 function dropThread(): void {
   if (kept === null) return
   clearTimeout(kept.timer)
-  void kept.thread.terminate()
+  void kept.thread[Symbol.asyncDispose]()
   kept = null
 }
 

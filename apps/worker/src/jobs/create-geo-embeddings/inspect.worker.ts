@@ -1,22 +1,28 @@
-import { parentPort } from 'node:worker_threads'
-import { toPlainError } from '@terrane/core'
-import { clampedShares, createCrsCatalogue, inspectGeoTiff, openFileSource, settleScale } from '@terrane/tiling/raster'
-import type { InspectReply, InspectTask } from './inspect.ts'
+import { serveThread } from '@terrane/core/threads'
+import {
+  clampedShares,
+  createCrsCatalogue,
+  inspectGeoTiff,
+  openFileSource,
+  settleScale,
+  type InspectedRaster,
+} from '@terrane/tiling/raster'
+import type { InspectMethods } from './inspect.ts'
 
 // Headers can be megabytes and the scale needs pixels: both would hold up the worker's event loop.
-const reply = (message: InspectReply) => parentPort!.postMessage(message)
-
-parentPort!.on('message', (task: InspectTask) => void inspect(task))
-
-async function inspect({ path, request, crs, scale }: InspectTask): Promise<void> {
-  try {
-    using source = openFileSource(path)
-    const inspected = inspectGeoTiff(source, { ...request, crs: createCrsCatalogue(crs) })
-    reply({ type: 'inspected', inspected })
-    if (scale === null) return
-    const settled = await settleScale(source, inspected, scale)
-    reply({ type: 'scaled', scale: settled, clamped: await clampedShares(source, inspected, settled) })
-  } catch (error) {
-    reply({ type: 'refused', error: toPlainError(error) })
+serveThread<null, InspectMethods>(() => {
+  let last: { readonly path: string; readonly inspected: InspectedRaster } | null = null
+  return {
+    inspect: ({ path, request, crs }) => {
+      using source = openFileSource(path)
+      last = { path, inspected: inspectGeoTiff(source, { ...request, crs: createCrsCatalogue(crs) }) }
+      return last.inspected
+    },
+    scale: async (request) => {
+      if (last === null) throw new Error('no raster was inspected')
+      using source = openFileSource(last.path)
+      const scale = await settleScale(source, last.inspected, request)
+      return { scale, clamped: await clampedShares(source, last.inspected, scale) }
+    },
   }
-}
+})

@@ -1,39 +1,33 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { TerraneError } from '@terrane/core'
+import type { Progress } from '@terrane/core'
+import { serveThread } from '@terrane/core/threads'
 import { buildPmtiles, type TilerResult } from '../build-pmtiles.ts'
 import type { FeatureBatch } from '../features/feature-batch.ts'
-import type { ArchiveSummary, FromThread, SentError, ThreadOptions, ToThread } from './messages.ts'
+import type { ArchiveSummary, ThreadOptions, TilerMethods } from './messages.ts'
 
-/** Batches that may be on their way, so that neither thread waits for the other. */
-const AHEAD = 4
-
-const port = parentPort!
-const waiting: ToThread[] = []
-let wake: (() => void) | null = null
-port.on('message', (message: ToThread) => {
-  waiting.push(message)
-  wake?.()
+serveThread<ThreadOptions, TilerMethods, Progress>((options, emit) => {
+  const source = new BatchQueue()
+  let bytes: Iterator<Uint8Array> | null = null
+  return {
+    build: async () => {
+      const archive = await buildPmtiles(source.take(), { ...options, onProgress: (progress) => emit(progress) })
+      bytes = readAll(archive)
+      return summaryOf(archive)
+    },
+    add: (batch) => source.add(batch),
+    read: (_, transfer) => {
+      const next = bytes?.next()
+      if (!next || next.done) return null
+      // Pieces are joined from smaller ones, so that each has memory of its own to give away.
+      const own = Uint8Array.from(next.value)
+      transfer.push(own.buffer)
+      return own
+    },
+  }
 })
 
-try {
-  const options = workerData as ThreadOptions
-  using archive = await buildPmtiles(receiveBatches(), {
-    ...options,
-    onProgress: (progress) => send({ type: 'progress', progress }),
-  })
-  send({ type: 'built', summary: summaryOf(archive) })
-  for (const bytes of archive.read()) {
-    await receive()
-    // Pieces are joined from smaller ones, so that each has memory of its own to give away.
-    const own = Uint8Array.from(bytes)
-    send({ type: 'bytes', bytes: own }, [own.buffer])
-  }
-  await receive()
-  send({ type: 'bytes', bytes: null })
-} catch (error) {
-  send({ type: 'failed', error: sentError(error) })
-} finally {
-  port.close()
+function* readAll(archive: TilerResult): Generator<Uint8Array> {
+  using open = archive
+  yield* open.read()
 }
 
 /** What can be sent: plain values, no functions. */
@@ -41,36 +35,29 @@ function summaryOf(archive: TilerResult): ArchiveSummary {
   return JSON.parse(JSON.stringify(archive)) as ArchiveSummary
 }
 
-async function* receiveBatches(): AsyncGenerator<FeatureBatch> {
-  for (let i = 0; i < AHEAD; i++) send({ type: 'more' })
-  for (;;) {
-    const message = await receive()
-    if (message.type !== 'batch') return
-    send({ type: 'more' })
-    yield message.batch
+/** Batches that were added and not taken yet; adding one settles when it is taken. */
+class BatchQueue {
+  readonly #waiting: { readonly batch: FeatureBatch | null; readonly onTaken: () => void }[] = []
+  #added = Promise.withResolvers<void>()
+
+  add(batch: FeatureBatch | null): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ batch, onTaken: resolve })
+      this.#added.resolve()
+    })
   }
-}
 
-async function receive(): Promise<ToThread> {
-  while (waiting.length === 0) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    wake = resolve
-    await promise
-  }
-  return waiting.shift()!
-}
-
-function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
-  port.postMessage(message, transfer)
-}
-
-function sentError(error: unknown): SentError | Error {
-  if (!(error instanceof TerraneError)) return error instanceof Error ? error : new Error(String(error))
-  const { code, kind, message, hint, details, errors } = error
-  return {
-    code,
-    kind,
-    message,
-    extras: { ...(hint === null ? {} : { hint }), ...(details === null ? {} : { details }), errors },
+  async *take(): AsyncGenerator<FeatureBatch> {
+    for (;;) {
+      const next = this.#waiting.shift()
+      if (!next) {
+        this.#added = Promise.withResolvers()
+        await this.#added.promise
+        continue
+      }
+      next.onTaken()
+      if (next.batch === null) return
+      yield next.batch
+    }
   }
 }

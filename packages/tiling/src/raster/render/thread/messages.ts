@@ -1,4 +1,3 @@
-import type { PlainError } from '@terrane/core'
 import type { ByteSpan } from '../blocks.ts'
 import type { RenderStyle } from '../renderer.ts'
 
@@ -40,22 +39,22 @@ export type RenderRequest =
       readonly mask?: boolean
     }
 
-export interface ToRenderThread {
-  readonly job: number
+/** A picture of a file. */
+export interface RenderJob {
   /** Stands for the content of the file: what a thread knows of it is kept by this name. */
   readonly key: string
   readonly bytes: number
   readonly request: RenderRequest
 }
 
-export type FromRenderThread =
-  /** Fill `into` with the spans, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
-  | {
-      readonly type: 'read'
-      readonly job: number
-      readonly spans: readonly ByteSpan[]
-      readonly into: SharedArrayBuffer
-      readonly state: SharedArrayBuffer
-    }
-  | { readonly type: 'done'; readonly job: number; readonly result: unknown }
-  | { readonly type: 'failed'; readonly job: number; readonly error: PlainError }
+/** What a thread can do. */
+export interface RenderMethods {
+  render(job: RenderJob): unknown
+}
+
+/** Fill `into` with the spans, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
+export interface ReadEvent {
+  readonly spans: readonly ByteSpan[]
+  readonly into: SharedArrayBuffer
+  readonly state: SharedArrayBuffer
+}

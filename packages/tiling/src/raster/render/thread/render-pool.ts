@@ -1,9 +1,8 @@
-import { Worker } from 'node:worker_threads'
-import { reviveError } from '@terrane/core'
+import { Thread } from '@terrane/core/threads'
 import type { ByteSpan } from '../blocks.ts'
 import type { RasterDescription } from '../describe.ts'
 import { renderFailed } from '../errors.ts'
-import type { FromRenderThread, RenderRequest, ToRenderThread } from './messages.ts'
+import type { ReadEvent, RenderMethods, RenderRequest } from './messages.ts'
 
 /** A raster file wherever it lies. */
 export interface RasterFile {
@@ -15,7 +14,6 @@ export interface RasterFile {
 }
 
 interface Job {
-  readonly id: number
   readonly file: RasterFile
   readonly request: RenderRequest
   readonly abort: AbortController
@@ -27,7 +25,6 @@ interface Job {
 export class RenderPool implements AsyncDisposable {
   readonly #threads: (RenderThread | null)[]
   readonly #waiting: Job[] = []
-  #next = 1
 
   constructor(threads: number) {
     this.#threads = Array.from({ length: threads }, () => null)
@@ -50,7 +47,7 @@ export class RenderPool implements AsyncDisposable {
   #run(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted()
     return new Promise((resolve, reject) => {
-      const job: Job = { id: this.#next++, file, request, abort: new AbortController(), resolve, reject }
+      const job: Job = { file, request, abort: new AbortController(), resolve, reject }
       signal.addEventListener(
         'abort',
         () => {
@@ -80,64 +77,50 @@ export class RenderPool implements AsyncDisposable {
       const slot = idle.find((i) => this.#threads[i]?.keys.has(next)) ?? idle.find((i) => this.#threads[i]) ?? idle[0]
       const job = slot === undefined ? undefined : this.#take()
       if (slot === undefined || !job) return
-      const thread = (this.#threads[slot] ??= this.#open(slot))
-      thread.take(job)
+      if (this.#threads[slot]?.hasEnded) this.#threads[slot] = null
+      const thread = (this.#threads[slot] ??= new RenderThread())
+      void thread.take(job).then(() => this.#start())
     }
-  }
-
-  #open(slot: number): RenderThread {
-    const thread = new RenderThread(
-      () => this.#start(),
-      () => {
-        if (this.#threads[slot] === thread) this.#threads[slot] = null
-        this.#start()
-      },
-    )
-    return thread
   }
 }
 
 /** One thread: it has one job at a time. */
 class RenderThread {
   readonly keys = new Set<string>()
-  readonly #worker = new Worker(new URL('./render.worker.ts', import.meta.url))
+  readonly #thread: Thread<RenderMethods, ReadEvent>
   #job: Job | null = null
 
-  constructor(onIdle: () => void, onEnd: () => void) {
-    this.#worker.unref()
-    this.#worker.on('message', (message: FromRenderThread) => {
-      if (message.type === 'read') return void this.#read(message)
-      const job = this.#job
-      this.#job = null
-      if (message.type === 'done') job?.resolve(message.result)
-      else job?.reject(reviveError(message.error, (why) => renderFailed(undefined, { cause: new Error(why) })))
-      onIdle()
+  constructor() {
+    this.#thread = new Thread(new URL('./render.worker.ts', import.meta.url), {
+      setup: null,
+      onEvent: (event) => void this.#read(event),
+      toLostError: (why) => renderFailed(undefined, { cause: new Error(why) }),
+      toError: (why) => renderFailed(undefined, { cause: new Error(why) }),
     })
-    const ended = (cause?: unknown) => {
-      this.#job?.reject(renderFailed(undefined, { cause }))
-      this.#job = null
-      onEnd()
-    }
-    this.#worker.on('error', ended)
-    this.#worker.on('exit', () => ended())
+    this.#thread.unref()
   }
 
   get busy(): boolean {
     return this.#job !== null
   }
 
-  take(job: Job): void {
+  get hasEnded(): boolean {
+    return this.#thread.hasEnded
+  }
+
+  async take(job: Job): Promise<void> {
     this.#job = job
-    this.keys.add(job.file.key)
-    const message: ToRenderThread = { job: job.id, key: job.file.key, bytes: job.file.bytes, request: job.request }
-    this.#worker.postMessage(message)
+    const { file, request } = job
+    this.keys.add(file.key)
+    await this.#thread.call('render', { key: file.key, bytes: file.bytes, request }).then(job.resolve, job.reject)
+    this.#job = null
   }
 
   async end(): Promise<void> {
-    await this.#worker.terminate()
+    await this.#thread[Symbol.asyncDispose]()
   }
 
-  async #read({ spans, into, state }: Extract<FromRenderThread, { type: 'read' }>): Promise<void> {
+  async #read({ spans, into, state }: ReadEvent): Promise<void> {
     const flag = new Int32Array(state)
     try {
       const job = this.#job as Job

@@ -1,5 +1,4 @@
-import { parentPort } from 'node:worker_threads'
-import { toPlainError } from '@terrane/core'
+import { serveThread } from '@terrane/core/threads'
 import { LRUCache } from 'lru-cache'
 import { encodePicture } from '../encode.ts'
 import { openRenderer } from '../renderer.ts'
@@ -7,7 +6,7 @@ import type { RasterRenderer } from '../renderer.ts'
 import { describeRaster } from '../describe.ts'
 import { boxView, fittedSize, tileView, wholeView } from '../view.ts'
 import type { View } from '../view.ts'
-import type { FromRenderThread, RenderRequest, ToRenderThread } from './messages.ts'
+import type { ReadEvent, RenderMethods, RenderRequest } from './messages.ts'
 import { HeadSource, SharedSource } from './shared-source.ts'
 
 /** Rasters whose headers and decoded blocks are kept. */
@@ -16,41 +15,17 @@ const CACHE_BYTES = 24 * 1024 * 1024
 /** Headers mostly lie at the beginning: one read instead of a dozen. */
 const HEAD_BYTES = 1 << 16
 
-interface Opened {
-  readonly source: SharedSource
-  readonly renderer: RasterRenderer
-}
-
-const opened = new LRUCache<string, Opened>({ max: KEPT })
-
-parentPort?.on('message', (message: ToRenderThread) => {
-  void answer(message).then((reply) => parentPort?.postMessage(reply))
+serveThread<null, RenderMethods, ReadEvent>((_, emit) => {
+  const opened = new LRUCache<string, RasterRenderer>({ max: KEPT })
+  const open = (key: string, bytes: number): RasterRenderer => {
+    const source = new SharedSource(bytes, emit)
+    const head = new HeadSource(source, HEAD_BYTES)
+    const renderer = openRenderer(head, { cacheBytes: CACHE_BYTES, onPlan: (spans) => source.fetch(spans) })
+    opened.set(key, renderer)
+    return renderer
+  }
+  return { render: ({ key, bytes, request }) => work(opened.get(key) ?? open(key, bytes), request) }
 })
-
-async function answer({ job, key, bytes, request }: ToRenderThread): Promise<FromRenderThread> {
-  try {
-    return { type: 'done', job, result: await work(open(key, bytes, job).renderer, request) }
-  } catch (error) {
-    return { type: 'failed', job, error: toPlainError(error) }
-  }
-}
-
-function open(key: string, bytes: number, job: number): Opened {
-  const known = opened.get(key)
-  if (known) {
-    known.source.job = job
-    return known
-  }
-  const source = new SharedSource(bytes)
-  source.job = job
-  const head = new HeadSource(source, HEAD_BYTES)
-  const made = {
-    source,
-    renderer: openRenderer(head, { cacheBytes: CACHE_BYTES, onPlan: (spans) => source.fetch(spans) }),
-  }
-  opened.set(key, made)
-  return made
-}
 
 async function work(renderer: RasterRenderer, request: RenderRequest): Promise<unknown> {
   if (request.type === 'describe') return describeRaster(renderer)

@@ -1,17 +1,17 @@
-import { parentPort } from 'node:worker_threads'
 import type { ByteSource } from '../../source.ts'
 import type { ByteSpan } from '../blocks.ts'
-import type { FromRenderThread } from './messages.ts'
+import type { ReadEvent } from './messages.ts'
 
 /** A file that another thread reads: this one sleeps meanwhile, so that decoders see plain memory. */
 export class SharedSource implements ByteSource {
   readonly size: number
-  /** The job for which the other thread reads. */
-  job = 0
+  readonly #emit: (event: ReadEvent) => void
   readonly #ahead = new Map<number, Uint8Array>()
 
-  constructor(size: number) {
+  /** @param emit asks the other thread */
+  constructor(size: number, emit: (event: ReadEvent) => void) {
     this.size = size
+    this.#emit = emit
   }
 
   /** Reads what is needed next in one go; the other thread reads it all at once. */
@@ -37,8 +37,7 @@ export class SharedSource implements ByteSource {
     const total = spans.reduce((sum, { length }) => sum + length, 0)
     const into = new SharedArrayBuffer(total)
     const state = new SharedArrayBuffer(4)
-    const message: FromRenderThread = { type: 'read', job: this.job, spans, into, state }
-    parentPort?.postMessage(message)
+    this.#emit({ spans, into, state })
     const flag = new Int32Array(state)
     Atomics.wait(flag, 0, 0)
     if (flag[0] !== 1) throw new Error('the file could not be read')
