@@ -30,10 +30,65 @@ const SIDES = ['west', 'south', 'east', 'north'] as const
 
 /** An area, drawn on a map, pasted as GeoJSON or entered as a box; the three show the same. */
 export function AreaInput({ id, projectRef, value, required, invalid, onChange }: AreaInputProps): JSX.Element {
-  const [map, setMap] = useState<MapLibreMap | null>(null)
-  const [mode, setMode] = useState<Mode>('look')
-  const drawing = useRef<AreaDrawing | null>(null)
   const polygons = polygonsIn(value)
+  const { map, setMap, mode, setMode } = useDrawing(projectRef, value, polygons, onChange)
+  return (
+    <div class="area-field">
+      <MapCanvas label="Map to draw the area on" projectRef={projectRef} onMap={setMap}>
+        <div class="over">
+          <Segmented label="Drawing" value={mode} onChange={setMode} options={modesFor(polygons)} />
+          {polygons.length > 0 && (
+            <button
+              type="button"
+              class="button small icon"
+              aria-label="Clear the area"
+              onClick={() => {
+                setMode('look')
+                onChange('')
+              }}
+            >
+              <Icon name="trash" />
+            </button>
+          )}
+        </div>
+        {mode !== 'look' && <div class="hint-bar">{HINTS[mode]}</div>}
+      </MapCanvas>
+      <div class="area-side">
+        <BoxInputs
+          onBox={(box) => {
+            setMode('look')
+            onChange(box)
+            if (map) lookAtArea(map, box)
+          }}
+        />
+        <textarea
+          id={id}
+          class="textarea"
+          spellcheck={false}
+          value={value}
+          placeholder='Paste GeoJSON: {"type": "Polygon", "coordinates": …}'
+          aria-required={required}
+          aria-invalid={invalid}
+          aria-describedby={`${id}-help`}
+          onInput={(event) => {
+            setMode('look')
+            onChange(event.currentTarget.value)
+          }}
+          onChange={(event) => map && lookAtArea(map, event.currentTarget.value)}
+        />
+        <p class="small dim" role="status">
+          {describe(value)}
+        </p>
+      </div>
+    </div>
+  )
+}
+
+/** The map of an area, and the tool that draws on it; the area is shown by the tool only while it is edited. */
+function useDrawing(projectRef: string, value: string, polygons: Polygons, onChange: (value: string) => void) {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const [mode, setShownMode] = useState<Mode>('look')
+  const drawing = useRef<AreaDrawing | null>(null)
   const latest = useRef({ polygons, onChange })
   latest.current = { polygons, onChange }
   const dark = useStore(isDark)
@@ -55,8 +110,8 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
     if (map && mode === 'look' && polygons.length > 0) lookAtArea(map, value)
   }, [map])
 
-  const start = (next: Mode) => {
-    setMode(next)
+  const setMode = (next: Mode) => {
+    setShownMode(next)
     const tool = drawing.current
     if (!tool) return
     if (next === 'look') tool.stop()
@@ -64,70 +119,20 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
     else {
       tool.draw(next, (drawn) => {
         latest.current.onChange(textOf([...latest.current.polygons, drawn]))
-        setMode('look')
+        setShownMode('look')
       })
     }
   }
-  return (
-    <div class="area-field">
-      <MapCanvas label="Map to draw the area on" projectRef={projectRef} onMap={setMap}>
-        <div class="over">
-          <Segmented
-            label="Drawing"
-            value={mode}
-            onChange={start}
-            options={[
-              { value: 'look', label: 'Look' },
-              { value: 'rectangle', label: 'Rectangle' },
-              { value: 'polygon', label: 'Polygon' },
-              ...(AreaDrawing.canEdit(polygons) ? [{ value: 'edit' as const, label: 'Edit' }] : []),
-            ]}
-          />
-          {polygons.length > 0 && (
-            <button
-              type="button"
-              class="button small icon"
-              aria-label="Clear the area"
-              onClick={() => {
-                start('look')
-                onChange('')
-              }}
-            >
-              <Icon name="trash" />
-            </button>
-          )}
-        </div>
-        {mode !== 'look' && <div class="hint-bar">{HINTS[mode]}</div>}
-      </MapCanvas>
-      <div class="area-side">
-        <BoxInputs
-          onBox={(box) => {
-            start('look')
-            onChange(box)
-            if (map) lookAtArea(map, box)
-          }}
-        />
-        <textarea
-          id={id}
-          class="textarea"
-          spellcheck={false}
-          value={value}
-          placeholder='Paste GeoJSON: {"type": "Polygon", "coordinates": …}'
-          aria-required={required}
-          aria-invalid={invalid}
-          aria-describedby={`${id}-help`}
-          onInput={(event) => {
-            start('look')
-            onChange(event.currentTarget.value)
-          }}
-          onChange={(event) => map && lookAtArea(map, event.currentTarget.value)}
-        />
-        <p class="small dim" role="status">
-          {describe(value)}
-        </p>
-      </div>
-    </div>
-  )
+  return { map, setMap, mode, setMode }
+}
+
+function modesFor(polygons: Polygons): readonly { readonly value: Mode; readonly label: string }[] {
+  return [
+    { value: 'look', label: 'Look' },
+    { value: 'rectangle', label: 'Rectangle' },
+    { value: 'polygon', label: 'Polygon' },
+    ...(AreaDrawing.canEdit(polygons) ? [{ value: 'edit' as const, label: 'Edit' }] : []),
+  ]
 }
 
 const HINTS: Readonly<Record<Exclude<Mode, 'look'>, string>> = {
@@ -161,26 +166,22 @@ function BoxInputs({ onBox }: { onBox: (geojson: string) => void }): JSX.Element
         type="button"
         class="button small"
         disabled={!usable}
-        onClick={() =>
-          onBox(
-            textOf([
-              [
-                [
-                  [west, south],
-                  [east, south],
-                  [east, north],
-                  [west, north],
-                  [west, south],
-                ],
-              ],
-            ]),
-          )
-        }
+        onClick={() => onBox(textOf([[rectangle(west, south, east, north)]]))}
       >
         Use this box
       </button>
     </fieldset>
   )
+}
+
+function rectangle(west: number, south: number, east: number, north: number): [number, number][] {
+  return [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
 }
 
 function describe(text: string): string {

@@ -1,16 +1,13 @@
 import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { Prose } from '../components/basics.tsx'
-import { lazyComponent } from '../components/lazy.tsx'
+import { Icon } from '../components/icon.tsx'
 import { humanise } from '../lib/format.ts'
-import { exampleOf } from './designs.ts'
-import type { GroupDraft, VariantsDraft } from './drafts.ts'
-import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
-import { Frame, Help, Key, idOf, type FieldProps } from './frame.tsx'
-import { Rows } from './rows.tsx'
+import { Area, Choices, Control, Switch } from './controls.tsx'
+import type { Field, GroupField, RowsField, VariantsField } from './fields.ts'
+import { Frame, Help, concerns, idOf, type FieldProps } from './frame.tsx'
+import { chosenVariant, groupOf, isGiven, rowsOf, withoutRow } from './read-form.ts'
 import { StoredFile } from './stored-file.tsx'
-
-/** Loads the map engine, which only forms with an area need. */
-const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) => module.AreaInput))
 
 /** A field of a form: its label, its control, its help, and its problem. */
 export function FieldView(props: FieldProps): JSX.Element | null {
@@ -21,7 +18,7 @@ export function FieldView(props: FieldProps): JSX.Element | null {
     case 'group':
       return <Group {...props} field={field} />
     case 'rows':
-      return <Rows {...props} field={field} view={FieldView} />
+      return <Rows {...props} field={field} />
     case 'variants':
       return <Variants {...props} field={field} />
     case 'choices':
@@ -31,8 +28,25 @@ export function FieldView(props: FieldProps): JSX.Element | null {
     case 'boolean':
       return <Switch {...props} />
     default:
-      return <Plain {...props} />
+      return (
+        <Frame {...props} for={idOf(field)}>
+          <Control {...props} />
+        </Frame>
+      )
   }
+}
+
+/** One member of an object, with the props of the object. */
+export function Member({ field, of }: { field: Field; of: FieldProps }): JSX.Element {
+  const group = groupOf(of.value)
+  return (
+    <FieldView
+      field={field}
+      value={group[field.name]}
+      form={of.form}
+      onChange={(next) => of.onChange({ ...group, [field.name]: next })}
+    />
+  )
 }
 
 /** True for fields that use the full width of the form. */
@@ -40,162 +54,104 @@ export function isWide({ kind }: Field): boolean {
   return kind === 'area' || kind === 'choices' || kind === 'group' || kind === 'rows' || kind === 'json'
 }
 
-function Plain(props: FieldProps): JSX.Element {
-  const { field } = props
-  return (
-    <Frame {...props} for={idOf(field)}>
-      <Control {...props} />
-    </Frame>
-  )
-}
-
-function Control(props: FieldProps & { label?: string }): JSX.Element {
-  const { field, draft, problems, suggestions, onChange, label } = props
-  const id = idOf(field)
-  const common = {
-    id,
-    ...(label !== undefined && { 'aria-label': label }),
-    'aria-describedby': `${id}-help`,
-    'aria-required': field.required,
-    'aria-invalid': problems.has(field.pointer),
-  }
-  const value = typeof draft === 'string' ? draft : ''
-  const fallback = textOf(field.fallback)
-  if (field.kind === 'choice') {
-    return (
-      <select {...common} class="select" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">{fallback ? `${fallback} (default)` : field.required ? 'Choose …' : 'Default'}</option>
-        {field.options
-          .filter((option) => option !== fallback)
-          .map((option) => (
-            <option key={option} value={option}>
-              {option}
-            </option>
-          ))}
-      </select>
-    )
-  }
-  if (field.kind === 'json') {
-    return (
-      <textarea
-        {...common}
-        class="textarea"
-        spellcheck={false}
-        value={value}
-        placeholder={field.fallback === undefined ? (exampleOf(field.name) ?? '') : JSON.stringify(field.fallback)}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    )
-  }
-  const offered = suggestions[field.name] ?? []
-  return (
-    <>
-      <input
-        {...common}
-        class="input"
-        type="text"
-        inputMode={field.kind === 'number' ? (field.integer ? 'numeric' : 'decimal') : 'text'}
-        autocomplete="off"
-        spellcheck={false}
-        value={value}
-        placeholder={fallback || (exampleOf(field.name) ?? (field.kind === 'list' ? 'comma-separated' : ''))}
-        {...(offered.length > 0 && { list: `${id}-list` })}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-      {offered.length > 0 && (
-        <datalist id={`${id}-list`}>
-          {offered.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      )}
-    </>
-  )
-}
-
-function Switch(props: FieldProps): JSX.Element {
-  const { field, draft, onChange } = props
-  const id = idOf(field)
-  return (
-    <div class="field">
-      <div class="label-row">
-        <label class="check" for={id}>
-          <input
-            id={id}
-            type="checkbox"
-            checked={typeof draft === 'boolean' ? draft : field.fallback === true}
-            aria-describedby={`${id}-help`}
-            onChange={(event) => onChange(event.currentTarget.checked)}
-          />
-          <span>{humanise(field.name)}</span>
-        </label>
-        <Key field={field} />
-      </div>
-      <Help {...props} />
-    </div>
-  )
-}
-
-function Choices(props: FieldProps<ChoiceField>): JSX.Element {
-  const { field, draft, onChange } = props
-  const chosen = draft as readonly string[]
-  return (
-    <Frame {...props}>
-      <div class="chips" role="group" aria-label={humanise(field.name)} aria-describedby={`${idOf(field)}-help`}>
-        {field.options.map((option) => (
-          <label key={option} class="chip">
-            <input
-              type="checkbox"
-              checked={chosen.includes(option)}
-              onChange={(event) =>
-                onChange(event.currentTarget.checked ? [...chosen, option] : chosen.filter((other) => other !== option))
-              }
-            />
-            {option}
-          </label>
-        ))}
-      </div>
-    </Frame>
-  )
-}
-
 function Group(props: FieldProps<GroupField>): JSX.Element {
-  const { field, draft, onChange } = props
-  const { group } = draft as GroupDraft
-  const fields = field.fields.map((inner) => (
-    <FieldView
-      key={inner.pointer}
-      {...props}
-      field={inner}
-      draft={group[inner.name] ?? null}
-      onChange={(next) => onChange({ group: { ...group, [inner.name]: next } })}
-    />
-  ))
-  if (field.name === '') return <>{fields}</>
+  const { field, form } = props
+  const members = field.fields.map((inner) => <Member key={inner.pointer} field={inner} of={props} />)
+  if (field.name === '') return <>{members}</>
   return (
     <fieldset class="fieldset">
       <legend>{humanise(field.name)}</legend>
       <Help {...props} />
-      {field.name === 'storagePath' && props.reads && (
+      {field.name === 'storagePath' && form.sources.includes(field.pointer) && (
         <StoredFile
           id={`${idOf(field)}-file`}
-          projectRef={props.projectRef}
-          draft={draft as GroupDraft}
-          invalid={props.problems.has(field.pointer)}
-          onChange={onChange}
+          projectRef={form.projectRef}
+          value={groupOf(props.value)}
+          invalid={form.problems.has(field.pointer)}
+          onChange={props.onChange}
         />
       )}
-      {fields}
+      {members}
     </fieldset>
   )
 }
 
+/** A list of objects: one box each, with what is needed first and the rest behind Options. */
+function Rows(props: FieldProps<RowsField>): JSX.Element {
+  const { field, form, onChange } = props
+  // A new key per removal: no entry keeps what was chosen in the one that was in its place.
+  const [removals, setRemovals] = useState(0)
+  const rows = rowsOf(props.value)
+  const one = humanise(field.name).replace(/s$/, '')
+  return (
+    <fieldset class="fieldset">
+      <legend>{humanise(field.name)}</legend>
+      <Help {...props} />
+      {rows.map((row, i) => (
+        <Row
+          key={`${i}-${removals}`}
+          {...props}
+          field={field.item(i) as GroupField}
+          label={`${one} ${i + 1}`}
+          value={row}
+          onChange={(next) => onChange(rows.with(i, next))}
+          onRemove={() => {
+            setRemovals(removals + 1)
+            form.onVariants(withoutRow(form.variants, field.pointer, i))
+            onChange(rows.toSpliced(i, 1))
+          }}
+        />
+      ))}
+      {rows.length < (field.schema.maxItems ?? Infinity) && (
+        <button type="button" class="button small add-row" onClick={() => onChange([...rows, {}])}>
+          <Icon name="plus" size={14} />
+          Add {one.toLowerCase()}
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+function Row(props: FieldProps<GroupField> & { label: string; onRemove: () => void }): JSX.Element {
+  const { field, form, label, onRemove } = props
+  const group = groupOf(props.value)
+  const needed = field.fields.filter(({ required }) => required)
+  const lead = needed.length > 0 ? needed : field.fields
+  const others = field.fields.filter((inner) => !lead.includes(inner))
+  const isOpen = others.some((inner) => isGiven(group[inner.name]) || concerns(form.problems, inner))
+  const show = (inner: Field) => <Member key={inner.pointer} field={inner} of={props} />
+  return (
+    <div class="form-row" role="group" aria-label={label}>
+      <div class="row">
+        <strong>{label}</strong>
+        <button type="button" class="button small icon quiet" aria-label={`Remove ${label}`} onClick={onRemove}>
+          <Icon name="close" size={14} />
+        </button>
+      </div>
+      {lead.map(show)}
+      {others.length > 0 && (
+        <details open={isOpen}>
+          <summary>Options</summary>
+          <div class="stack">{others.map(show)}</div>
+        </details>
+      )}
+    </div>
+  )
+}
+
 function Variants(props: FieldProps<VariantsField>): JSX.Element {
-  const { field, draft, onChange } = props
-  const { chosen, drafts } = draft as VariantsDraft
+  const { field, value, form, onChange } = props
   const id = idOf(field)
+  const chosen = chosenVariant(field, value, form.variants)
   const inner = field.variants[chosen]?.field
-  const shownFallback = field.fallback === undefined ? 'Default' : `${JSON.stringify(field.fallback)} (default)`
+  const { description, default: fallback } = field.schema
+  // What was entered in the other variants comes back with them.
+  const entered = useRef<Record<number, unknown>>({})
+  const choose = (index: number, next: unknown) => {
+    entered.current[chosen] = value
+    form.onVariants({ ...form.variants, [field.pointer]: index })
+    onChange(next)
+  }
   return (
     <Frame {...props} for={id}>
       <select
@@ -203,78 +159,43 @@ function Variants(props: FieldProps<VariantsField>): JSX.Element {
         class="select"
         value={String(chosen)}
         aria-describedby={`${id}-help`}
-        onChange={(event) => onChange({ chosen: Number(event.currentTarget.value), drafts })}
+        onChange={(event) => {
+          const index = Number(event.currentTarget.value)
+          choose(index, entered.current[index])
+        }}
       >
-        {!field.required && <option value="-1">{shownFallback}</option>}
+        {!field.required && (
+          <option value="-1">{fallback === undefined ? 'Default' : `${JSON.stringify(fallback)} (default)`}</option>
+        )}
         {field.variants.map(({ label }, i) => (
           <option key={label} value={String(i)}>
             {label}
           </option>
         ))}
       </select>
-      {inner && inner.help !== field.help && (
+      {inner?.schema.description && inner.schema.description !== description && (
         <p class="help">
-          <Prose text={inner.help} />
+          <Prose text={inner.schema.description} />
         </p>
       )}
-      {inner && (
-        <VariantBody
-          {...props}
-          field={inner}
-          draft={drafts[chosen] ?? null}
-          onChange={(next) => onChange({ chosen, drafts: drafts.map((old, i) => (i === chosen ? next : old)) })}
-        />
-      )}
+      {inner && <VariantBody {...props} field={inner} onChange={(next) => choose(chosen, next)} />}
     </Frame>
   )
 }
 
 /** The fields of the chosen variant, without a frame. */
 function VariantBody(props: FieldProps): JSX.Element | null {
-  const { field, draft, onChange } = props
+  const { field } = props
   if (field.kind === 'constant') return null
-  if (field.kind !== 'group') {
+  if (field.kind === 'group') {
     return (
-      <Control
-        {...props}
-        label={`${humanise(field.name)}: value`}
-        field={{ ...field, pointer: `${field.pointer}/value` }}
-      />
+      <>
+        {field.fields.map((inner) => (
+          <Member key={inner.pointer} field={inner} of={props} />
+        ))}
+      </>
     )
   }
-  const { group } = draft as GroupDraft
-  return (
-    <>
-      {field.fields.map((inner) => (
-        <FieldView
-          key={inner.pointer}
-          {...props}
-          field={inner}
-          draft={group[inner.name] ?? null}
-          onChange={(next) => onChange({ group: { ...group, [inner.name]: next } })}
-        />
-      ))}
-    </>
-  )
-}
-
-function Area(props: FieldProps): JSX.Element {
-  const { field, draft, onChange, projectRef } = props
-  return (
-    <Frame {...props} for={idOf(field)}>
-      <AreaInput
-        id={idOf(field)}
-        projectRef={projectRef}
-        value={typeof draft === 'string' ? draft : ''}
-        required={field.required}
-        invalid={props.problems.has(field.pointer)}
-        onChange={onChange}
-      />
-    </Frame>
-  )
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  const value = { ...field, pointer: `${field.pointer}/value` }
+  return <Control {...props} label={`${humanise(field.name)}: value`} field={value} />
 }

@@ -4,36 +4,21 @@ interface FieldBase {
   readonly name: string
   /** JSON pointer of the value in the body, as errors name it. */
   readonly pointer: string
-  readonly help: string
   readonly required: boolean
-  /** Default of the worker when the field is not sent. */
-  readonly fallback: unknown
+  /** Limits, description and default of the value. */
+  readonly schema: Schema
 }
 
-export interface TextField extends FieldBase {
-  readonly kind: 'text'
-  readonly pattern: string | null
-  readonly minLength: number
-  readonly maxLength: number | null
+/** `area`: a GeoJSON polygon; `json`: any value without a control of its own. */
+export interface PlainField extends FieldBase {
+  readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'area' | 'json'
 }
-export interface NumberField extends FieldBase {
-  readonly kind: 'number'
-  readonly integer: boolean
-  readonly minimum: number | null
-  readonly maximum: number | null
-}
+/** `list`: values that are typed, separated by commas; `choices`: values that are ticked. */
 export interface ListField extends FieldBase {
-  readonly kind: 'list'
-  readonly item: TextField | NumberField
-  readonly minItems: number
-  readonly maxItems: number | null
-  readonly unique: boolean
+  readonly kind: 'list' | 'choices'
+  readonly item: PlainField
 }
-export interface ChoiceField extends FieldBase {
-  readonly kind: 'choice' | 'choices'
-  readonly options: readonly string[]
-  readonly minItems: number
-}
+/** An object. */
 export interface GroupField extends FieldBase {
   readonly kind: 'group'
   readonly fields: readonly Field[]
@@ -43,33 +28,20 @@ export interface RowsField extends FieldBase {
   readonly kind: 'rows'
   /** The form of the entry at an index. */
   readonly item: (index: number) => Field
-  readonly minItems: number
-  readonly maxItems: number
 }
+/** One of several forms of the same value. */
 export interface VariantsField extends FieldBase {
   readonly kind: 'variants'
   readonly variants: readonly { readonly label: string; readonly field: Field }[]
 }
+/** A value that the schema fixes. */
 export interface ConstantField extends FieldBase {
   readonly kind: 'constant'
   readonly value: unknown
 }
-/** `area`: a GeoJSON polygon; `json`: any value without a form of its own. */
-export interface PlainField extends FieldBase {
-  readonly kind: 'boolean' | 'area' | 'json'
-}
 
 /** One part of a request body, with its kind of form field. */
-export type Field =
-  | TextField
-  | NumberField
-  | ListField
-  | ChoiceField
-  | GroupField
-  | RowsField
-  | VariantsField
-  | ConstantField
-  | PlainField
+export type Field = PlainField | ListField | GroupField | RowsField | VariantsField | ConstantField
 
 /** Longer lists are not typed entry by entry, but pasted. */
 const MOST_ROWS = 100
@@ -83,59 +55,42 @@ export function formOf(schema: Schema): Field {
 }
 
 function fieldOf(name: string, pointer: string, schema: Schema, required: boolean): Field {
-  const base = { name, pointer, help: schema.description ?? '', required, fallback: schema.default }
+  const base = { name, pointer, required, schema }
   const variants = schema.anyOf ?? schema.oneOf
-  if (variants) return variantsOf(base, schema, variants)
+  if (variants) return variantsOf(base, variants)
   const values = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])
   if (values?.length === 1) return { ...base, kind: 'constant', value: values[0] }
-  if (values?.every((value) => typeof value === 'string'))
-    return { ...base, kind: 'choice', options: values, minItems: 0 }
+  if (values?.every((value) => typeof value === 'string')) return { ...base, kind: 'choice' }
   switch (typeOf(schema)) {
     case 'string':
-      return textOf(base, schema)
+      return { ...base, kind: 'text' }
     case 'integer':
     case 'number':
-      return numberOf(base, schema)
+      return { ...base, kind: 'number' }
     case 'boolean':
       return { ...base, kind: 'boolean' }
     case 'array':
-      return arrayOf(base, schema)
+      return arrayOf(base)
     case 'object':
-      return objectOf(base, schema)
+      return objectOf(base)
     default:
       return { ...base, kind: 'json' }
   }
 }
 
-function textOf(base: FieldBase, schema: Schema): TextField {
-  const { pattern = null, minLength = 0, maxLength = null } = schema
-  return { ...base, kind: 'text', pattern, minLength, maxLength }
-}
-
-function numberOf(base: FieldBase, schema: Schema): NumberField {
-  return {
-    ...base,
-    kind: 'number',
-    integer: typeOf(schema) === 'integer',
-    minimum: schema.minimum ?? schema.exclusiveMinimum ?? null,
-    maximum: schema.maximum ?? schema.exclusiveMaximum ?? null,
-  }
-}
-
-function arrayOf(base: FieldBase, schema: Schema): Field {
-  const item = schema.items ? fieldOf(base.name, base.pointer, schema.items, true) : null
-  const { minItems = 0, maxItems = null, uniqueItems: unique = false } = schema
-  if (item?.kind === 'choice') return { ...base, kind: 'choices', options: item.options, minItems }
-  if (item?.kind === 'text' || item?.kind === 'number')
-    return { ...base, kind: 'list', item, minItems, maxItems, unique }
-  if (item?.kind === 'group' && maxItems !== null && maxItems <= MOST_ROWS) {
-    const rowOf = (index: number) => fieldOf('', `${base.pointer}/${index}`, schema.items as Schema, true)
-    return { ...base, kind: 'rows', item: rowOf, minItems, maxItems }
+function arrayOf(base: FieldBase): Field {
+  const { items, maxItems } = base.schema
+  const item = items ? fieldOf(base.name, base.pointer, items, true) : null
+  if (item?.kind === 'choice') return { ...base, kind: 'choices', item }
+  if (item?.kind === 'text' || item?.kind === 'number') return { ...base, kind: 'list', item }
+  if (items && item?.kind === 'group' && maxItems !== undefined && maxItems <= MOST_ROWS) {
+    return { ...base, kind: 'rows', item: (index) => fieldOf('', `${base.pointer}/${index}`, items, true) }
   }
   return { ...base, kind: 'json' }
 }
 
-function objectOf(base: FieldBase, schema: Schema): Field {
+function objectOf(base: FieldBase): Field {
+  const { schema } = base
   if (isArea(schema)) return { ...base, kind: 'area' }
   const properties = Object.entries(schema.properties ?? {}).filter(([name]) => base.pointer !== '' || !OWN.has(name))
   if (properties.length === 0) return { ...base, kind: 'json' }
@@ -145,14 +100,16 @@ function objectOf(base: FieldBase, schema: Schema): Field {
 }
 
 /** A value with a null variant is optional. The other variants become a choice. */
-function variantsOf(base: FieldBase, schema: Schema, variants: readonly Schema[]): Field {
+function variantsOf(base: FieldBase, variants: readonly Schema[]): Field {
+  const { schema } = base
   const shared = schema.properties
     ? { type: 'object', properties: schema.properties, ...(schema.required && { required: schema.required }) }
     : null
   const real = variants.filter((variant) => typeOf(variant) !== 'null').map((variant) => merge(shared, variant))
   const only = real[0]
   if (real.length === 1 && only) {
-    return fieldOf(base.name, base.pointer, { ...only, description: base.help, default: base.fallback }, base.required)
+    const { description = '', default: fallback } = schema
+    return fieldOf(base.name, base.pointer, { ...only, description, default: fallback }, base.required)
   }
   return {
     ...base,
@@ -194,6 +151,16 @@ function labelOf(schema: Schema): string {
 function constantOf(schema: Schema): string | null {
   const value = schema.const ?? (schema.enum?.length === 1 ? schema.enum[0] : undefined)
   return typeof value === 'string' ? value : null
+}
+
+/** Values that a choice offers. */
+export function optionsOf({ schema }: PlainField): readonly string[] {
+  return (schema.enum ?? []) as readonly string[]
+}
+
+/** True for whole numbers. */
+export function isInteger(schema: Schema): boolean {
+  return typeOf(schema) === 'integer'
 }
 
 function typeOf(schema: Schema): string | undefined {

@@ -8,10 +8,10 @@ import {
   OvertureImportArea,
 } from '@terrane/contracts'
 import { describe, expect, test } from 'vitest'
-import { draftOf, emptyDraft, readDraft, type GroupDraft, type Problems, type RowsDraft } from './drafts.ts'
-import { designOf, exampleOf } from './designs.ts'
-import { formOf, type Field, type GroupField, type RowsField } from './fields.ts'
+import { formOf, type Field, type GroupField, type RowsField, type VariantsField } from './fields.ts'
+import { exampleOf, layoutOf } from './layouts.ts'
 import { tasksOf, type Schema } from './openapi.ts'
+import { chosenVariant, readField, withoutRow, type FormReading, type Problems } from './read-form.ts'
 
 const AREA = {
   type: 'Polygon',
@@ -24,6 +24,10 @@ const AREA = {
       [11, 48],
     ],
   ],
+}
+
+function reading(problems: Problems = new Map()): FormReading {
+  return { problems, variants: {}, maxAreaKm2: 0 }
 }
 
 /** Bodies that the worker takes, each with most of its fields. */
@@ -131,14 +135,14 @@ describe('forms made from the bodies of the worker', () => {
     test(`${task}: what was sent before comes back as it was`, () => {
       for (const body of bodies) {
         const problems: Problems = new Map()
-        expect(readDraft(form, draftOf(form, body), problems)).toEqual(body)
+        expect(readField(form, body, reading(problems))).toEqual(body)
         expect([...problems]).toEqual([])
       }
     })
 
     test(`${task}: every required field is asked for, and its project is not`, () => {
       const problems: Problems = new Map()
-      readDraft(form, emptyDraft(form), problems)
+      readField(form, {}, reading(problems))
       const { required = [] } = schema as Schema
       // A group is asked for by its fields.
       const asked = [...problems].filter(([, why]) => why === 'is required').map(([pointer]) => pointer.split('/')[1])
@@ -148,23 +152,12 @@ describe('forms made from the bodies of the worker', () => {
   }
 })
 
-const TABLE_NAME = {
-  kind: 'text',
-  pointer: '/t',
-  help: '',
-  required: true,
-  fallback: undefined,
-  pattern: '^[a-z][a-z0-9_]{0,62}$',
-  minLength: 1,
-  maxLength: 63,
-} as const
-
-describe('the designs of forms', () => {
+describe('the layouts of forms', () => {
   for (const [task, { schema }] of Object.entries(BODIES)) {
     const form = formOf(JSON.parse(JSON.stringify(schema)) as Schema) as GroupField
 
-    test(`${task}: has a design that names fields of its request, each once, and hides none that is required`, () => {
-      const { first, sources = [], hidden = [] } = designOf(task, [])
+    test(`${task}: has a layout that names fields of its request, each once, and hides no required one`, () => {
+      const { first, sources = [], hidden = [] } = layoutOf(task, [])
       const named = [...first, ...sources.map(({ name }) => name), ...hidden]
       const known = new Map(form.fields.map((field) => [field.name, field]))
       expect(first.length).toBeGreaterThan(0)
@@ -180,7 +173,7 @@ describe('the designs of forms', () => {
         const example = exampleOf(field.name)
         if (example === undefined || field.kind === 'variants') continue
         const problems: Problems = new Map()
-        readDraft(field, example, problems)
+        readField(field, example, reading(problems))
         expect([field.name, ...problems.values()]).toEqual([field.name])
       }
     })
@@ -200,10 +193,9 @@ describe('what a person enters', () => {
     required: ['name'],
   })
 
-  function problemOf(entered: Readonly<Record<string, GroupDraft | string>>): Record<string, string> {
+  function problemOf(entered: Readonly<Record<string, unknown>>): Record<string, string> {
     const problems: Problems = new Map()
-    const { group } = emptyDraft(form) as GroupDraft
-    readDraft(form, { group: { ...group, ...entered } }, problems, { maxAreaKm2: 100 })
+    readField(form, entered, { ...reading(problems), maxAreaKm2: 100 })
     return Object.fromEntries(problems)
   }
 
@@ -223,14 +215,17 @@ describe('what a person enters', () => {
       const body = formOf(JSON.parse(JSON.stringify(schema)) as Schema)
       for (const field of fieldsOf(body).filter(({ kind }) => kind === 'text')) {
         const problems: Problems = new Map()
-        readDraft(field, 'NOT*"%\u0001', problems)
+        readField(field, 'NOT*"%\u0001', reading(problems))
         for (const text of problems.values())
           expect([task, field.name, /[\^$[\]]/.test(text)]).toEqual([task, field.name, false])
       }
     }
     const problems: Problems = new Map()
-    readDraft({ ...TABLE_NAME, name: 'tableName' }, 'Not a name', problems)
-    expect(problems.get('/t')).toContain('such as parcels_2026')
+    const { fields } = formOf({
+      properties: { tableName: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,62}$' } },
+    }) as GroupField
+    readField(fields[0] as Field, 'Not a name', reading(problems))
+    expect(problems.get('/tableName')).toContain('such as parcels_2026')
   })
 
   test('an area is read as the worker reads it, limit included', () => {
@@ -242,23 +237,38 @@ describe('what a person enters', () => {
   })
 
   test('an optional group asks for what it needs once something in it is set', () => {
-    const { group } = emptyDraft(form) as GroupDraft
-    const more = (group['more'] as GroupDraft).group
     expect(problemOf({ name: 'a' })).toEqual({})
-    expect(problemOf({ name: 'a', more: { group: { ...more, b: 'x' } } })).toEqual({ '/more/a': 'is required' })
+    expect(problemOf({ name: 'a', more: { b: 'x' } })).toEqual({ '/more/a': 'is required' })
   })
 
   test('a list of objects is entered one by one, and each is checked under its own place', () => {
     const archive = formOf(JSON.parse(JSON.stringify(ArchiveToPmtiles)) as Schema) as GroupField
     const layers = archive.fields.find(({ name }) => name === 'layers') as RowsField
     expect([layers.kind, layers.item(1).pointer]).toEqual(['rows', '/layers/1'])
-    const entered = draftOf(layers, [{ table: 'pois', zooms: [10, 14] }])
-    const { rows } = entered as RowsDraft
+    const entered = [{ table: 'pois', zooms: [10, 14] }]
     const problems: Problems = new Map()
-    readDraft(layers, { rows: [...rows, emptyDraft(layers.item(1))] }, problems)
+    readField(layers, [...entered, {}], reading(problems))
     expect([...problems]).toEqual([['/layers/1/table', 'is required']])
-    expect(readDraft(layers, entered)).toEqual([{ table: 'pois', zooms: [10, 14] }])
-    expect(readDraft(layers, emptyDraft(layers))).toBeUndefined()
+    expect(readField(layers, entered, reading())).toEqual(entered)
+    expect(readField(layers, [], reading())).toBeUndefined()
+  })
+
+  test('a variant is the one that was chosen, else the one that the value fits', () => {
+    const archive = formOf(JSON.parse(JSON.stringify(ArchiveToPmtiles)) as Schema) as GroupField
+    const zooms = archive.fields.find(({ name }) => name === 'zooms') as VariantsField
+    expect(zooms.variants.map(({ label }) => label)).toEqual(['auto', 'pair', 'min, max'])
+    const fitting = [undefined, 'auto', [4, 12], { max: 12, min: 4 }, { min: 4 }, { least: 4 }]
+    expect(fitting.map((value) => chosenVariant(zooms, value, {}))).toEqual([-1, 0, 1, 2, 2, -1])
+    const problems: Problems = new Map()
+    readField(zooms, { min: '4' }, { ...reading(problems), variants: { '/zooms': 2 } })
+    expect([...problems]).toEqual([['/zooms/max', 'is required']])
+    expect(readField(zooms, '4, 12', { ...reading(), variants: { '/zooms': 1 } })).toEqual([4, 12])
+    expect(readField(zooms, undefined, { ...reading(), variants: { '/zooms': 0 } })).toBe('auto')
+  })
+
+  test('after an entry of a list is removed the later ones keep their variants', () => {
+    const variants = { '/zooms': 1, '/layers/0/zooms': 0, '/layers/1/zooms': 1, '/layers/2/zooms': 2 }
+    expect(withoutRow(variants, '/layers', 1)).toEqual({ '/zooms': 1, '/layers/0/zooms': 0, '/layers/1/zooms': 2 })
   })
 
   test('a list that is too long to type is pasted', () => {
@@ -267,8 +277,7 @@ describe('what a person enters', () => {
   })
 
   test('nothing entered is nothing sent: the worker fills its own defaults in', () => {
-    const { group } = emptyDraft(form) as GroupDraft
-    expect(readDraft(form, { group: { ...group, name: 'a' } })).toEqual({ name: 'a' })
+    expect(readField(form, { name: 'a', size: '', bands: ' ', more: { b: '' } }, reading())).toEqual({ name: 'a' })
   })
 })
 

@@ -1,19 +1,26 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { Prose } from '../components/basics.tsx'
 import { humanise } from '../lib/format.ts'
-import type { Draft, Problems } from './drafts.ts'
 import type { Field } from './fields.ts'
+import type { FormState, Problems } from './read-form.ts'
 
-export interface FieldProps<F extends Field = Field> {
-  readonly field: F
-  readonly draft: Draft
+/** What the fields of a form share. */
+export interface FormContext extends Pick<FormState, 'variants'> {
+  readonly projectRef: string
   readonly problems: Problems
   /** Names to offer in a text field, by the name of the field. */
   readonly suggestions: Readonly<Record<string, readonly string[]>>
-  readonly projectRef: string
-  /** A path in storage is one that is read, not one that is written. */
-  readonly reads: boolean
-  readonly onChange: (draft: Draft) => void
+  /** Pointers of the fields that are input sources: a path in storage is one that is read there. */
+  readonly sources: readonly string[]
+  readonly onVariants: (variants: FormState['variants']) => void
+}
+
+/** A field, its value, and the form that it is part of. */
+export interface FieldProps<F extends Field = Field> {
+  readonly field: F
+  readonly value: unknown
+  readonly form: FormContext
+  readonly onChange: (value: unknown) => void
 }
 
 /** A field's label, its control, its help, and its problem. */
@@ -48,8 +55,10 @@ export function Key({ field }: { field: Field }): JSX.Element {
   )
 }
 
-export function Help({ field, problems }: FieldProps): JSX.Element {
-  const problem = problems.get(field.pointer)
+/** Explanation and problem of a field. */
+export function Help({ field, form }: FieldProps): JSX.Element {
+  const { description } = field.schema
+  const problem = form.problems.get(field.pointer)
   return (
     <div id={`${idOf(field)}-help`}>
       {problem && (
@@ -57,15 +66,16 @@ export function Help({ field, problems }: FieldProps): JSX.Element {
           {/^[A-Z]/.test(problem) ? problem : `${humanise(field.name)} ${problem}`}
         </p>
       )}
-      {field.help && (
+      {description && (
         <p class="help">
-          <Prose text={field.help} />
+          <Prose text={description} />
         </p>
       )}
     </div>
   )
 }
 
+/** Id of a field's control. */
 export function idOf(field: Field): string {
   return `field${field.pointer.replaceAll('/', '-')}`
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { readBuckets, readFiles } from '../lib/files.ts'
 import { formatBytes } from '../lib/format.ts'
 import { useResource } from '../lib/use-resource.ts'
-import type { GroupDraft } from './drafts.ts'
+import type { Group } from './read-form.ts'
 
 /** Buckets whose files are offered, and how many of each. */
 const MOST_BUCKETS = 10
@@ -10,20 +10,21 @@ const MOST_BUCKETS = 10
 interface StoredFileProps {
   readonly id: string
   readonly projectRef: string
-  readonly draft: GroupDraft
+  /** Bucket and path. */
+  readonly value: Group
   readonly invalid: boolean
-  readonly onChange: (draft: GroupDraft) => void
+  readonly onChange: (value: Group) => void
 }
 
 /** A list of the files in storage; the chosen one fills bucket and path. What is not listed is typed. */
-export function StoredFile({ id, projectRef, draft, invalid, onChange }: StoredFileProps): JSX.Element {
+export function StoredFile({ id, projectRef, value, invalid, onChange }: StoredFileProps): JSX.Element {
   const stored = useResource(`stored files ${projectRef}`, async (signal) => {
     const buckets = (await readBuckets(projectRef, signal)).slice(0, MOST_BUCKETS)
     const pages = await Promise.all(buckets.map(({ name }) => readFiles(projectRef, name, null, signal)))
     return buckets.map(({ name }, i) => ({ bucket: name, files: pages[i]?.objects ?? [], more: pages[i]?.hasNext }))
   })
   const filled = (stored.value ?? []).filter(({ files }) => files.length > 0)
-  const { bucket, path } = draft.group
+  const { bucket, path } = value
   const chosen = filled.some((some) => some.bucket === bucket && some.files.some(({ key }) => key === path))
   return (
     <div class="field">
@@ -36,7 +37,7 @@ export function StoredFile({ id, projectRef, draft, invalid, onChange }: StoredF
         value={chosen ? JSON.stringify([bucket, path]) : ''}
         onChange={(event) => {
           const [inBucket, key] = JSON.parse(event.currentTarget.value || '["",""]') as [string, string]
-          onChange({ group: { ...draft.group, bucket: inBucket, path: key } })
+          onChange({ ...value, bucket: inBucket, path: key })
         }}
       >
         <option value="">{stored.loading ? 'Looking into storage …' : 'Choose …'}</option>

@@ -2,11 +2,12 @@ import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, Prose } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { DesignedForm } from '../../forms/designed-form.tsx'
-import { missingSources } from '../../forms/designs.ts'
-import { draftOf, readDraft, type Draft, type GroupDraft, type Problems } from '../../forms/drafts.ts'
 import { formOf, type GroupField } from '../../forms/fields.ts'
+import { missingSources } from '../../forms/layouts.ts'
 import type { TaskDescription } from '../../forms/openapi.ts'
+import { groupOf, isGiven, readField } from '../../forms/read-form.ts'
+import type { FormState, Group, Problems } from '../../forms/read-form.ts'
+import { TaskForm } from '../../forms/task-form.tsx'
 import { readBuckets } from '../../lib/files.ts'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import { submitJob, type Job } from '../../lib/jobs.ts'
@@ -66,33 +67,13 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
   )
 }
 
-function JobForm(props: {
-  project: Project
-  task: TaskDescription
-  input: Readonly<Record<string, unknown>>
-}): JSX.Element {
+function JobForm(props: { project: Project; task: TaskDescription; input: Group }): JSX.Element {
   const { project, task } = props
-  const field = useMemo(() => formOf(task.body ?? {}), [task])
-  const [draft, setDraft] = useState<Draft>(() => draftOf(field, withoutSecrets(props.input)))
+  const { field, entered, enter, body, problems, suggestions } = useTaskInput(project, task, props.input)
   const [answer, setAnswer] = useState<Problem | null>(null)
   const [checked, setChecked] = useState(false)
   const [busy, setBusy] = useState(false)
-  const capacity = useCapacity(project.ref)
-  const models = capacity.value?.models ?? []
-  const available = models.filter((model) => model.available).map(({ id }) => id)
-  const suggestions = { ...useSuggestions(project.ref), modelName: available }
-  const instead = modelInstead(models)
-  useEffect(() => {
-    if (instead !== undefined) setDraft((now) => withText(now, 'modelName', instead))
-  }, [instead])
   const form = useRef<HTMLFormElement>(null)
-
-  const problems: Problems = new Map()
-  const body = readDraft(field, draft, problems, { maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 })
-  for (const pointer of missingSources(task.name, body ?? {})) {
-    if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
-  }
-  const shown = checked ? withAnswer(problems, answer) : withAnswer(new Map(), answer)
 
   const isReady = () => {
     setChecked(true)
@@ -101,7 +82,8 @@ function JobForm(props: {
     if (problems.size > 0) setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
     return problems.size === 0
   }
-  const submit = async () => {
+  const submit = async (event: Event) => {
+    event.preventDefault()
     if (!isReady()) return
     setBusy(true)
     try {
@@ -112,30 +94,22 @@ function JobForm(props: {
       setBusy(false)
     }
   }
+  const context = {
+    projectRef: project.ref,
+    problems: withAnswer(checked ? problems : new Map(), answer),
+    suggestions,
+    variants: entered.variants,
+    onVariants: (variants: FormState['variants']) => enter((now) => ({ ...now, variants })),
+  }
+  const change = (next: Group) => {
+    setAnswer(null)
+    enter((now) => ({ ...now, body: next }))
+  }
   return (
-    <form
-      ref={form}
-      class="job-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void submit()
-      }}
-    >
+    <form ref={form} class="job-form" noValidate onSubmit={(event) => void submit(event)}>
       <div class="card">
         <div class="fields">
-          <DesignedForm
-            task={task.name}
-            field={field as GroupField}
-            draft={draft as GroupDraft}
-            problems={shown}
-            suggestions={suggestions}
-            projectRef={project.ref}
-            onChange={(next) => {
-              setAnswer(null)
-              setDraft(next)
-            }}
-          />
+          <TaskForm task={task.name} field={field} body={entered.body} form={context} onChange={change} />
         </div>
       </div>
       <aside>
@@ -149,9 +123,7 @@ function JobForm(props: {
           <Icon name="play" size={14} />
           {busy ? 'Submitting …' : 'Start the job'}
         </button>
-        {task.name === 'ogr2ogrImport' && (
-          <FilePreview projectRef={project.ref} body={(body ?? {}) as Record<string, unknown>} />
-        )}
+        {task.name === 'ogr2ogrImport' && <FilePreview projectRef={project.ref} body={groupOf(body)} />}
         <ScheduleBox projectRef={project.ref} task={task.name} input={body} ready={isReady} />
         <div>
           <h2 class="small dim">Request body</h2>
@@ -160,6 +132,27 @@ function JobForm(props: {
       </aside>
     </form>
   )
+}
+
+/** What is entered in a task's form, and the request body that it makes. */
+function useTaskInput(project: Project, task: TaskDescription, input: Group) {
+  const field = useMemo(() => formOf(task.body ?? {}) as GroupField, [task])
+  const [entered, enter] = useState<FormState>(() => ({ body: withoutSecrets(input), variants: {} }))
+  const capacity = useCapacity(project.ref)
+  const models = capacity.value?.models ?? []
+  const instead = modelInstead(models)
+  useEffect(() => {
+    if (instead === undefined) return
+    enter((now) => (isGiven(now.body['modelName']) ? now : { ...now, body: { ...now.body, modelName: instead } }))
+  }, [instead])
+  const problems: Problems = new Map()
+  const reading = { problems, variants: entered.variants, maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 }
+  const body = readField(field, entered.body, reading)
+  for (const pointer of missingSources(task.name, groupOf(body))) {
+    if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
+  }
+  const modelName = models.filter((model) => model.available).map(({ id }) => id)
+  return { field, entered, enter, body, problems, suggestions: { ...useSuggestions(project.ref), modelName } }
 }
 
 /** Assigns the worker's field errors to their fields, or to the nearest enclosing ones. */
@@ -175,7 +168,7 @@ function withAnswer(problems: Problems, answer: Problem | null): Problems {
 }
 
 /** Inputs with a redacted value are left out, so that the person enters them again. */
-function withoutSecrets(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function withoutSecrets(input: Group): Group {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => !JSON.stringify(value)?.includes(REDACTED)))
 }
 
@@ -187,12 +180,6 @@ function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>
     table: (tables.value ?? []).map(({ table_name: name }) => name),
     bucket: (buckets.value ?? []).map(({ name }) => name),
   }
-}
-
-/** A draft with a text in one of its fields, unless the field has one already. */
-function withText(draft: Draft, name: string, text: string): Draft {
-  const { group } = draft as GroupDraft
-  return group[name] === '' ? { group: { ...group, [name]: text } } : draft
 }
 
 /** A field's value in the address: text, or an object as JSON. */

@@ -1,5 +1,5 @@
 /** Layout of a task's form. Fields that are not named come under Advanced, in the order of the schema. */
-export interface FormDesign {
+export interface FormLayout {
   /** Fields that come first, in this order. */
   readonly first: readonly string[]
   /** Alternative input sources: one of these fields is filled in, and the form shows the chosen one. */
@@ -48,9 +48,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   scale: '[0, 3000]',
 }
 
-const AREA_IMPORT: FormDesign = { first: ['areaName', 'aoiGeoJson', 'topics', 'source'] }
+const AREA_IMPORT: FormLayout = { first: ['areaName', 'aoiGeoJson', 'topics', 'source'] }
 
-const DESIGNS: Readonly<Record<string, FormDesign>> = {
+const LAYOUTS: Readonly<Record<string, FormLayout>> = {
   osmImportArea: AREA_IMPORT,
   overtureImportArea: { first: ['areaName', 'aoiGeoJson', 'topics', 'types'] },
   ogr2ogrImport: {
@@ -91,14 +91,14 @@ const DESIGNS: Readonly<Record<string, FormDesign>> = {
   },
 }
 
-/** The design of a task's form; without one, required fields come first. */
-export function designOf(task: string, required: readonly string[]): FormDesign {
-  return DESIGNS[task] ?? { first: required }
+/** The layout of a task's form; without one, required fields come first. */
+export function layoutOf(task: string, required: readonly string[]): FormLayout {
+  return LAYOUTS[task] ?? { first: required }
 }
 
 /** Pointers of the alternative input fields when the request names none of them. */
 export function missingSources(task: string, body: object): readonly string[] {
-  const { sources = [], hidden = [] } = DESIGNS[task] ?? { first: [] }
+  const { sources = [], hidden = [] } = LAYOUTS[task] ?? { first: [] }
   const given = Object.keys(body)
   const isThere = [...sources.map(({ name }) => name), ...hidden].some((name) => given.includes(name))
   return isThere ? [] : sources.map(({ name }) => `/${name}`)

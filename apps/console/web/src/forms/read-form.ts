@@ -1,0 +1,215 @@
+import { readAoi, TerraneError } from '@terrane/core'
+import { exampleOf } from './layouts.ts'
+import { isInteger, optionsOf, type Field, type ListField, type PlainField } from './fields.ts'
+import type { RowsField, VariantsField } from './fields.ts'
+
+/** Members of an object of the request body. */
+export type Group = Readonly<Record<string, unknown>>
+
+/** Messages by JSON pointer. */
+export type Problems = Map<string, string>
+
+/** What a person has entered. */
+export interface FormState {
+  /** The request body, in which everything that is typed stays text until it is read. */
+  readonly body: Group
+  /** Index of the chosen variant by JSON pointer; -1 for none. */
+  readonly variants: Readonly<Record<string, number>>
+}
+
+/** Reads values of a form: what they are checked against, and the problems that were found. */
+export interface FormReading extends Pick<FormState, 'variants'> {
+  readonly problems: Problems
+  /** Largest area that a form accepts, in km²; 0 for no limit. */
+  readonly maxAreaKm2: number
+}
+
+/** Pattern of the API's identifiers. */
+const IDENTIFIER_PATTERN = '^[a-z][a-z0-9_]{0,62}$'
+const MAX_VERTICES = 100_000
+
+/** The value to send; undefined when nothing was entered. Problems are added by the pointer of their field. */
+export function readField(field: Field, value: unknown, reading: FormReading): unknown {
+  const read = valueOf(field, value ?? undefined, reading)
+  if (read === undefined && field.required && !reading.problems.has(field.pointer) && field.kind !== 'group') {
+    reading.problems.set(field.pointer, 'is required')
+  }
+  return read
+}
+
+function valueOf(field: Field, value: unknown, reading: FormReading): unknown {
+  const { problems } = reading
+  switch (field.kind) {
+    case 'constant':
+      return field.value
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined
+    case 'choice':
+      return value === '' ? undefined : value
+    case 'choices':
+      return readChoices(field, value, problems)
+    case 'text':
+      return readText(field, textOf(field, value), problems)
+    case 'number':
+      return readNumber(field, textOf(field, value), problems)
+    case 'list':
+      return readList(field, textOf(field, value), problems)
+    case 'area':
+      return readArea(field, value, reading)
+    case 'json':
+      return readJson(field, value, problems)
+    case 'rows':
+      return readRows(field, rowsOf(value), reading)
+    case 'variants': {
+      const variant = field.variants[chosenVariant(field, value, reading.variants)]
+      return variant && readField(variant.field, value, reading)
+    }
+    case 'group': {
+      // The required fields of an optional group apply once something in it is entered.
+      if (!field.required && !isGiven(value)) return undefined
+      const group = groupOf(value)
+      const entries = field.fields.map((inner) => [inner.name, readField(inner, group[inner.name], reading)] as const)
+      return Object.fromEntries(entries.filter(([, read]) => read !== undefined))
+    }
+  }
+}
+
+/** The text that stands in a field's control for a value. */
+export function textOf({ kind }: Field, value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  if (kind === 'list') return Array.isArray(value) ? value.map(String).join(', ') : ''
+  return JSON.stringify(value, null, kind === 'json' ? 2 : undefined)
+}
+
+/** The members of an object; none of anything else. */
+export function groupOf(value: unknown): Group {
+  return typeof value === 'object' && value !== null ? (value as Group) : {}
+}
+
+/** The entries of a list; none of anything else. */
+export function rowsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** True when a value has something entered in it, at any depth. */
+export function isGiven(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(isGiven)
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** Index of the variant that a person chose, else of the one that a value fits; -1 for none. */
+export function chosenVariant(field: VariantsField, value: unknown, variants: FormState['variants']): number {
+  const chosen = variants[field.pointer]
+  if (chosen !== undefined) return chosen
+  if (!isGiven(value)) return field.required ? 0 : -1
+  const text = sortedJson(value)
+  const reading = { problems: new Map(), variants: {}, maxAreaKm2: 0 }
+  return field.variants.findIndex((variant) => sortedJson(readField(variant.field, value, reading)) === text)
+}
+
+/** The chosen variants after the entry at an index of a list was removed: those of later entries move up. */
+export function withoutRow(variants: FormState['variants'], list: string, index: number): FormState['variants'] {
+  const moved = Object.entries(variants).flatMap(([pointer, variant]) => {
+    const [row = '', ...rest] = pointer.startsWith(`${list}/`) ? pointer.slice(list.length + 1).split('/') : []
+    if (row === '' || Number(row) < index) return [[pointer, variant] as const]
+    return Number(row) === index ? [] : [[[list, Number(row) - 1, ...rest].join('/'), variant] as const]
+  })
+  return Object.fromEntries(moved)
+}
+
+/** Placeholders that a schedule replaces with the day and time of each run. */
+const TOKEN = /\{(?:date|time)\}/g
+
+function readText(field: PlainField, text: string, problems: Problems): string | undefined {
+  if (text === '') return undefined
+  const { pattern, minLength = 0, maxLength = Infinity } = field.schema
+  if (text.length < minLength) problems.set(field.pointer, `needs at least ${minLength} characters`)
+  else if (text.length > maxLength) problems.set(field.pointer, `has more than ${maxLength} characters`)
+  else if (pattern !== undefined && !new RegExp(pattern, 'u').test(text.replaceAll(TOKEN, '0')))
+    problems.set(field.pointer, patternProblem(field))
+  return text
+}
+
+/** Message about the format of a text field. It gives an example, because people do not read patterns. */
+function patternProblem({ name, schema }: PlainField): string {
+  const example = exampleOf(name)
+  if (schema.pattern === IDENTIFIER_PATTERN)
+    return `needs small letters, digits and _, beginning with a letter, such as ${example ?? 'my_table'}`
+  return example === undefined ? 'has characters that are not allowed here' : `must look like ${example}`
+}
+
+function readNumber({ pointer, schema }: PlainField, text: string, problems: Problems): number | undefined {
+  if (text.trim() === '') return undefined
+  const value = Number(text)
+  const { minimum = schema.exclusiveMinimum ?? -Infinity, maximum = schema.exclusiveMaximum ?? Infinity } = schema
+  if (!Number.isFinite(value)) problems.set(pointer, 'must be a number')
+  else if (isInteger(schema) && !Number.isInteger(value)) problems.set(pointer, 'must be a whole number')
+  else if (value < minimum) problems.set(pointer, `must be at least ${minimum}`)
+  else if (value > maximum) problems.set(pointer, `must be at most ${maximum}`)
+  return value
+}
+
+function readList({ item, pointer, schema }: ListField, text: string, problems: Problems): unknown {
+  const parts = text
+    .split(/[,\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  if (parts.length === 0) return undefined
+  const values = parts.map((part) =>
+    item.kind === 'number' ? readNumber(item, part, problems) : readText(item, part, problems),
+  )
+  const { minItems = 0, maxItems = Infinity, uniqueItems: isUnique = false } = schema
+  if (parts.length < minItems) problems.set(pointer, `needs at least ${minItems} values`)
+  else if (parts.length > maxItems) problems.set(pointer, `has more than ${maxItems} values`)
+  else if (isUnique && new Set(parts).size < parts.length) problems.set(pointer, 'names a value twice')
+  return values
+}
+
+function readRows(field: RowsField, rows: readonly unknown[], reading: FormReading): unknown {
+  if (rows.length === 0) return undefined
+  const { minItems = 0, maxItems = Infinity } = field.schema
+  if (rows.length < minItems) reading.problems.set(field.pointer, `needs at least ${minItems} of them`)
+  if (rows.length > maxItems) reading.problems.set(field.pointer, `has more than ${maxItems} of them`)
+  return rows.map((row, i) => readField(field.item(i), row, reading))
+}
+
+function readChoices({ item, pointer, schema }: ListField, value: unknown, problems: Problems): unknown {
+  const chosen = rowsOf(value).map(String)
+  if (chosen.length === 0) return undefined
+  const { minItems = 0 } = schema
+  if (chosen.length < minItems) problems.set(pointer, `needs at least ${minItems} of them`)
+  return optionsOf(item).filter((option) => chosen.includes(option))
+}
+
+/** Reads an area with the worker's own code, so that errors are shown before anything is sent. */
+function readArea(field: PlainField, value: unknown, { problems, maxAreaKm2 }: FormReading): unknown {
+  const read = readJson(field, value, problems)
+  if (read === undefined || problems.has(field.pointer)) return read
+  try {
+    readAoi(read, { maxVertices: MAX_VERTICES, maxAreaKm2: maxAreaKm2 || Number.MAX_VALUE }, field.pointer)
+  } catch (error) {
+    problems.set(field.pointer, error instanceof TerraneError ? error.message : 'is not an area')
+  }
+  return read
+}
+
+function readJson({ pointer }: PlainField, value: unknown, problems: Problems): unknown {
+  if (typeof value !== 'string') return value
+  if (value.trim() === '') return undefined
+  try {
+    return JSON.parse(value) as unknown
+  } catch (error) {
+    problems.set(pointer, `is not valid JSON: ${(error as Error).message}`)
+    return null
+  }
+}
+
+/** JSON of a value, with the members of objects in the order of their names. */
+function sortedJson(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}
