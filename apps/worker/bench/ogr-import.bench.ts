@@ -14,10 +14,10 @@ import { beginRun, migrate, openDatabase } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { NO_CHECKPOINT } from '../src/jobs/task.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
+import { wasmEngine } from '@terrane/files'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
 import type { JobContext } from '../src/jobs/task.ts'
-import { convertTo } from '../test/make-formats.ts'
+import { convertTo } from '@terrane/testing/files'
 
 const LINES = 100_000
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3)

@@ -10,7 +10,7 @@ import type { Checkpoint, Task } from '../src/jobs/task.ts'
 import { TOWN, boxOf, townPbf } from './osm-town.ts'
 import { HEADERS, openWorker, read, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { features, indexParquet, overtureParquet, serveFiles, type FileServer } from '@terrane/testing/overture'
-import { zip } from './zip-writer.ts'
+import { zip } from '@terrane/testing/files'
 
 const RELEASE = '2026-08-19.0'
 const LINES = 3000

@@ -1,9 +1,7 @@
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { writeGeodatabase, type NewValues } from './geodatabase-writer.ts'
+import { convertTo, type NewValues, removeFormats, writeGeodatabase, zip } from '@terrane/testing/files'
 import { importFile } from './import-file.ts'
-import { convertTo, removeFormats } from './make-formats.ts'
-import { zip } from './zip-writer.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -10,8 +10,7 @@ import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { ogr2ogrImport, type OgrSettings } from '../src/jobs/ogr2ogr-import.ts'
 import type { JobContext } from '../src/jobs/task.ts'
 import { RowPacker, type RowPlan } from '../src/jobs/file-import/row-packer.ts'
-import { gdalHere } from '../src/jobs/ogr/testing/gdal-here.ts'
-import { readersHere } from '../src/jobs/ogr/testing/read-here.ts'
+import { gdalHere, readersHere } from '@terrane/files/testing'
 
 /** What a test of values reads and converts with: nothing in a process of its own. */
 export const READ_HERE = {

@@ -3,9 +3,7 @@ import { Binary, Field, Float64, List, Table, TimestampMillisecond, tableToIPC, 
 import { parquetWriteBuffer, type ColumnSource } from 'hyparquet-writer'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
-import { filesOf, removeFormats } from './make-formats.ts'
-import { workbook } from './workbook-writer.ts'
-import { zip } from './zip-writer.ts'
+import { filesOf, removeFormats, workbook, zip } from '@terrane/testing/files'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testLane } from '@terrane/database/testing'
 import { HEADERS, openWorker, type TestWorker } from './harness.ts'
-import { zip } from './zip-writer.ts'
+import { zip } from '@terrane/testing/files'
 
 let worker: TestWorker
 beforeAll(async () => {

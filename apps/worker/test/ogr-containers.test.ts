@@ -25,9 +25,7 @@ import { pack } from 'tar-stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { importFile } from './import-file.ts'
-import { convertTo, removeFormats } from './make-formats.ts'
-import { WGS84, pointShape, tableOf, writeShapefile } from './shapefile-writer.ts'
-import { zip } from './zip-writer.ts'
+import { convertTo, pointShape, removeFormats, tableOf, WGS84, writeShapefile, zip } from '@terrane/testing/files'
 
 /** A table in Arrow's file format whose buffers are packed by zstd. */
 function packedArrow(table: Table): Uint8Array {

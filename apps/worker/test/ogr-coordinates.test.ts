@@ -2,7 +2,7 @@ import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database
 import { migrate } from '@terrane/database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importFile, type ImportResult } from './import-file.ts'
-import { convertTo, removeFormats } from './make-formats.ts'
+import { convertTo, removeFormats } from '@terrane/testing/files'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -8,12 +8,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readerProcesses, startReaderProcess } from '../src/jobs/ogr/read/reader-process.ts'
-import { Reading, SpareReader } from '../src/jobs/ogr/read/reading.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
+import { readerProcesses, wasmEngine } from '@terrane/files'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
-import { zip } from './zip-writer.ts'
+import { zip } from '@terrane/testing/files'
 
 const TASK = 'ogr2ogrImport'
 const point = { type: 'Feature', properties: { n: 1 }, geometry: { type: 'Point', coordinates: [1, 2] } }
@@ -123,35 +121,5 @@ describe('a file that costs more than a file may is refused, and its lane goes o
     expect(done).toMatchObject({ status: 'failed', attempt: 1, error })
     expect(await run('n,lon,lat\n1,8.5,47.25\n')).toMatchObject({ status: 'success' })
     await expectNothingLeft()
-  })
-})
-
-describe('a reading process', () => {
-  let workdir: string
-  beforeAll(async () => {
-    workdir = await mkdtemp(join(tmpdir(), 'terrane-reading-'))
-  })
-  afterAll(() => rm(workdir, { recursive: true }))
-
-  test('that is not needed ends with its job', async () => {
-    const reader = startReaderProcess(workdir, new AbortController().signal)
-    {
-      await using _spare = new SpareReader(reader)
-    }
-    await expect(reader.ended).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
-  })
-
-  test('ends when its job is cancelled, with the reason of the job', async () => {
-    const cancelled = new AbortController()
-    const reader = startReaderProcess(workdir, cancelled.signal)
-    const reason = new Error('the job was cancelled')
-    cancelled.abort(reason)
-    await expect(reader.ended).rejects.toBe(reason)
-  })
-
-  test('that is told to read what is not there says so', async () => {
-    const place_ = { workdir, signal: new AbortController().signal, startReader: startReaderProcess }
-    const opening = Reading.open({ path: join(workdir, 'none'), format: 'GeoJSON' }, place_)
-    await expect(opening).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
   })
 })

@@ -1,7 +1,7 @@
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
-import { convertTo, removeFormats } from './make-formats.ts'
+import { convertTo, removeFormats } from '@terrane/testing/files'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
-import { zip } from './zip-writer.ts'
+import { zip } from '@terrane/testing/files'
 
 let db: TestDatabase
 beforeAll(async () => {

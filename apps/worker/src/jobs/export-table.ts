@@ -18,7 +18,7 @@ import {
 } from '@terrane/exports'
 import { tableOrQuery } from './export/errors.ts'
 import { writeFile } from './export/write-file.ts'
-import type { Engine } from './ogr/engine.ts'
+import type { Engine } from '@terrane/files'
 import { requireReadable } from './open-schemas.ts'
 import { publishObject } from './publish-object.ts'
 import { requireBucket } from './stored-object.ts'

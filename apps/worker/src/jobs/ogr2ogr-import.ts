@@ -27,13 +27,16 @@ import {
 import { LayerTable } from './file-import/layer-table.ts'
 import { mostBytesOf } from './file-import/most-bytes.ts'
 import type { PackNote } from './file-import/row-packer.ts'
-import type { Engine } from './ogr/engine.ts'
-import { conversionFailed } from './ogr/errors.ts'
-import type { LayerSchema } from './ogr/feature-stream.ts'
-import { openFile, type OpenedFile } from './ogr/open-file.ts'
-import { sridOf } from './ogr/read-options.ts'
-import { readerProcesses } from './ogr/read/reader-process.ts'
-import type { StartReader } from './ogr/read/reading.ts'
+import {
+  conversionFailed,
+  type Engine,
+  type LayerSchema,
+  type OpenedFile,
+  openFile,
+  readerProcesses,
+  sridOf,
+  type StartReader,
+} from '@terrane/files'
 import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { requireWritable } from './open-schemas.ts'

@@ -13,7 +13,7 @@ import {
   type ReferenceSystem,
   type Scanner,
 } from '@terrane/exports'
-import type { Engine } from '../ogr/engine.ts'
+import type { Engine } from '@terrane/files'
 import type { Warnings } from '@terrane/core/errors'
 import { writeShapefile } from './shapefile.ts'
 

@@ -1,9 +1,7 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
 import { identifierOf } from '@terrane/core'
 import type { Warnings } from '@terrane/core/errors'
-import { conversionFailed, layerUnknown, sourceSrsNeeded } from '../ogr/errors.ts'
-import { ALL_LAYERS, sridOf } from '../ogr/read-options.ts'
-import type { LayerSchema } from '../ogr/feature-stream.ts'
+import { ALL_LAYERS, conversionFailed, type LayerSchema, layerUnknown, sourceSrsNeeded, sridOf } from '@terrane/files'
 
 /** Tables that one file may become. */
 const MOST_TABLES = 200

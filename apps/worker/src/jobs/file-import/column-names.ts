@@ -1,5 +1,5 @@
 import { fieldsUnknown, typesUnknown } from './errors.ts'
-import type { Field, FieldType, LayerSchema } from '../ogr/feature-stream.ts'
+import type { Field, FieldType, LayerSchema } from '@terrane/files'
 
 const LONGEST_NAME = 63
 const KEY_NAMES = ['id', 'fid', 'ogc_fid']

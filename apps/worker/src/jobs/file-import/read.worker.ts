@@ -1,5 +1,5 @@
 // The reading process of imports: it makes rows for COPY of what it reads.
-import { serveProcess } from '../ogr/read/serve-process.ts'
+import { serveProcess } from '@terrane/files/process'
 import { RowPacker, type RowPlan } from './row-packer.ts'
 
 await serveProcess((plan, send) => new RowPacker(plan as RowPlan, send))

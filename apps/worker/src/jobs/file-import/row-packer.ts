@@ -3,7 +3,7 @@ import { fitsColumn } from '@terrane/core/columns'
 import { CopyEncoder, JsonText, type ColumnType } from '@terrane/database/copy'
 import { Warnings } from '@terrane/core/errors'
 import type { TargetColumn } from './column-names.ts'
-import type { FeatureBatch, RowEncoder } from '../ogr/feature-stream.ts'
+import type { FeatureBatch, RowEncoder } from '@terrane/files/process'
 import { codeOf, type FinalType } from './final-type.ts'
 
 /** Bytes after which rows are handed on: the embedded database runs no other statement while they go in. */

@@ -1,7 +1,7 @@
 import { parquetMetadata, parquetRead } from 'hyparquet'
 import type { Aoi, Bbox } from '@terrane/core'
 import { readBytes, type GuardedFetch } from '@terrane/service'
-import { compressors } from './compressors.ts'
+import { compressors } from '@terrane/files/parquet'
 import { catalogueUnreadable, releaseNotFound } from './errors.ts'
 
 const MAX_CATALOGUE_BYTES = 16 << 20

@@ -1,0 +1,142 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { conversionFailed, engineUnavailable, layerUnknown, readerTooLarge, sourceSrsNeeded } from './errors.ts'
+import type { Driver } from './unpack/sniff.ts'
+
+/** What is to be converted, and how. Everything in it has been checked: nothing is a client's text but names. */
+export interface Conversion {
+  /** Folder that holds the files of the data set and nothing else. */
+  readonly folder: string
+  /** The data set within the folder; '.' for the folder itself. */
+  readonly file: string
+  readonly driver: Driver
+  readonly openOptions: readonly string[]
+  /** Null for all layers. */
+  readonly layer: string | null
+  /** Options of ogr2ogr. */
+  readonly options: readonly string[]
+  /** The GeoPackage to write, in a folder of its own. */
+  readonly target: string
+}
+
+export interface Layer {
+  readonly name: string
+  /** Null when it cannot be told. */
+  readonly features: number | null
+}
+
+/** Converts layers of a data set into a GeoPackage, in a process that can be killed. */
+export interface Engine {
+  /**
+   * @returns the layers of the data set
+   * @throws LAYER_UNKNOWN, SOURCE_SRS_NEEDED, CONVERSION_FAILED, ENGINE_UNAVAILABLE
+   */
+  convert(conversion: Conversion, workdir: string, signal: AbortSignal): Promise<readonly Layer[]>
+}
+
+const LONGEST_MESSAGE = 4000
+
+/** A child of fixed surroundings: no shell, no inherited environment, a process group that ends as one. */
+export class EngineProcess {
+  readonly child: ChildProcess
+  readonly ended: Promise<void>
+  #messages = ''
+  #reason: Error | null = null
+
+  constructor(
+    command: string,
+    args: readonly string[],
+    options: { cwd: string; env: Readonly<Record<string, string>>; events: boolean },
+    signal: AbortSignal,
+  ) {
+    signal.throwIfAborted()
+    this.child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: [options.events ? 'pipe' : 'ignore', 'pipe', 'pipe', options.events ? 'pipe' : 'ignore'],
+      detached: process.platform !== 'win32',
+    })
+    const kill = () => this.kill()
+    signal.addEventListener('abort', kill)
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#messages = (this.#messages + text).slice(-LONGEST_MESSAGE)
+    })
+    this.ended = this.#end(signal).finally(() => signal.removeEventListener('abort', kill))
+    this.ended.catch(() => {})
+  }
+
+  /** What the engine complained about last. */
+  get complaint(): string {
+    return plainComplaint(this.#messages) || 'the engine gave no reason'
+  }
+
+  /** Ends it for a reason, with which {@link ended} rejects. */
+  end(reason: Error): void {
+    this.#reason ??= reason
+    this.kill()
+  }
+
+  kill(): void {
+    const { pid } = this.child
+    if (pid === undefined) return
+    try {
+      process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+    } catch {
+      // It has ended already.
+    }
+  }
+
+  /** Kills the process and closes its output: `close` never fires while bytes lie there unread. */
+  async abandon(): Promise<void> {
+    this.kill()
+    this.child.stdout!.destroy()
+    await this.ended.catch(() => {})
+  }
+
+  async #end(signal: AbortSignal): Promise<void> {
+    let code: number | null
+    try {
+      ;[code] = (await once(this.child, 'close')) as [number | null]
+    } catch (cause) {
+      throw engineUnavailable({ reason: (cause as Error).message }, { cause })
+    }
+    if (signal.aborted) throw signal.reason
+    if (this.#reason) throw this.#reason
+    if (code !== 0 && isOutOfMemory(this.#messages)) throw readerTooLarge()
+    if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
+  }
+}
+
+/** The last lines of what an engine says, each once, without its numbers of errors and the places in its own sources. */
+export function plainComplaint(messages: string): string {
+  const lines = messages
+    .split('\n')
+    .map((line) => (/\.cpp, \d{1,6}: (.*)/.exec(line)?.[1] ?? line.replace(/^ERROR \d+: /, '')).trim())
+    .filter((line) => line !== '')
+  return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
+}
+
+/** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is no layer at all */
+export function checkLayer(layers: readonly Layer[], wanted: string | null): void {
+  if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
+  if (wanted !== null && !layers.some(({ name }) => name === wanted)) {
+    throw layerUnknown({ layer: wanted, layers: layers.map(({ name }) => name) })
+  }
+}
+
+/** An engine's complaint as an error that says what to do. */
+export function failure(complaint: string): Error {
+  return isAboutSrs(complaint) ? sourceSrsNeeded() : conversionFailed({ reason: complaint })
+}
+
+/** Whether a message says that a process, or SQLite in it, has come to the end of its memory. */
+export function isOutOfMemory(messages: string): boolean {
+  return /out of memory|std::bad_alloc|allocation failed|Failed to allocate memory|string or blob too big/i.test(
+    messages,
+  )
+}
+
+/** Whether a complaint says that the reference system of the source is unknown. */
+function isAboutSrs(complaint: string): boolean {
+  return /source layer has no coordinate system|Use -s_srs/i.test(complaint)
+}

@@ -1,0 +1,40 @@
+import type { Warning, Warnings } from '@terrane/core/errors'
+import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import { sridOf, type ReadOptions } from './read-options.ts'
+import type { ReadRequest } from './read/protocol.ts'
+import { Reading, type ReadingPlace } from './read/reading.ts'
+
+/** Formats of sheets, which may hold coordinates in their columns. */
+export const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
+
+/** Formats whose texts the engine reads in an encoding that it is told. */
+export const ENCODED_BY_ENGINE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File'])
+
+/** A data set that can be read, and what became of it before. */
+export interface OpenedDataset extends AsyncDisposable {
+  readonly reading: LayerSource
+  /** What to know of the file as a whole. */
+  readonly notes: readonly Warning[]
+  /** All layers of the file, whether they were asked for or not. */
+  readonly layerNames: readonly string[]
+  /** How many features of a layer the engine could not convert; they are counted as a warning. */
+  lostOf(layer: number, limit: number, warnings: Warnings): number
+}
+
+/** Opens a file with the reader of its format. */
+export function openReading(
+  { path, format }: Pick<ReadRequest, 'path' | 'format'>,
+  options: ReadOptions,
+  place: ReadingPlace,
+  exchange: Pick<ReadRequest, 'types' | 'isUntyped' | 'isWorkbook'> = {},
+) {
+  const { encoding, csv, sourceSrs, types: columnTypes } = options
+  const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
+  const asked = { ...(encoding && { encoding }), ...(csv && { csv }), ...(columnTypes && { columnTypes }) }
+  return Reading.open({ path, format, ...srid, ...exchange, ...asked }, place)
+}
+
+/** Whether a layer with geometries has no system that has an EPSG code. */
+export function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
+  return layers.some(({ srid, geometryTypes }) => srid === null && geometryTypes.length > 0)
+}

@@ -1,0 +1,109 @@
+/** Words for the two axes, without marks and in lower case: of degrees, and of the plane of a map. */
+const WORDS = {
+  degrees: {
+    x: [
+      'lon',
+      'lng',
+      'long',
+      'longitude',
+      'longitud',
+      'longitudine',
+      'langengrad',
+      'laengengrad',
+      'lengtegraad',
+    ].concat([
+      'lengdegrad',
+      'laengdegrad',
+      'langdgrad',
+      'pituusaste',
+      'boylam',
+      'долгота',
+      '经度',
+      '經度',
+      '経度',
+      '경도',
+    ]),
+    y: ['lat', 'latitude', 'latitud', 'latitudine', 'breitengrad', 'breedtegraad', 'breddegrad', 'breddgrad'].concat([
+      'leveysaste',
+      'enlem',
+      'широта',
+      '纬度',
+      '緯度',
+      '위도',
+    ]),
+  },
+  plane: {
+    x: ['x', 'easting', 'eastings', 'rechtswert', 'ostwert'],
+    y: ['y', 'northing', 'northings', 'hochwert', 'nordwert'],
+  },
+} as const
+/** Words that are long enough to be known within another, as in `decimalLatitude` and `stoplatitude`. */
+const WITHIN = { longitude: 'x', latitude: 'y' } as const
+
+export interface Columns {
+  /** Numbers of the columns. */
+  readonly x: number
+  readonly y: number
+}
+
+/**
+ * The two columns that hold coordinates: the named ones, else two with usual names of coordinates: `lon` and `lat` in some languages, else `x` and `y`, alone or with
+ * the same other words (`stop_lat`, `stop_lon`; `POINT_X`, `POINT_Y`). A pair without other words comes first.
+ *
+ * @returns the pair, or the names that look like coordinates where no pair stands out or a wanted one is not there
+ */
+export function coordinateColumns(
+  names: readonly string[],
+  wanted: { readonly x?: string | undefined; readonly y?: string | undefined } = {},
+): Columns | { readonly doubtful: readonly string[] } {
+  const axes = names.map(axisOf)
+  if ((wanted.x ?? wanted.y) !== undefined) {
+    const [x, y] = (['x', 'y'] as const).map((axis) => {
+      const name = wanted[axis]?.toLowerCase()
+      return names.findIndex((own, i) => (name === undefined ? axes[i]?.axis === axis : own.toLowerCase() === name))
+    }) as [number, number]
+    return x >= 0 && y >= 0 ? { x, y } : { doubtful: [] }
+  }
+  for (const family of ['degrees', 'plane'] as const) {
+    const pairs = new Map<string, { x: number; y: number }>()
+    for (const [i, axis] of axes.entries()) {
+      if (axis?.family !== family) continue
+      const pair = pairs.get(axis.rest) ?? { x: -1, y: -1 }
+      if (pair[axis.axis] < 0) pair[axis.axis] = i
+      pairs.set(axis.rest, pair)
+    }
+    const whole = [...pairs].filter(([, { x, y }]) => x >= 0 && y >= 0)
+    const chosen = whole.find(([rest]) => rest === '') ?? (whole.length === 1 ? whole[0] : undefined)
+    if (chosen) return chosen[1]
+    if (whole.length > 1) break
+  }
+  return { doubtful: names.filter((_, i) => axes[i] !== null) }
+}
+
+/** Whether columns are called as longitudes and latitudes are, which nothing else is. */
+export function areDegrees(names: readonly string[], { x, y }: Columns): boolean {
+  return [x, y].every((i) => axisOf(names[i]!)?.family === 'degrees')
+}
+
+/** Which axis a name says, and what else it says. */
+function axisOf(name: string): { family: 'degrees' | 'plane'; axis: 'x' | 'y'; rest: string } | null {
+  const words = wordsOf(name)
+  for (const family of ['degrees', 'plane'] as const) {
+    for (const axis of ['x', 'y'] as const) {
+      const at = words.findIndex((word) => (WORDS[family][axis] as readonly string[]).includes(word))
+      if (at >= 0) return { family, axis, rest: words.filter((_, i) => i !== at).join(' ') }
+    }
+  }
+  const whole = words.join('')
+  for (const [word, axis] of Object.entries(WITHIN)) {
+    if (whole.includes(word)) return { family: 'degrees', axis, rest: whole.replace(word, ' ').trim() }
+  }
+  return null
+}
+
+/** `decimalLatitude` and `Decimal latitude (°)` are two words. */
+function wordsOf(name: string): string[] {
+  const plain = name.normalize('NFD').replaceAll(/\p{M}/gu, '').normalize('NFC')
+  const apart = plain.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2').toLowerCase()
+  return apart.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+}

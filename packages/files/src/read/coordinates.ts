@@ -1,0 +1,78 @@
+import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
+import type { Warnings } from '@terrane/core/errors'
+import { degreesOfText, type Axis } from './sexagesimal.ts'
+import { wkbOfWkt } from './wkt.ts'
+
+export const UNREADABLE = 'Coordinates or WKT that cannot be read were left out of their rows.'
+
+const HEX = /^[0-9a-f]{10,}$/i
+const SRID_OF_WKT = /^SRID=(\d{1,9});/i
+const FLAG_SRID = 0x20000000
+/** How a geometry in text begins; a text that does is read as one, to see. */
+const GEOMETRY_START =
+  /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
+
+/**
+ * The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds; null when it
+ * is none, or when its letter is one of the other axis.
+ */
+export function coordinateOf(value: unknown, axis: Axis): number | null {
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+  const plain = typeof value === 'string' ? value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2') : ''
+  if (plain === '') return null
+  const number = Number(plain)
+  if (!Number.isNaN(number)) return number
+  const found = degreesOfText(plain)
+  return found === null || (found.axis !== null && found.axis !== axis) ? null : found.degrees
+}
+
+/** The WKB of a geometry in WKT, EWKT, GeoJSON, or WKB in hexadecimal as databases print it; null when it is none. */
+export function geometryOfText(text: string): Uint8Array | null {
+  if (text === '') return null
+  if (HEX.test(text)) {
+    const bytes = Buffer.from(text, 'hex')
+    return wkbHead(bytes) ? bytes : null
+  }
+  return text.startsWith('{') ? geometryOfJson(text) : wkbOfWkt(text)
+}
+
+/** The reference system that EWKT or EWKB says, an EPSG code; null when it says none. */
+export function sridOfText(text: string): number | null {
+  const said = SRID_OF_WKT.exec(text)?.[1]
+  if (said !== undefined) return Number(said)
+  if (text.length < 18 || !HEX.test(text.slice(0, 18))) return null
+  const head = Buffer.from(text.slice(0, 18), 'hex')
+  const isLittle = head[0] === 1
+  const type = isLittle ? head.readUInt32LE(1) : head.readUInt32BE(1)
+  if ((type & FLAG_SRID) === 0) return null
+  return isLittle ? head.readUInt32LE(5) : head.readUInt32BE(5)
+}
+
+/** Whether a text is a geometry. Quick where it does not begin like one. */
+export function isGeometryText(text: string): boolean {
+  const plain = text.trim()
+  return GEOMETRY_START.test(plain) && geometryOfText(plain) !== null
+}
+
+/** Says that columns look like coordinates, but not which of them to take. */
+export function doubtfulColumns(names: readonly string[], warnings: Warnings): void {
+  if (names.length === 0) return
+  const message =
+    'Columns are called as coordinates are, but which two belong together is not plain, so the table has no geometry: name them in csv.x and csv.y.'
+  warnings.add('COORDINATES_DOUBTFUL', message, names.length, names)
+}
+
+/** Warns of columns with names of coordinates whose values cannot be read. */
+export function unreadableColumns(names: readonly string[], warnings: Warnings): void {
+  const message =
+    'Columns are called as coordinates are, but none of their values can be read as one, so the table has no geometry. Write them in decimal degrees.'
+  warnings.add('COORDINATES_UNREADABLE', message, names.length, names)
+}
+
+function geometryOfJson(text: string): Uint8Array | null {
+  try {
+    return wkbOfGeoJson(JSON.parse(text) as GeoJsonGeometry)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,269 @@
+import { open, stat } from 'node:fs/promises'
+import { isoType, wkbHead } from '@terrane/core/wkb'
+import {
+  parquetMetadataAsync,
+  parquetRead,
+  parquetSchema,
+  type AsyncBuffer,
+  type FileMetaData,
+  type SchemaTree,
+} from 'hyparquet'
+import { compressors } from '../parquet-codecs.ts'
+import { countedCompressors } from '../unpack/growth.ts'
+import { Warnings } from '@terrane/core/errors'
+import { conversionFailed } from '../errors.ts'
+import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
+import { UNREADABLE } from './coordinates.ts'
+import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
+import { decimalText, isoOfCount, isoOfDays, isoOfInterval, isoTimeOfCount } from './instants.ts'
+import type { ReadRequest } from './protocol.ts'
+import { digitsOf, leafNames, scalarType, takeDecimals, takeIntervals, times } from './parquet-schema.ts'
+import { SAMPLE, findUntold, saysGeometry, warnOfOthers } from './untold-geometry.ts'
+import { textOf } from './value-types.ts'
+
+const WGS84 = 4326
+/** Rows that are decoded at once. */
+const ROWS_AT_ONCE = 20_000
+
+/** Times are kept as finely as the file has them. */
+const PARSERS = {
+  geometryFromBytes: (wkb: Uint8Array) => wkb,
+  geographyFromBytes: (wkb: Uint8Array) => wkb,
+  timestampFromMilliseconds: (count: bigint) => isoOfCount(count, 1000n),
+  timestampFromMicroseconds: (count: bigint) => isoOfCount(count, 1_000_000n),
+  timestampFromNanoseconds: (count: bigint) => isoOfCount(count, 1_000_000_000n),
+  dateFromDays: (days: number) => isoOfDays(days),
+}
+
+interface GeometryColumn {
+  readonly name: string
+  readonly srid: number | null
+  readonly decode: GeometryDecoder
+}
+
+/** What GeoParquet (1.0, 1.1) says in the file's metadata under `geo`. */
+interface GeoMetadata {
+  readonly primary_column?: string
+  readonly columns?: Readonly<Record<string, { readonly encoding?: string; readonly crs?: unknown }>>
+}
+
+/**
+ * Opens a Parquet file; with GeoParquet's metadata, or Parquet's own type of geometries, it has one.
+ *
+ * @throws CONVERSION_FAILED
+ */
+export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path' | 'srid'>): Promise<FeatureReader> {
+  const file = await bufferOf(path)
+  const metadata = await parquetMetadataAsync(file)
+  const scales = takeDecimals(metadata)
+  const intervals = takeIntervals(metadata)
+  const warnings = new Warnings()
+  const children = parquetSchema(metadata).children
+  const told = geometryOf(metadata, children, warnings)
+  const columns = children.map(({ element, children: parts }): Field => ({
+    name: element.name,
+    type: intervals.has(element.name)
+      ? 'text'
+      : scales.has(element.name)
+        ? 'numeric'
+        : parts.length > 0 || element.repetition_type === 'REPEATED'
+          ? 'jsonb'
+          : scalarType(element),
+  }))
+  const geometry = told ?? (await untoldGeometry(file, metadata, columns, asked, warnings))
+  let isLossless = true
+  const rows = Number(metadata.num_rows)
+  const types = new Set<number>()
+  if (geometry) {
+    for await (const { values, count } of chunksOf(file, metadata, [geometry.name])) {
+      for (let i = 0; i < count; i++) {
+        const wkb = geometry.decode(values[0]![i])
+        const head = wkb && wkbHead(wkb)
+        if (head) types.add(isoType(head))
+        if (wkb === null && saysGeometry(values[0]![i])) isLossless = false
+      }
+    }
+  }
+  // What is no geometry stays to be seen in its column.
+  const fields = columns.filter(({ name }) => name !== geometry?.name || !isLossless)
+  const srid = geometry ? geometry.srid : WGS84
+  return {
+    layers: [{ name: 'table', rows, fields, hasGeometry: geometry !== null, geometryTypes: [...types], srid }],
+    read: () => readRows(file, metadata, { geometry, fields, scales, perSecond: times(children), intervals }, warnings),
+    takeWarnings: () => warnings.take(),
+  }
+}
+
+/** What is read, and where what the library makes of values is not what they say: digits of decimals, parts of a second, intervals. */
+interface Plan {
+  readonly geometry: GeometryColumn | null
+  readonly fields: readonly Field[]
+  readonly scales: ReadonlyMap<string, number>
+  readonly perSecond: ReadonlyMap<string, bigint>
+  readonly intervals: ReadonlySet<string>
+}
+
+/** A column of geometries that the metadata do not name, by its first values. */
+async function untoldGeometry(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: readonly Field[],
+  srid: number | undefined,
+  warnings: Warnings,
+): Promise<GeometryColumn | null> {
+  const likely = columns.filter(({ type }) => type === 'bytea' || type === 'text')
+  const names = likely.map(({ name }) => name)
+  const samples = await samplesOf(file, metadata, likely)
+  const { index, srid: found, decode } = findUntold(names, samples, srid, warnings)
+  if (index === null) return null
+  return { name: names[index]!, srid: found, decode: (value) => decode(cellOf(value, likely[index]!.type)) }
+}
+
+/** By column its first values that are not empty: of the first rows, or of later ones where these have none. */
+async function samplesOf(file: AsyncBuffer, metadata: FileMetaData, columns: readonly Field[]): Promise<unknown[][]> {
+  const rows = Number(metadata.num_rows)
+  const samples = columns.map((): unknown[] => [])
+  let unseen = [...columns.keys()]
+  for (let start = 0, end = SAMPLE; unseen.length > 0 && start < rows; start = end, end += ROWS_AT_ONCE) {
+    const asked = unseen.map((i) => columns[i]!.name)
+    const values = await valuesOf(file, metadata, asked, { start, end: Math.min(rows, end) })
+    for (const [at, i] of unseen.entries()) {
+      const cells = values[at]!.map((value) => cellOf(value, columns[i]!.type))
+      samples[i] = cells.filter(saysGeometry).slice(0, SAMPLE)
+    }
+    unseen = unseen.filter((i) => samples[i]!.length === 0)
+  }
+  return samples
+}
+
+async function* readRows(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  { geometry, fields, scales, perSecond, intervals }: Plan,
+  warnings: Warnings,
+): AsyncGenerator<FeatureBatch> {
+  const builder = new BatchBuilder(fields.length)
+  const names = [...new Set([...fields.map(({ name }) => name), ...(geometry === null ? [] : [geometry.name])])]
+  const place = names.indexOf(geometry?.name ?? '')
+  let number = 0
+  for await (const { values, count } of chunksOf(file, metadata, names)) {
+    for (let row = 0; row < count; row++) {
+      number++
+      const wkb = geometry === null ? null : geometry.decode(values[place]![row])
+      if (geometry !== null && wkb === null && saysGeometry(values[place]![row])) {
+        warnings.count('GEOMETRY_UNREADABLE', UNREADABLE, number)
+      }
+      const cells = fields.map(({ name, type }, i) => {
+        const value = values[i]![row]
+        const scale = scales.get(name)
+        if (value === null || value === undefined) return null
+        if (scale !== undefined) return decimalText(digitsOf(value), scale)
+        if (intervals.has(name)) return isoOfInterval(value as Uint8Array)
+        return type === 'time' ? isoTimeOfCount(BigInt(value as number), perSecond.get(name)!) : cellOf(value, type)
+      })
+      builder.add(wkb, cells)
+      if (builder.isFull) yield builder.take()
+    }
+  }
+  if (!builder.isEmpty) yield builder.take()
+}
+
+/** Columns of some rows at a time. */
+async function* chunksOf(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: readonly string[],
+): AsyncGenerator<{ readonly values: unknown[][]; readonly count: number }> {
+  const rows = Number(metadata.num_rows)
+  for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
+    const end = Math.min(rows, start + ROWS_AT_ONCE)
+    yield { values: await valuesOf(file, metadata, columns, { start, end }), count: end - start }
+  }
+}
+
+/** Columns of the rows from one number to another. */
+async function valuesOf(
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: readonly string[],
+  { start, end }: { readonly start: number; readonly end: number },
+): Promise<unknown[][]> {
+  const values: unknown[][] = columns.map(() => [])
+  if (columns.length === 0) return values
+  const found = new Map(columns.map((name, i) => [name, values[i]!]))
+  await parquetRead({
+    file,
+    metadata,
+    columns: [...columns],
+    rowStart: start,
+    rowEnd: end,
+    compressors: countedCompressors(compressors, file.byteLength),
+    utf8: false,
+    geoparquet: false,
+    parsers: PARSERS,
+    onChunk: ({ columnName, columnData, rowStart }) => {
+      const target = found.get(columnName)
+      if (!target) return
+      for (let i = 0; i < columnData.length; i++) {
+        const at = rowStart + i - start
+        if (at >= 0 && at < end - start) target[at] = columnData[i]
+      }
+    },
+  })
+  return values
+}
+
+/** @throws CONVERSION_FAILED for an encoding that is not known */
+function geometryOf(
+  { key_value_metadata: pairs = [] }: FileMetaData,
+  children: readonly SchemaTree[],
+  warnings: Warnings,
+): GeometryColumn | null {
+  const text = pairs.find(({ key }) => key === 'geo')?.value
+  if (text !== undefined) {
+    const geo = JSON.parse(text) as GeoMetadata
+    const name = geo.primary_column ?? 'geometry'
+    const column = geo.columns?.[name]
+    const node = children.find(({ element }) => element.name === name)
+    if (column && node) {
+      const { encoding = 'WKB' } = column
+      const decode = geometryDecoder(encoding, dimensionsOf(leafNames(node)))
+      if (decode === null) throw conversionFailed({ reason: `its geometries are encoded as ${encoding}` })
+      warnOfOthers(
+        Object.keys(geo.columns ?? {}).filter((other) => other !== name),
+        warnings,
+      )
+      return { name, srid: 'crs' in column ? sridOfCrs(column.crs) : WGS84, decode }
+    }
+  }
+  const [typed, ...others] = children.filter(({ element }) =>
+    ['GEOMETRY', 'GEOGRAPHY'].includes(String(element.logical_type?.type)),
+  )
+  if (!typed) return null
+  warnOfOthers(
+    others.map(({ element }) => element.name),
+    warnings,
+  )
+  const { crs } = (typed.element.logical_type ?? {}) as { crs?: string }
+  const srid = crs === undefined || crs === '' ? WGS84 : sridOfCrs(crs.replace(/^srid:/i, 'EPSG:'))
+  return { name: typed.element.name, srid, decode: geometryDecoder('WKB', 'xy')! }
+}
+
+function cellOf(value: unknown, type: FieldType): unknown {
+  if (value === null || value === undefined) return null
+  if (type === 'text' && value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
+  return type === 'text' ? textOf(value) : value
+}
+
+async function bufferOf(path: string): Promise<AsyncBuffer> {
+  const { size } = await stat(path)
+  return {
+    byteLength: size,
+    async slice(start, end = size) {
+      await using file = await open(path)
+      const bytes = new Uint8Array(end - start)
+      const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
+      return bytes.buffer.slice(0, bytesRead)
+    },
+  }
+}

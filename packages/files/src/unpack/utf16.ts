@@ -1,0 +1,56 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+
+const HEAD_BYTES = 1 << 16
+const DECLARED = /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*)(?:"[^"]*"|'[^']*')/
+
+/**
+ * Brings a text in UTF-16 to UTF-8, in its place: spreadsheets and some programs of Windows write such, with a byte order mark
+ * or without. Other files stay as they are.
+ */
+export async function asUtf8(path: string, signal: AbortSignal): Promise<void> {
+  const encoding = await utf16Of(path)
+  if (encoding === null) return
+  const plain = `${path}.utf8`
+  await pipeline(createReadStream(path), (bytes) => recoded(bytes, encoding), createWriteStream(plain), { signal })
+  await rename(plain, path)
+}
+
+async function* recoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding)
+  let isFirst = true
+  for await (const chunk of bytes) {
+    const text = decoder.decode(chunk, { stream: true })
+    // The declaration is not true any more.
+    yield isFirst ? text.replace(DECLARED, '$1"UTF-8"') : text
+    isFirst = false
+  }
+  yield decoder.decode()
+}
+
+/** Which UTF-16 a file is in; null for none. */
+async function utf16Of(path: string): Promise<string | null> {
+  const head = Buffer.alloc(HEAD_BYTES)
+  await using file = await open(path)
+  const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0)
+  const bytes = head.subarray(0, bytesRead - (bytesRead % 2))
+  if (bytes.length < 4) return null
+  const [first = 0, second = 0] = bytes
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  // Without a mark: every text of a format that is known begins with a character of ASCII.
+  if (isAscii(first) && second === 0 && isText(bytes, 'utf-16le')) return 'utf-16le'
+  return first === 0 && isAscii(second) && isText(bytes, 'utf-16be') ? 'utf-16be' : null
+}
+
+function isAscii(byte: number): boolean {
+  return byte === 0x09 || byte === 0x0a || byte === 0x0d || (byte >= 0x20 && byte < 0x7f)
+}
+
+/** Whether bytes are characters other than control characters; the last may be half of one. */
+function isText(bytes: Buffer, encoding: string): boolean {
+  const text = new TextDecoder(encoding).decode(bytes, { stream: true })
+  // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
+  return !/[\u0000-\u0008\u000e-\u001f\ufffd-\uffff]/.test(text)
+}

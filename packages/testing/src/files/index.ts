@@ -1,0 +1,5 @@
+export { writeGeodatabase, type NewValues } from './geodatabase-writer.ts'
+export { convertTo, filesOf, removeFormats } from './make-formats.ts'
+export { NO_SHAPE, WGS84, partsShape, pointShape, tableOf, writeShapefile, type Shapes } from './shapefile-writer.ts'
+export { workbook } from './workbook-writer.ts'
+export { zip } from './zip-writer.ts'
