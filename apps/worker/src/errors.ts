@@ -8,6 +8,14 @@ export const unknownTask = defineError(
   (f) => ({ hint: `Tasks: ${f.known.join(', ')}.` }),
 )
 
+export const queueTooNew = defineError(
+  'QUEUE_TOO_NEW',
+  'unavailable',
+  (f: { version: number | null; known: number }) =>
+    `The tables of the queue have version ${f.version} of pg-boss's schema; this worker knows ${f.known}`,
+  () => ({ hint: 'Start the version of Terrane that made them or a later one, or restore a backup of this version.' }),
+)
+
 export const taskNotBuilt = defineError(
   'NOT_IMPLEMENTED',
   'not_implemented',

@@ -1,14 +1,17 @@
 import type { Database, Session } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import { PgBoss, type Db } from 'pg-boss'
-
-/** Schema of pg-boss's own tables. */
-export const QUEUE_SCHEMA = 'pgboss'
+import { queueTooNew } from '../errors.ts'
+import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION } from './queue-tables.ts'
 
 /** Channel of NOTIFY that tells runners of new jobs. */
 export const WORK_CHANNEL = 'terrane_work'
 
-/** Starts pg-boss on the worker's pool: no second set of connections. The runner fetches and settles by itself. */
+/**
+ * Starts pg-boss on the worker's pool: no second set of connections. The runner fetches and settles by itself.
+ *
+ * @throws QUEUE_TOO_NEW when pg-boss's tables are of a version that this one does not know
+ */
 export async function startBoss(database: Database, logger: Logger): Promise<PgBoss> {
   const boss = new PgBoss({
     db: adapter(database),
@@ -26,7 +29,10 @@ export async function startBoss(database: Database, logger: Logger): Promise<PgB
   boss.on('error', (error) => logger.warn({ err: error }, 'queue error'))
   boss.on('warning', (warning) => logger.debug({ warning }, 'queue warning'))
   await boss.start()
-  return boss
+  const version = await boss.schemaVersion()
+  if (version === QUEUE_SCHEMA_VERSION) return boss
+  await boss.stop({ graceful: false, close: false })
+  throw queueTooNew({ version, known: QUEUE_SCHEMA_VERSION })
 }
 
 /** The queue's view of a transaction: what it writes is committed or lost with the rest. */

@@ -1,6 +1,7 @@
 import type { Database } from '@terrane/database'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Claims, type Claim, type ClaimsOptions } from './claims.ts'
+import { Claims, type ClaimsOptions } from './claims.ts'
+import type { Claim } from './queue-tables.ts'
 
 const CLAIM: Claim = { task: 'exportTable', id: '1', attempt: 1, run: 7 }
 

@@ -2,8 +2,9 @@ import type { TerraneError } from '@terrane/core'
 import type { Database, Session } from '@terrane/database'
 import type { PgBoss } from 'pg-boss'
 import { cancelled, toJobError } from '../errors.ts'
-import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
+import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
+import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-tables.ts'
 import { serveTurn } from './turns.ts'
 
 /**
@@ -23,15 +24,6 @@ const MOST_LEFT_BEHIND = 2
 
 /** A job that waits for its shards looks for them by itself after so long, should nobody have told it. */
 const LOOK_AGAIN = '60s'
-
-/** One run's hold on a job. */
-export interface Claim {
-  readonly task: string
-  readonly id: string
-  readonly attempt: number
-  /** Of this run alone, and larger than that of any run before: two runs of a job that was handed over have the same attempt. */
-  readonly run: number
-}
 
 export interface ClaimsOptions {
   readonly boss: PgBoss
@@ -115,25 +107,14 @@ export class Claims {
     const options = { includeMetadata: true, groupConcurrency: projectConcurrency, ...inTransaction(session) } as const
     const [job] = await boss.fetch(task, options)
     if (!job) return null
-    const { rows } = await session.query<{ run: number }>(
-      `update ${QUEUE_SCHEMA}.job
-       set data = jsonb_build_object('worker', $3::text, 'run', nextval('terrane.run_numbers'))
-       where name = $1 and id = $2 returning (data->>'run')::bigint as run`,
-      [task, job.id, workerId],
-    )
+    const run = await markRun(session, { task, id: job.id }, workerId)
     await serveTurn(session, task, -job.priority)
-    return { task, id: job.id, attempt: job.retryCount + 1, run: rows[0]!.run }
+    return { task, id: job.id, attempt: job.retryCount + 1, run }
   }
 
-  /** Tells the queue that runs go on; returns those that are no longer held. */
+  /** Tells the queue that runs go on; returns the claims that are no longer held. */
   async touch(claims: readonly Claim[]): Promise<Claim[]> {
-    const { rows } = await this.#options.database.query<{ run: number }>(
-      `update ${QUEUE_SCHEMA}.job set heartbeat_on = now()
-       where state = 'active' and name = any($1) and id = any($2::uuid[]) and data->>'run' = any($3)
-       returning (data->>'run')::bigint as run`,
-      [[...new Set(claims.map(({ task }) => task))], claims.map(({ id }) => id), claims.map(({ run }) => String(run))],
-    )
-    const held = new Set(rows.map(({ run }) => run))
+    const held = await renewHeartbeats(this.#options.database, claims)
     return claims.filter(({ run }) => !held.has(run))
   }
 
@@ -194,27 +175,11 @@ export class Claims {
   /** Does the work if the run still holds the job; false when it does not. */
   #settle(claim: Claim, work: (session: Session) => Promise<void>): Promise<boolean> {
     return this.#options.database.transaction(async (session) => {
-      const { rowCount } = await session.query(
-        `select 1 from ${QUEUE_SCHEMA}.job
-         where name = $1 and id = $2 and state = 'active' and retry_count = $3 and data->>'run' = $4 for update`,
-        [claim.task, claim.id, claim.attempt - 1, String(claim.run)],
-      )
-      if (rowCount !== 1) return false
+      if (!(await lockRun(session, claim))) return false
       await work(session)
       return true
     })
   }
-}
-
-/** Has the queue give a job out again, as if it had not been. */
-async function putBack(session: Session, { task, id }: Claim, after: string): Promise<void> {
-  // The queue counts an attempt for each fetch of a job that has started.
-  await session.query(
-    `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}',
-       start_after = now() + $3::interval
-     where name = $1 and id = $2`,
-    [task, id, after],
-  )
 }
 
 function ignore(): void {}

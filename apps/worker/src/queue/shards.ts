@@ -6,11 +6,12 @@ import type { Sealer } from '@terrane/service'
 import { cancelled, toJobError } from '../errors.ts'
 import type { JobContext, Shard, Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
-import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
+import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
 import { writeLines } from './job-log.ts'
 import { scopeKey, scopeOf, type JobRow } from './job-row.ts'
 import type { JobStore } from './job-store.ts'
+import { makeDue } from './queue-tables.ts'
 import { takeTurn } from './turns.ts'
 
 /**
@@ -144,12 +145,8 @@ export async function shardEnded(
   )
   await tellOfFailure(session, parent, shard)
   if (done < total) return
-  const { rowCount } = await session.query(
-    `update ${QUEUE_SCHEMA}.job set start_after = now()
-     where name = $1 and id = $2 and state = 'created' and start_after > now()`,
-    [found.task, parent],
-  )
-  if (notify && rowCount !== 0) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, found.task])
+  const isDue = await makeDue(session, { task: found.task, id: parent })
+  if (isDue && notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, found.task])
 }
 
 /** Ends what waits of a job that ends, and tells what runs of it to stop. */

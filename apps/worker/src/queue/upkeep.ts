@@ -3,8 +3,8 @@ import type { Logger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
 import { toJobError, workerLost } from '../errors.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
-import { QUEUE_SCHEMA } from './boss.ts'
 import type { JobStore } from './job-store.ts'
+import { listHeldJobs, listUnsettledJobs } from './queue-tables.ts'
 import { jobsWithFolders, removeRunFolders } from './run-folders.ts'
 
 const SCHEDULE_MS = 2000
@@ -80,26 +80,16 @@ export class Upkeep {
   /** Gives jobs that a predecessor of the same name held when it died back to the queue, without waiting for its heartbeat. */
   async #recoverLost(): Promise<void> {
     const { boss, database, workerId, logger } = this.#options
-    const { rows } = await database.query<{ id: string; name: string }>(
-      `select id, name from ${QUEUE_SCHEMA}.job where state = 'active' and data->>'worker' = $1`,
-      [workerId],
-    )
-    for (const { id, name } of rows) {
+    for (const { task, id } of await listHeldJobs(database, workerId)) {
       logger.warn({ jobId: id }, 'taking back a job that was lost')
-      await boss.fail(name, id, { message: 'the worker was restarted' })
+      await boss.fail(task, id, { message: 'the worker was restarted' })
     }
   }
 
   /** Brings records up to date whose queue job was given back or given up without a runner to say so. */
   async #reconcile(): Promise<void> {
     const { database, store, logger } = this.#options
-    const { rows } = await database.query<{ id: string; state: string | null; attempts: number }>(
-      `select j.id, b.state::text as state, coalesce(b.retry_count, 0) + 1 as attempts
-       from terrane.jobs j left join ${QUEUE_SCHEMA}.job b on b.name = j.task and b.id = j.id
-       where j.status in ('pending', 'running') and j.updated_at < clock_timestamp() - interval '5 seconds'
-         and (b.state is null or b.state in ('failed', 'cancelled') or (b.state = 'retry' and j.status = 'running'))`,
-    )
-    for (const { id, state, attempts } of rows) {
+    for (const { id, state, attempts } of await listUnsettledJobs(database)) {
       if (this.#runsHere(id)) continue
       if (state === 'retry') {
         await store.requeue(database, id, 'The worker was lost; another one takes the job over', 'lost')

@@ -1,0 +1,103 @@
+import type { Queryable } from '@terrane/database'
+
+/** Schema of pg-boss's own tables. */
+export const QUEUE_SCHEMA = 'pgboss'
+
+/**
+ * Version of pg-boss's tables that the statements of this file are written for. No other file names these tables: what
+ * pg-boss has a call for goes through that call.
+ */
+export const QUEUE_SCHEMA_VERSION = 40
+
+/** A job in the queue of its task. */
+export interface QueuedJob {
+  readonly task: string
+  readonly id: string
+}
+
+/** One run's hold on a job. */
+export interface Claim extends QueuedJob {
+  readonly attempt: number
+  /** Of this run alone, and larger than that of any run before: two runs of a job that was handed over have the same attempt. */
+  readonly run: number
+}
+
+/** A job whose record is open, though the queue has given it back or given it up. */
+export interface UnsettledJob {
+  readonly id: string
+  /** State in the queue; null when it is not there. */
+  readonly state: string | null
+  readonly attempts: number
+}
+
+/** Writes worker and number of a new run into an active job; returns the number. */
+export async function markRun(session: Queryable, { task, id }: QueuedJob, workerId: string): Promise<number> {
+  const { rows } = await session.query<{ run: number }>(
+    `update ${QUEUE_SCHEMA}.job
+     set data = jsonb_build_object('worker', $3::text, 'run', nextval('terrane.run_numbers'))
+     where name = $1 and id = $2 returning (data->>'run')::bigint as run`,
+    [task, id, workerId],
+  )
+  return rows[0]!.run
+}
+
+/** Renews the heartbeats of runs that still hold their jobs; returns the numbers of these runs. */
+export async function renewHeartbeats(database: Queryable, claims: readonly Claim[]): Promise<Set<number>> {
+  const { rows } = await database.query<{ run: number }>(
+    `update ${QUEUE_SCHEMA}.job set heartbeat_on = now()
+     where state = 'active' and name = any($1) and id = any($2::uuid[]) and data->>'run' = any($3)
+     returning (data->>'run')::bigint as run`,
+    [[...new Set(claims.map(({ task }) => task))], claims.map(({ id }) => id), claims.map(({ run }) => String(run))],
+  )
+  return new Set(rows.map(({ run }) => run))
+}
+
+/** Locks a job until the transaction ends; false when the run does not hold it any more. */
+export async function lockRun(session: Queryable, { task, id, attempt, run }: Claim): Promise<boolean> {
+  const { rowCount } = await session.query(
+    `select 1 from ${QUEUE_SCHEMA}.job
+     where name = $1 and id = $2 and state = 'active' and retry_count = $3 and data->>'run' = $4 for update`,
+    [task, id, attempt - 1, String(run)],
+  )
+  return rowCount === 1
+}
+
+/** Makes an active job one that has never started, due after an interval. The queue counts an attempt for each fetch of a started job. */
+export async function putBack(session: Queryable, { task, id }: QueuedJob, after: string): Promise<void> {
+  await session.query(
+    `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}',
+       start_after = now() + $3::interval
+     where name = $1 and id = $2`,
+    [task, id, after],
+  )
+}
+
+/** Makes a job that was put back for later due now; false when it was not waiting. */
+export async function makeDue(session: Queryable, { task, id }: QueuedJob): Promise<boolean> {
+  const { rowCount } = await session.query(
+    `update ${QUEUE_SCHEMA}.job set start_after = now()
+     where name = $1 and id = $2 and state = 'created' and start_after > now()`,
+    [task, id],
+  )
+  return rowCount !== 0
+}
+
+/** Jobs that a worker of this name holds. */
+export async function listHeldJobs(database: Queryable, workerId: string): Promise<QueuedJob[]> {
+  const { rows } = await database.query<QueuedJob>(
+    `select id, name as task from ${QUEUE_SCHEMA}.job where state = 'active' and data->>'worker' = $1`,
+    [workerId],
+  )
+  return rows
+}
+
+/** Jobs whose record is open and 5 seconds old, though the queue has given them back or given them up. */
+export async function listUnsettledJobs(database: Queryable): Promise<UnsettledJob[]> {
+  const { rows } = await database.query<UnsettledJob>(
+    `select j.id, b.state::text as state, coalesce(b.retry_count, 0) + 1 as attempts
+     from terrane.jobs j left join ${QUEUE_SCHEMA}.job b on b.name = j.task and b.id = j.id
+     where j.status in ('pending', 'running') and j.updated_at < clock_timestamp() - interval '5 seconds'
+       and (b.state is null or b.state in ('failed', 'cancelled') or (b.state = 'retry' and j.status = 'running'))`,
+  )
+  return rows
+}
