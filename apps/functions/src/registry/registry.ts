@@ -196,7 +196,7 @@ export class Registry {
   async changeSecrets(project: string, name: string, changes: SecretChanges): Promise<void> {
     const id = this.#ids.toRegistry(project)
     await this.database.transaction(async (session) => {
-      for (const [key, value] of Object.entries(changes)) await this.#changeSecret(session, id, name, key, value)
+      for (const [key, value] of Object.entries(changes)) await this.#changeSecret(session, [id, name, key], value)
       await session.query(
         `update terrane.function_live set etag = gen_random_uuid(), updated_at = clock_timestamp()
          where project_id = $1 and ($2 = '' or name = $2)`,
@@ -208,9 +208,7 @@ export class Registry {
 
   async #changeSecret(
     session: Queryable,
-    project: string,
-    name: string,
-    key: string,
+    [project, name, key]: readonly [project: string, name: string, key: string],
     value: string | null,
   ): Promise<void> {
     if (value === null) {

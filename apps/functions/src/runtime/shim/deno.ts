@@ -1,4 +1,5 @@
-import { run, type Platform } from './core.ts'
+import { run } from './core.ts'
+import type { Platform } from './platform.ts'
 import { serveConnections, type DenoListening } from './connections.ts'
 import type * as Tmp from './tmp/tmp.ts'
 import { moveHttpServer } from './deno-http.ts'
