@@ -105,7 +105,7 @@ export class Registry {
   /**
    * Makes a version live if no change was made since `etag` was read (null: nothing was live).
    *
-   * @returns the new etag, or null when somebody has
+   * @returns the new etag, or null when another change was made
    */
   async promote(project: string, name: string, version: number, etag: string | null): Promise<string | null> {
     const statement =
@@ -245,7 +245,7 @@ export class Registry {
     }
   }
 
-  /** Records under the host's words for their projects, without those that it does not serve. */
+  /** Records under the host's words for their projects, without the ones that it does not serve. */
   #own(records: readonly LiveRecord[]): LiveRecord[] {
     return records.flatMap((record) => {
       const project = this.#ids.fromRegistry(record.project)

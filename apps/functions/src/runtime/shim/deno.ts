@@ -60,13 +60,13 @@ function setProcess(value: unknown): void {
 }
 
 function answerFor(found: NodeJS.Process): void {
-  const nobody = 65_534
+  const uid = 65_534
   const answers = {
-    getuid: () => nobody,
-    geteuid: () => nobody,
-    getgid: () => nobody,
-    getegid: () => nobody,
-    getgroups: () => [nobody],
+    getuid: () => uid,
+    geteuid: () => uid,
+    getgid: () => uid,
+    getegid: () => uid,
+    getgroups: () => [uid],
     umask: () => 0o22,
   }
   for (const [name, value] of Object.entries(answers))
