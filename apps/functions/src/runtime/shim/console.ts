@@ -1,4 +1,5 @@
-import type { HostChannel, Level } from './host-channel.ts'
+import type { HostChannel } from './host-channel.ts'
+import type { LogMessage } from './protocol.ts'
 
 const LOG_BURST = 200
 const LOG_PER_SECOND = 100
@@ -8,7 +9,7 @@ export function replaceConsole(inspect: (value: unknown) => string, channel: Hos
   let tokens = LOG_BURST
   let last = performance.now()
   let dropped = 0
-  const log = (level: Level, args: readonly unknown[]) => {
+  const log = (level: LogMessage['level'], args: readonly unknown[]) => {
     const now = performance.now()
     tokens = Math.min(LOG_BURST, tokens + ((now - last) * LOG_PER_SECOND) / 1000)
     last = now

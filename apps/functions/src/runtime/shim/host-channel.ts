@@ -1,10 +1,8 @@
 import type { Platform } from './platform.ts'
+import type { LogMessage, ShimMessage } from './protocol.ts'
 import type { Scopes } from './scope.ts'
 
 const MAX_LOG_CHARS = 10_000
-
-/** Level of a line in the host's log. */
-export type Level = 'debug' | 'info' | 'warn' | 'error'
 
 /** Messages of the shim to the host: one JSON object a line on stdout. */
 export class HostChannel {
@@ -16,12 +14,12 @@ export class HostChannel {
     this.#scopes = scopes
   }
 
-  send(message: object): void {
+  send(message: ShimMessage | LogMessage): void {
     this.#platform.write(`\n${JSON.stringify(message)}\n`)
   }
 
   /** Sends a line of the log, with the call that it belongs to. @param dropped lines lost before it */
-  log(level: Level, text: string, dropped = 0): void {
+  log(level: LogMessage['level'], text: string, dropped = 0): void {
     const call = this.#scopes.getStore()?.call ?? ''
     this.send({ t: 'log', level, call, text: text.slice(0, MAX_LOG_CHARS), ...(dropped > 0 && { dropped }) })
   }

@@ -1,19 +1,5 @@
+import type { Boot } from './protocol.ts'
 import type { Scopes } from './scope.ts'
-
-/** The first line on stdin. Secrets travel here, never in argv or the environment of the process. */
-export interface Boot {
-  readonly name: string
-  /** file: URL of the bundle. */
-  readonly bundle: string
-  /** Unix socket to serve on, and the one to the host. */
-  readonly ingress: string
-  readonly gateway: string
-  /** Socket for other hosts, and `host:port` of the reachable ones. */
-  readonly sockets: { readonly path: string; readonly listed: readonly string[] }
-  readonly env: Readonly<Record<string, string>>
-  /** The module that keeps `/tmp`, and how much it may hold. */
-  readonly tmp: { readonly module: string; readonly bytes: number }
-}
 
 /** Differences between Deno and Node. */
 export interface Platform {

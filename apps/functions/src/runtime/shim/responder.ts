@@ -1,7 +1,8 @@
 import type { GlobalEvents } from './events.ts'
 import type { Context, Handler } from './handler.ts'
 import type { HostChannel } from './host-channel.ts'
-import type { Boot, HttpHeaders } from './platform.ts'
+import type { HttpHeaders } from './platform.ts'
+import type { Boot } from './protocol.ts'
 import type { Scope, Scopes } from './scope.ts'
 
 /** Runs the handler for the requests of the host, each within the scope of its call. */
