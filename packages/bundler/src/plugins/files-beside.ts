@@ -12,7 +12,7 @@ const MAX_BYTES = 40 * 1024 * 1024
 
 /** `import.meta.resolve('npm:name@1')`: the address of a package's module. */
 const RESOLVED = /import\.meta\.resolve\(\s*(["'`])(?<name>npm:[^"'`\\$]+)\1\s*(?:,\s*)?\)/g
-/** `new URL('data.bin', import.meta.url)`, the form that tools agree on, or with such an address in its place. */
+/** A `new URL` of a literal path and `import.meta.url`, the form that tools agree on, or with such an address in its place. */
 const ADDRESS =
   /new URL\(\s*(["'`])(?<text>[^"'`\\$]+)\1\s*,\s*import\.meta\.(?:url|resolve\(\s*(["'`])(?<name>npm:[^"'`\\$]+)\3\s*(?:,\s*)?\))\s*(?:,\s*)?\)/g
 /** Names of WebAssembly files in CommonJS modules that load them from their own folder, as Emscripten's output does. */
