@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { compile } from '@fastify/proxy-addr'
@@ -12,7 +11,6 @@ import {
   deriveSecretsKey,
   parseSecretsKey,
   RateLimits,
-  type EdgeSettings,
   type Logger,
   readEdge,
   showDisks,
@@ -28,7 +26,7 @@ import { Functions } from './functions.ts'
 import { Admission } from './gateway/admission.ts'
 import { createAuthenticator } from './gateway/authenticator.ts'
 import { Depths } from './gateway/depth.ts'
-import { Gateway } from './gateway/gateway.ts'
+import { Gateway, type FunctionLookup } from './gateway/gateway.ts'
 import { Heads } from './gateway/heads.ts'
 import { Bodies } from './gateway/invocation/bodies.ts'
 import { LogBook } from './observe/log-book.ts'
@@ -42,10 +40,11 @@ import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { issueKeys } from './pool/instance-keys.ts'
 import { openProjects } from './projects/open-projects.ts'
-import type { Projects } from './projects/project.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
+import type { FolderSource } from './sources/folder-source.ts'
 import { openFolder } from './sources/open-folder.ts'
+import type { RegistrySource } from './sources/registry-source.ts'
 import { VersionStore } from './version-store.ts'
 
 const KEYS_UNKNOWN = 'SUPABASE_JWKS is not set: the key set of the project cannot be fetched'
@@ -66,90 +65,22 @@ export interface Deps extends AppDeps, AsyncDisposable {
 export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, checkTypes = true): Promise<Deps> {
   if (config.TERRANE_MODE === 'shared') checkShared(config)
   await using opening = new AsyncDisposableStack()
-  const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL })
-  const registry = createRegistry('functions')
-  const logBook = new LogBook(logger)
-  const metrics = new FunctionMetrics(registry)
-  const observer = createObserver(logBook, metrics)
-
-  const stateDir = await openStateDir(config, logger)
-  showDisks(registry, { state: stateDir })
-  const probed = await openRuntime(config, stateDir, env['PATH'] ?? '', logger)
-  const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
-  const sealer = createSealer(secretsKey(config))
-  const { projects, registryIds } = await openProjects(config, database, sealer, logger, opening)
-
-  const depths = new Depths(secretsKey(config).toString('hex'))
-  const databaseDoor = opening.use(
-    new DatabaseDoor({
-      urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
-      sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
-      onFailed: ({ project, name }, error) =>
-        logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
-    }),
-  )
-  const egress = opening.use(
-    createEgress({
-      addressOf: (ref) => projects.get(ref),
-      depths,
-      fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
-      database: databaseDoor,
-      onRefused: (version, text, requestId) => logBook.event('warn', version, text, {}, requestId),
-    }),
-  )
-  const onLeft = (path: string, error: unknown) => logger.warn({ path, err: error }, 'files could not be removed')
-  const factory = opening.use(
-    await InstanceFactory.open({
-      ...probed,
-      door: egress,
-      bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
-      issueKeys: issueKeys(
-        (ref) => projects.get(ref),
-        (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
-      ),
-      onLine: (version, line, requestId) => observer.line(version, line, requestId),
-      onLeft,
-    }),
-  )
-  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory, onLeft))
-  const builder = opening.use(
-    new Builder({
-      program: await writeBuildProgram(stateDir),
-      parallel: config.TERRANE_FUNCTIONS_BUILDS,
-      cache: new BuildCache(join(stateDir, 'builds')),
-      imports: await openImports(join(stateDir, 'imports'), splitList(config.TERRANE_FUNCTIONS_IMPORT_HOSTS), env),
-    }),
-  )
+  const base = await openBase(config, env['PATH'] ?? '', opening)
+  const { logger, logBook, registry, metrics, projects, database, stateDir, edge } = base
+  const factory = await openFactory(base)
+  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory, (...left) => logLeft(logger, ...left)))
+  const builder = await openBuilder(base, env)
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
-  const functions = opening.use(new Functions(factory, capacity, observer))
+  const functions = opening.use(new Functions(factory, capacity, base.observer))
   metrics.watch(functions, capacity)
 
   const folder = await openFolder(config, { projects, functions, factory, builder, logBook, checkTypes })
   if (folder) opening.use(folder)
   const deployed = database
-    ? await openDeployed(config, { database, sealer, projects, registryIds, functions, store, builder, folder, logger })
+    ? await openDeployed(config, { ...base, database, functions, store, builder, folder })
     : null
   if (deployed) opening.use(deployed.source)
-
-  const edge = readEdge(config)
-  const lookup = {
-    projectOf: (request: IncomingMessage) => projects.idOf(request.headers.host),
-    find: (project: string, name: string) => folder?.find(project, name) ?? deployed?.source.find(project, name),
-    onFailed: (error: unknown, name: string, requestId: string) =>
-      logger.error({ err: error, function: name, requestId }, 'function could not be loaded'),
-  }
-  const gateway = opening.use(
-    new Gateway(lookup, functions, {
-      admission: openAdmission(projects, depths, edge, logger),
-      bodies: opening.use(new Bodies(config.TERRANE_FUNCTIONS_BUFFER_BYTES, config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS)),
-      heads: openHeads(config, edge, logBook),
-      events: {
-        finished: (invocation) => observer.called(invocation),
-        invalid: ({ functionVersion, requestId }, detail) =>
-          logger.warn({ ...labelsOf(functionVersion), requestId, detail }, 'invalid response'),
-      },
-    }),
-  )
+  const gateway = openGateway(base, functions, folder, deployed?.source ?? null)
   const all = opening.move()
   return {
     logger,
@@ -174,7 +105,115 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   }
 }
 
-function openAdmission(projects: Projects, depths: Depths, edge: EdgeSettings, logger: Logger): Admission {
+/** Parts of the host that all others use. */
+type Base = Awaited<ReturnType<typeof openBase>>
+
+async function openBase(config: FunctionsConfig, path: string, opening: AsyncDisposableStack) {
+  const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL })
+  const registry = createRegistry('functions')
+  const logBook = new LogBook(logger)
+  const metrics = new FunctionMetrics(registry)
+  const stateDir = await openStateDir(config, logger)
+  showDisks(registry, { state: stateDir })
+  const probed = await openRuntime(config, stateDir, path, logger)
+  const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
+  const key = secretsKey(config)
+  const sealer = createSealer(key)
+  return {
+    config,
+    opening,
+    logger,
+    registry,
+    logBook,
+    metrics,
+    observer: createObserver(logBook, metrics),
+    stateDir,
+    probed,
+    database,
+    sealer,
+    ...(await openProjects(config, { database, sealer, logger, opening })),
+    depths: new Depths(key.toString('hex')),
+    edge: readEdge(config),
+  }
+}
+
+/** Opens the ways out of functions, and the runtime that starts their instances. */
+async function openFactory(base: Base): Promise<InstanceFactory> {
+  const { config, opening, logger, logBook, observer, projects, depths } = base
+  const database = opening.use(
+    new DatabaseDoor({
+      urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
+      sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
+      onFailed: ({ project, name }, error) =>
+        logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
+    }),
+  )
+  const door = opening.use(
+    createEgress({
+      addressOf: (ref) => projects.get(ref),
+      depths,
+      fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
+      database,
+      onRefused: (version, text, requestId) => logBook.event('warn', version, text, {}, requestId),
+    }),
+  )
+  const factory = await InstanceFactory.open({
+    ...base.probed,
+    door,
+    bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
+    issueKeys: issueKeys(
+      (ref) => projects.get(ref),
+      (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
+    ),
+    onLine: (version, line, requestId) => observer.line(version, line, requestId),
+    onLeft: (...left) => logLeft(logger, ...left),
+  })
+  return opening.use(factory)
+}
+
+function logLeft(logger: Logger, path: string, error: unknown): void {
+  logger.warn({ path, err: error }, 'files could not be removed')
+}
+
+async function openBuilder({ config, opening, stateDir }: Base, env: NodeJS.ProcessEnv): Promise<Builder> {
+  const hosts = splitList(config.TERRANE_FUNCTIONS_IMPORT_HOSTS)
+  return opening.use(
+    new Builder({
+      program: await writeBuildProgram(stateDir),
+      parallel: config.TERRANE_FUNCTIONS_BUILDS,
+      cache: new BuildCache(join(stateDir, 'builds')),
+      imports: await openImports(join(stateDir, 'imports'), hosts, env),
+    }),
+  )
+}
+
+function openGateway(
+  base: Base,
+  functions: Functions,
+  folder: FolderSource | null,
+  deployed: RegistrySource | null,
+): Gateway {
+  const { config, opening, logger, observer, projects } = base
+  const lookup: FunctionLookup = {
+    projectOf: (request) => projects.idOf(request.headers.host),
+    find: (project, name) => folder?.find(project, name) ?? deployed?.find(project, name),
+    onFailed: (error, name, requestId) =>
+      logger.error({ err: error, function: name, requestId }, 'function could not be loaded'),
+  }
+  const gateway = new Gateway(lookup, functions, {
+    admission: openAdmission(base),
+    bodies: opening.use(new Bodies(config.TERRANE_FUNCTIONS_BUFFER_BYTES, config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS)),
+    heads: openHeads(base),
+    events: {
+      finished: (invocation) => observer.called(invocation),
+      invalid: ({ functionVersion, requestId }, detail) =>
+        logger.warn({ ...labelsOf(functionVersion), requestId, detail }, 'invalid response'),
+    },
+  })
+  return opening.use(gateway)
+}
+
+function openAdmission({ projects, depths, edge, logger }: Base): Admission {
   return new Admission({
     authenticate: createAuthenticator((ref) => projects.get(ref)!.verify, edge),
     depths,
@@ -183,7 +222,7 @@ function openAdmission(projects: Projects, depths: Depths, edge: EdgeSettings, l
   })
 }
 
-function openHeads(config: FunctionsConfig, edge: EdgeSettings, logBook: LogBook): Heads {
+function openHeads({ config, edge, logBook }: Base): Heads {
   return new Heads({
     trusts: trustedBy(edge.trustedProxies),
     clientOf: clientAddress(edge.trustedProxies),

@@ -63,7 +63,7 @@ test('a version that is going is waited for and unpacked anew', async () => {
   }
 })
 
-test('what proved to be bad is removed, unless somebody else holds it', async () => {
+test('what proved to be bad is removed, unless another user holds it', async () => {
   const store = await makeStore()
   const version = await store.add(archive, facts)
   await store.use(facts, digest, async () => {

@@ -136,7 +136,7 @@ export class VersionStore implements AsyncDisposable {
 
   /**
    * Removes a version's files once no process uses them, unless something else of equal content is served or will be.
-   * Never rejects: nobody waits for it.
+   * Never rejects: no caller waits for it.
    */
   async discard(version: FunctionVersion, functions: Functions): Promise<void> {
     const home = dirname(version.cacheDir)

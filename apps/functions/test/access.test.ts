@@ -59,7 +59,7 @@ async function statusOf(auth: string, headers: Record<string, string>): Promise<
 
 describe('who may call what', () => {
   test.each([
-    ['nobody', async () => ({}), { none: 200, anon: 401, user: 401, service: 401 }],
+    ['an anonymous caller', async () => ({}), { none: 200, anon: 401, user: 401, service: 401 }],
     ['the anon key', async () => ({ apikey: ANON_KEY }), { none: 200, anon: 200, user: 403, service: 403 }],
     [
       'the anon key as Bearer',
@@ -125,7 +125,7 @@ describe('who may call what', () => {
     ['alg none in capitals', async () => ({ authorization: `Bearer ${unsigned({ alg: 'NONE' })}` })],
     ['HS256 with the public key as its secret', async () => ({ authorization: `Bearer ${await confused()}` })],
     ['a token without exp', async () => ({ authorization: `Bearer ${await eternal()}` })],
-    ['a role nobody knows', async () => ({ authorization: `Bearer ${await token({ role: 'postgres' })}` })],
+    ['an unknown role', async () => ({ authorization: `Bearer ${await token({ role: 'postgres' })}` })],
   ])('%s is 401, also beside a good apikey, but where anyone may call', async (_, headers) => {
     const sent = await headers()
     const open = await fetch(app.url('for-none'), { method: 'POST', headers: sent })

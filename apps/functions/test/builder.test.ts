@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true }))
 const upload = (source: string) => new Map([['index.ts', new TextEncoder().encode(source)]])
 const HOSTILE = `const a=${'['.repeat(1_000_000)}`
 
-test('a project that fills the line holds nobody else: the others have their turn in between', async () => {
+test('a project that fills the line does not hold the others: they have their turn in between', async () => {
   using builder = new Builder({ program, parallel: 2, cache: null })
   const ended: string[] = []
   const build = (project: string, label: string, source: string) =>
@@ -32,7 +32,7 @@ test('a project that fills the line holds nobody else: the others have their tur
   expect(ended.indexOf('modest')).toBeLessThan(2)
 })
 
-test('a folder that somebody waits for is built before the others; who stops gives up what still waits', async () => {
+test('a folder with a waiting call is built before the others; a host that stops gives up waiting builds', async () => {
   const home = (name: string) => join(folder, name)
   const names = ['first', 'second', 'third', 'wanted', 'wanted later']
   for (const name of names) {
@@ -92,7 +92,7 @@ test('a folder is bundled once for what is in it, and again for anything that co
   expect(Buffer.from((await builder.bundleFolder('p', home)).code).toString()).toContain('found instead')
 })
 
-test('types are looked at once nothing is built, behind everything else; for somebody who waits, at once', async () => {
+test('types are checked once nothing is built, after everything else; for a waiting caller, at once', async () => {
   const home = join(folder, 'fn')
   await mkdir(home)
   await writeFile(join(home, 'index.ts'), 'export default 1')

@@ -5,7 +5,7 @@ import type { GatewayDoor } from '../src/pool/factory.ts'
 import { startHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
 
-// A rejection that nobody handles ends a process; here it fails the run.
+// An unhandled rejection ends a process; here it fails the run.
 const { probed, title } = await tryRuntime('deno', 'standard')
 
 test.skipIf(!probed)(`a function that cannot be looked up is a clear refusal: ${title}`, async () => {

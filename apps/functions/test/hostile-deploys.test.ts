@@ -16,7 +16,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-/** Those that take the bundler to its bounds take seconds: two of them here, all of them in the long suite. */
+/** Cases that take the bundler to its bounds take seconds: two of them here, all of them in the long suite. */
 const LONG = /deep|times|elements|MB|thousand|1,500/
 const everyday = Object.keys(HOSTILE_DEPLOYS).filter((name) => !LONG.test(name))
 

@@ -151,7 +151,7 @@ test('JSON from an address is a value', async () => {
   expect(await built(from)).toBe('1.2.3')
 })
 
-test('a package that is installed counts while its version is one of those that are asked for', async () => {
+test('a package that is installed counts while its version is in the requested range', async () => {
   const from = await mirror()
   await from.publish('pack', { '1.0.0': { code: `module.exports = 'fetched 1'` } })
   await write(join(root, 'functions/node_modules/pack/package.json'), `{"name":"pack","version":"2.3.0","main":"i.js"}`)
@@ -191,7 +191,7 @@ test.each([
     'fn/index.tsx',
   )
   await fn(`export const Page = () => <b>page</b>`, 'fn/page.tsx')
-  // A component is called by whoever renders it.
+  // A component is called when it is rendered.
   expect(String(await built(from))).toMatch(/^<p>1<\/p><\(\) =>/)
 })
 

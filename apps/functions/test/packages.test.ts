@@ -116,7 +116,7 @@ describe.skipIf(!probed)(`small packages in functions: ${title}`, () => {
       `import Fastify from 'fastify'; const app = Fastify(); app.get('/packaged', async () => 'served'); await app.listen({ port: 3000 })`,
     ],
     [
-      'Fastify, nobody waiting',
+      'Fastify, no one waiting',
       `import Fastify from 'fastify'; const app = Fastify({ logger: true }); app.get('/packaged', async () => 'served'); app.listen({ port: 3000, host: '0.0.0.0' }, (error) => { if (error) throw error })`,
     ],
     [

@@ -358,7 +358,7 @@ for (const { probed, title } of variants) {
       const held = { apikey: SERVICE_TOKEN, authorization: `Bearer ${SERVICE_TOKEN}` }
       expect(await relayed(service)).toEqual({ sent: held, status: 200, other: 200 })
       expect(await relayed({ apikey: 'service' })).toMatchObject({ sent: { apikey: SERVICE_TOKEN }, status: 200 })
-      // A token that was kept from an earlier call is worth nothing in a call of somebody else.
+      // A token that was kept from an earlier call is worth nothing in a call of another caller.
       expect(await relayed(held)).toMatchObject({ sent: held, status: 403 })
       const received = apiCalls.map(({ headers: { apikey, authorization } }) => ({ apikey, authorization }))
       const unknown = { apikey: SERVICES_KEY_PLACEHOLDER, authorization: undefined }

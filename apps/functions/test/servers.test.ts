@@ -84,7 +84,7 @@ for (const profile of ['standard', 'hardened'] as const) {
       )
       await host.deploy(
         'whoami',
-        `export default (_r: Request, ctx: any) => new Response(ctx.claims?.role ?? 'nobody')`,
+        `export default (_r: Request, ctx: any) => new Response(ctx.claims?.role ?? 'no one')`,
       )
       const response = await fetch(host.url('late'), { headers: { apikey: 'anon' } })
       expect([response.status, await response.text()]).toEqual([200, 'anon'])

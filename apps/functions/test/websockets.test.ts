@@ -239,7 +239,7 @@ for (const profile of ['standard', 'hardened'] as const) {
         `socket.write('HTTP/1.1 101 S\\r\\nx-request-id: forged\\r\\nx-terrane-held: 1\\r\\n\\r\\n'); socket.end()`,
         101,
       ],
-    ])('a function that answers an upgrade with %s harms nobody', async (_, answer, expected) => {
+    ])('a function that answers an upgrade with %s does no harm', async (_, answer, expected) => {
       await host.deploy(
         'rogue',
         `import http from 'node:http'

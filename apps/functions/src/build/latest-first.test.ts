@@ -26,12 +26,12 @@ test('so many run at once, and the one that was asked for last begins next', asy
   expect(order).toEqual(['a', 'b', 'd'])
 })
 
-test('what is hurried begins at once, and counts for those that wait', async () => {
+test('hurried work begins at once, and counts for the work that waits', async () => {
   const { line, order, add, end } = begun(1)
   const first = add('a')
   for (const name of ['b', 'c']) void add(name)
   line.hurry('b')
-  line.hurry('nobody')
+  line.hurry('unknown')
   await Promise.resolve()
   expect(order).toEqual(['a', 'b'])
   end('a')

@@ -1,10 +1,10 @@
-/** Work that runs a few at a time. What was asked for last begins first, and what somebody waits for begins at once. */
+/** Work that runs a few at a time, the latest request first. Hurried work begins at once. */
 export class LatestFirst {
   readonly #most: number
   readonly #waiting = new Map<string, () => void>()
   #running = 0
 
-  /** @param most how many run at once, besides those that were hurried */
+  /** @param most number that run at once, besides hurried ones */
   constructor(most: number) {
     this.#most = most
   }

@@ -9,14 +9,14 @@ export interface Target {
 
 /** Calls the deploy API of a host and returns its JSON answer. @throws CLI_FAILED with the host's message */
 export async function callHost(target: Target, method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await request(target, method, path, body)
+  const response = await request(target, { method, path, body })
   const text = await response.text()
   return text === '' ? null : (JSON.parse(text) as unknown)
 }
 
 /** The lines of an answer, as they arrive. @throws CLI_FAILED */
 export async function* readLines(target: Target, path: string, signal: AbortSignal): AsyncGenerator<string> {
-  const response = await request(target, 'GET', path, undefined, signal)
+  const response = await request(target, { method: 'GET', path, signal })
   let held = ''
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     const lines = (held + chunk).split('\n')
@@ -25,12 +25,17 @@ export async function* readLines(target: Target, path: string, signal: AbortSign
   }
 }
 
+interface HostRequest {
+  readonly method: string
+  readonly path: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
 async function request(
   { url, project, key }: Target,
-  method: string,
-  path: string,
-  body: unknown,
-  signal?: AbortSignal,
+  { method, path, body, signal }: HostRequest,
 ): Promise<Response> {
   const address = `${url.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(project)}${path}`
   let response: Response

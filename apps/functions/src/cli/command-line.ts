@@ -111,14 +111,14 @@ async function run(args: string[], { env, print, openImports: open = openImports
       return
     }
     case 'deploy':
-      return deploy(
-        target(values, env),
-        values.dir,
-        names,
-        { prune: values.prune, dryRun: values['dry-run'], strict: values.strict, openImports: open },
+      return deploy(target(values, env), values.dir, names, {
+        prune: values.prune,
+        dryRun: values['dry-run'],
+        strict: values.strict,
+        openImports: open,
         env,
         print,
-      )
+      })
     case 'list':
       return listFunctions(target(values, env), print)
     case 'delete':
@@ -130,7 +130,7 @@ async function run(args: string[], { env, print, openImports: open = openImports
       const leaving = new AbortController()
       const leave = () => leaving.abort()
       process.once('SIGINT', leave)
-      return showLogs(target(values, env), one(), values, print, leaving.signal).finally(() => {
+      return showLogs(target(values, env), one(), { ...values, print, signal: leaving.signal }).finally(() => {
         process.off('SIGINT', leave)
       })
     }

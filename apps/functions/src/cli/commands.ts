@@ -80,10 +80,11 @@ export async function deploy(
     readonly dryRun: boolean
     readonly strict: boolean
     readonly openImports: typeof openImports
+    readonly env: NodeJS.ProcessEnv
+    readonly print: Print
   },
-  env: NodeJS.ProcessEnv,
-  print: Print,
 ): Promise<void> {
+  const { env, print } = options
   const all = await functionNames(root)
   const present = all.filter((name) => isEnabled(join(root, name)))
   const imports = await options.openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
@@ -196,10 +197,14 @@ export async function rollback(target: Target, name: string, version: number | n
 export async function showLogs(
   target: Target,
   name: string,
-  options: { readonly follow: boolean; readonly limit: string },
-  print: Print,
-  signal: AbortSignal,
+  options: {
+    readonly follow: boolean
+    readonly limit: string
+    readonly print: Print
+    readonly signal: AbortSignal
+  },
 ): Promise<void> {
+  const { print, signal } = options
   const query = `limit=${encodeURIComponent(options.limit)}&follow=${options.follow}`
   try {
     for await (const line of readLines(target, `/functions/${name}/logs?${query}`, signal))

@@ -69,7 +69,7 @@ export class Deployer {
 
   /**
    * Bundles, starts once, records and promotes a version. The live version is not touched until the last step, and that
-   * step fails if somebody else was faster.
+   * step fails if another deploy was faster.
    *
    * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT, FUNCTION_SECRETS_MISSING, FUNCTION_BOOT_FAILED,
    * FUNCTION_DEPLOY_CONFLICT

@@ -80,7 +80,8 @@ export class DatabaseDoor implements AsyncDisposable {
       if (!opened) return refuse(client, '0A000', NO_SOCKETS, BY_API)
       const sessions = identity.role === 'service_role' ? opened.privileged : opened.plain
       const session = await sessions.lease(identity, version.name)
-      await this.#lend(client, session, sessions, version, () => id === null || instance()?.call(id) !== undefined)
+      const isWelcome = () => id === null || instance()?.call(id) !== undefined
+      await this.#lend(client, session, sessions, { version, isWelcome })
     } catch (error) {
       if (error instanceof NoSession)
         return refuse(client, '53300', 'every session that this function may have is taken', CLOSE)
@@ -109,8 +110,7 @@ export class DatabaseDoor implements AsyncDisposable {
     client: Socket,
     session: LentSession,
     sessions: Sessions,
-    version: FunctionVersion,
-    isWelcome: () => boolean,
+    { version, isWelcome }: Pick<Loan, 'version' | 'isWelcome'>,
   ): Promise<void> {
     const { processId } = session.key
     client.write(welcome(session.parameters, session.key))

@@ -152,7 +152,7 @@ export class Sessions implements Disposable {
     if (this.#lent.delete(session)) this.#leave(owner!)
   }
 
-  /** The place goes to whoever waits longest among those who may have it. */
+  /** The place goes to the client that has waited longest and may have it. */
   #leave(owner: string): void {
     this.#taken--
     const left = this.#takenBy.get(owner)! - 1

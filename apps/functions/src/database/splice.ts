@@ -19,7 +19,7 @@ const letter = (text: string) => text.charCodeAt(0)
 const TERMINATE = letter('X')
 const READY = letter('Z')
 const IN_PEACE = letter('I')
-/** Messages after each of which the server reports once that it is ready: a query, a sync, a function call. */
+/** Messages that the server answers with one report of readiness: a query, a sync, a function call. */
 const ANSWERED: ReadonlySet<number> = new Set(['Q', 'S', 'F'].map(letter))
 
 /**

@@ -12,7 +12,7 @@ export interface Outgoing {
   readonly response: ServerResponse
   readonly version: FunctionVersion
   readonly target: URL
-  /** The call it belongs to; null when it names none that is in this instance. */
+  /** The call it belongs to; null when it names no call of this instance. */
   readonly call: Call | null
   /** Stands for the service key in this instance; null while it is being made. */
   readonly serviceToken: string | null

@@ -68,7 +68,7 @@ test('a bad one is not remembered, and is refused beside a good one', async () =
   expect(asked).toEqual(['p anon', 'p bad', 'p anon', 'p bad'])
 })
 
-test('nothing sent is nobody; a key of the shared services has no rank here', async () => {
+test('a request without a key is anonymous; a key of the shared services has no rank here', async () => {
   const { authenticate } = counting()
   expect(authenticate('p', {})).toEqual({
     rank: 'none',
@@ -106,7 +106,7 @@ test('an address asks so often in a minute, whatever its key; the service role a
   expect(await from('203.0.113.2')).toMatchObject({ rank: 'none' })
 })
 
-test('an address that sends wrong keys has no more of them looked up, but for those that were good', async () => {
+test('an address that sends wrong keys has no more of them looked up, except good ones', async () => {
   const { asked, authenticate } = counting(undefined, 3)
   await authenticate('p', { apikey: 'service_role' })
   for (let n = 0; n < 3; n++)
@@ -120,9 +120,9 @@ test('an address that sends wrong keys has no more of them looked up, but for th
 
 test('for a function that anyone may call, credentials of others are the function’s, and count as absent', async () => {
   const { asked, authenticate } = counting()
-  const nobody = { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
+  const anonymous = { rank: 'none', claims: null, apikey: null, authorization: null, serviceHeaders: [] }
   for (const authorization of ['Bearer bad', 'Basic YTpi', 'Bearer', 'whsec'])
-    expect(await authenticate('p', { authorization }, 'none')).toEqual(nobody)
+    expect(await authenticate('p', { authorization }, 'none')).toEqual(anonymous)
   const anon = { rank: 'anon', apikey: 'anon', authorization: null }
   for (const authorization of ['Bearer bad', 'Basic YTpi'])
     expect(await authenticate('q', { apikey: 'anon', authorization }, 'none')).toMatchObject(anon)

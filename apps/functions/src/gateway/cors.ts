@@ -38,7 +38,7 @@ export interface AnswerCors {
 }
 
 /**
- * The CORS headers of a function's answer: its own, and the host's for those that it does not send. A policy that lists
+ * The CORS headers of a function's answer: its own, and the host's defaults for the others. A policy that lists
  * origins narrows its own to that list.
  *
  * @param own headers of the function that begin with `access-control-`

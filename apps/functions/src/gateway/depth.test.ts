@@ -9,7 +9,7 @@ test('a depth is read back by hosts of the same secret and by no other', () => {
   expect(new Depths('other').read(depths.next(3))).toBe(0)
 })
 
-test('what nobody has signed is a call from outside', () => {
+test('an unsigned header is a call from outside', () => {
   const depths = new Depths('secret')
   for (const forged of [undefined, '', '3', '3.x', ['1', '2'], depths.next(2).replace(/^3/, '0')])
     expect(depths.read(forged)).toBe(0)

@@ -146,7 +146,7 @@ export function forwardedHeaders(
 /** Contents of the head of a function's answer. */
 export interface Returned {
   readonly headers: string[]
-  /** Those that begin with `access-control-`; not among the headers. */
+  /** Headers that begin with `access-control-`; not among the others. */
   readonly cors: readonly string[]
   /** True when headers were left out because functions share an origin. */
   readonly cut: boolean

@@ -1,11 +1,12 @@
 import { lstatSync } from 'node:fs'
 import type { Command } from '../runtime/runtime.ts'
+import type { Boot, ShimMessage } from '../runtime/shim/protocol.ts'
 import { Upstream } from '../upstream/upstream.ts'
 import { EventLoop } from './event-loop.ts'
 import { BootFailure, exitReasonOf, type Exit, type ExitReason } from './exit.ts'
 import { NEW_INSTANCE, SAMPLE_MS, checkHealth } from './health.ts'
 import type { Meter, Usage } from './meter.ts'
-import type { FunctionLine, ShimMessage } from './output.ts'
+import type { FunctionLine } from './output.ts'
 import { ActiveCalls, type Call } from './active-calls.ts'
 import { RuntimeProcess } from './runtime-process.ts'
 
@@ -229,7 +230,7 @@ export class Instance {
 }
 
 /** The first line on the process's stdin: everything that the shim needs. */
-function bootOf({ name, command, reach, env, tmpMb }: InstanceOptions): object {
+function bootOf({ name, command, reach, env, tmpMb }: InstanceOptions): Boot {
   return {
     name,
     bundle: command.bundle,

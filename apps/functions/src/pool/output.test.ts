@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { Output, type FunctionLine, type ShimMessage } from './output.ts'
+import type { ShimMessage } from '../runtime/shim/protocol.ts'
+import { Output, type FunctionLine } from './output.ts'
 
 /** Reads text at a moment and returns the result. */
 function reading() {

@@ -1,21 +1,14 @@
+import type { LogMessage, ShimMessage } from '../runtime/shim/protocol.ts'
+
 /** One line that an instance wrote. All of its fields are untrusted. */
 export interface FunctionLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly level: LogMessage['level']
   readonly text: string
   /** The call that it claims to belong to; empty when none. */
   readonly call: string
   /** Lines lost before this one. */
   readonly dropped: number
 }
-
-/**
- * Messages from the shim to the host over stdout. A function can forge any of them; a forged message harms only itself.
- */
-export type ShimMessage =
-  | { readonly t: 'ready' }
-  | { readonly t: 'failed'; readonly message: string; readonly stack: string }
-  | { readonly t: 'pong'; readonly n: number }
-  | { readonly t: 'hold' | 'release'; readonly call: string }
 
 export interface OutputEvents {
   message(message: ShimMessage): void

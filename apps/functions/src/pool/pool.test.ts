@@ -173,7 +173,7 @@ test('another instance starts below "concurrency" when the event loop is busy, a
   expect(second.instance).toBe(made[1])
 })
 
-test('a start that fails refuses those who wait; the next may try at once, the one after has to wait', async () => {
+test('a start that fails refuses waiting calls; the next may try at once, the one after has to wait', async () => {
   const { made, ask } = makePool({ boots: () => Promise.reject(new BootFailure('no', '')) })
   const first = ask().outcome
   await settle()

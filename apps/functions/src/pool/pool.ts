@@ -169,7 +169,7 @@ export class Pool implements Tenant {
     }
   }
 
-  /** Number of instances that are not about to end. Those that only finish their calls hold up no others. */
+  /** Number of instances that are not about to end. An instance that only finishes its calls does not count. */
   get #staying(): number {
     return this.#instances.filter(({ exitReason, retiring }) => exitReason === null && !retiring).length
   }

@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from '../runtime/runtime.ts'
-import { Output, type FunctionLine, type ShimMessage } from './output.ts'
+import type { ShimMessage } from '../runtime/shim/protocol.ts'
+import { Output, type FunctionLine } from './output.ts'
 
 const NICE = 5
 

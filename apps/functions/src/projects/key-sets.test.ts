@@ -32,7 +32,7 @@ async function startKeys() {
   return { state, keys, project, pair }
 }
 
-test('the keys for functions and those that verify tokens are fetched once', async () => {
+test('the keys for functions and for the verification of tokens are fetched once', async () => {
   const { state, keys, project, pair } = await startKeys()
   state.isMended = true
   const token = await new SignJWT({ role: 'authenticated', sub: 'ada' })

@@ -19,11 +19,14 @@ const POLL_MS = 5000
 /** Projects of a host: the one of its settings, or all that the control plane has. */
 export async function openProjects(
   config: FunctionsConfig,
-  database: Database | null,
-  sealer: Sealer,
-  logger: Logger,
-  opening: AsyncDisposableStack,
+  parts: {
+    readonly database: Database | null
+    readonly sealer: Sealer
+    readonly logger: Logger
+    readonly opening: AsyncDisposableStack
+  },
 ): Promise<{ projects: Projects; registryIds: RegistryIds }> {
+  const { database, sealer, logger, opening } = parts
   const keys =
     database && opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }))
   const audiences = splitList(config.TERRANE_JWT_AUDIENCES)

@@ -53,7 +53,7 @@ export interface ProjectSettings {
 
 /**
  * A project of these settings: tokens are verified by HS256 with its secret, by ES256 and RS256 with its JWKS; keys are
- * those that the control plane knows as keys of this project, or those of the settings where there is none.
+ * the ones of this project in the control plane, or the ones of the settings where there is none.
  *
  * @param audiences what `aud` of a token may name
  * @param known what the control plane knows; null for the keys of the settings

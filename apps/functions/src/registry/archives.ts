@@ -45,7 +45,7 @@ export class Archives {
     return unpack(packed)
   }
 
-  /** Removes what no version needs any more. What the storage does not remove harms nobody: it stays, and is told. */
+  /** Removes what no version needs any more. An archive that the storage does not remove stays, and is reported. */
   async remove(project: string, digests: readonly string[]): Promise<void> {
     const keys = digests.map((digest) => `${this.#folderOf(project)}/${digest}`)
     if (keys.length === 0) return

@@ -105,7 +105,7 @@ export class Registry {
   /**
    * Makes a version live if no change was made since `etag` was read (null: nothing was live).
    *
-   * @returns the new etag, or null when somebody has
+   * @returns the new etag, or null when another change was made
    */
   async promote(project: string, name: string, version: number, etag: string | null): Promise<string | null> {
     const statement =
@@ -196,7 +196,7 @@ export class Registry {
   async changeSecrets(project: string, name: string, changes: SecretChanges): Promise<void> {
     const id = this.#ids.toRegistry(project)
     await this.database.transaction(async (session) => {
-      for (const [key, value] of Object.entries(changes)) await this.#changeSecret(session, id, name, key, value)
+      for (const [key, value] of Object.entries(changes)) await this.#changeSecret(session, [id, name, key], value)
       await session.query(
         `update terrane.function_live set etag = gen_random_uuid(), updated_at = clock_timestamp()
          where project_id = $1 and ($2 = '' or name = $2)`,
@@ -208,9 +208,7 @@ export class Registry {
 
   async #changeSecret(
     session: Queryable,
-    project: string,
-    name: string,
-    key: string,
+    [project, name, key]: readonly [project: string, name: string, key: string],
     value: string | null,
   ): Promise<void> {
     if (value === null) {
@@ -247,7 +245,7 @@ export class Registry {
     }
   }
 
-  /** Records under the host's words for their projects, without those that it does not serve. */
+  /** Records under the host's words for their projects, without the ones that it does not serve. */
   #own(records: readonly LiveRecord[]): LiveRecord[] {
     return records.flatMap((record) => {
       const project = this.#ids.fromRegistry(record.project)

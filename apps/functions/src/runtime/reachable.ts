@@ -16,7 +16,7 @@ export async function isReachable(path: string): Promise<boolean> {
  * A substitute for a folder that other users cannot reach: it belongs to this user, and others may traverse it but not
  * write. The same folder always gets the same substitute.
  *
- * @throws FUNCTION_RUNTIME_UNAVAILABLE when somebody else has put something in its place, or other users cannot reach the
+ * @throws FUNCTION_RUNTIME_UNAVAILABLE when another user has put something in its place, or other users cannot reach the
  * temporary directory either
  */
 export async function reachableTwin(folder: string): Promise<string> {

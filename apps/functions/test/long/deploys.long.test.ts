@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { startApp, type TestApp } from '../support/app.ts'
 
-// oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
+// oxlint-disable-next-line node/no-process-env -- set for a longer run of the tests
 const DEPLOYS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1' ? 100 : 30
 const CALLERS = 16
 let database: TestDatabase

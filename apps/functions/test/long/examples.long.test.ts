@@ -10,7 +10,7 @@ import { openMirror } from '../support/examples/mirror.ts'
 import { Repositories } from '../support/examples/repositories.ts'
 import { NAMED, SPEAKS, judgeExample, type Verdict } from '../support/examples/verdicts.ts'
 
-// oxlint-disable-next-line node/no-process-env -- Where somebody has fetched the repositories, and how Deno is led to the mirror.
+// oxlint-disable-next-line node/no-process-env -- Where the fetched repositories are, and how Deno is led to the mirror.
 const { env } = process
 const folder = env['TERRANE_EXAMPLES'] ?? ''
 const repositories = new Repositories(folder)

@@ -41,7 +41,7 @@ export async function startApp(env: Record<string, string> = {}, checkTypes = fa
   const deps: Deps = stack.use(await openDeps(config, process.env, checkTypes))
   const app = await buildApp(deps)
   stack.defer(async () => {
-    // Those of calls that hang, and those that a client keeps for later, would be waited for.
+    // Connections of calls that hang, and idle ones of a client, would be waited for.
     app.server.closeAllConnections()
     await app.close()
   })

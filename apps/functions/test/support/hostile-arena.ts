@@ -1,4 +1,4 @@
-// The place where bad functions are tried: a host, a neighbour that is called all the time, and listeners that nobody may
+// The place where bad functions are tried: a host, a neighbour that is called all the time, and listeners that no function may
 // reach. After each test it checks that the neighbour noticed nothing and that nothing was reached.
 import { createServer as createTcpServer, type Server } from 'node:net'
 import { createServer, type Server as HttpServer } from 'node:http'

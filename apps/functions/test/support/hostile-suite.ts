@@ -234,7 +234,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       await expectReplaced(before, 'blocked')
     })
 
-    test('19 control messages that a function forges harm nobody', async () => {
+    test('19 control messages that a function forges have no effect', async () => {
       const forge = `const say = (x) => Deno.stdout.writeSync(new TextEncoder().encode('\\n' + JSON.stringify(x) + '\\n'))
         for (let n = 0; n < 50; n++) say({ t: 'pong', n }); say({ t: 'ready' }); say({ t: 'failed', message: 'x', stack: 'y' }); say({ t: 'hold', call: '1' }); say({ t: 'log', level: 'x', text: { a: 1 }, call: 5, dropped: -1e9 })
         Deno.stdout.writeSync(new TextEncoder().encode('\\n{"t":"\\n{"t":"log"\\n' + '{"t":"'.repeat(50_000) + '\\n')); `
@@ -522,7 +522,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
         {},
         { static: ['a.txt'] },
       )
-      // Further connections beyond the kept one need descriptors, of which none are left.
+      // Further connections beyond the kept one need descriptors, and none are left.
       const calls = await Promise.all(Array.from({ length: 8 }, callOk))
       expect(calls.filter((call) => !/^(200|50[234]) /.test(call))).toEqual([])
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')

@@ -115,7 +115,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
           .toBe(Array(6).fill('anon').join())
       })
 
-      test("database: guessed keys cancel nobody's statement", async () => {
+      test('database: guessed keys cancel no statement', async () => {
         await arena.host.deploy('asker', ASKER, { packages: PACKAGES, policy: LIMITS })
         const answers = Promise.all(Array.from({ length: 5 }, ask))
         const { status } = await attack(
@@ -127,7 +127,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
         expect(await answers).toEqual(Array(5).fill('anon'))
       })
 
-      test('database: an answer of gigabytes that nobody reads waits in the server, not in the host', async () => {
+      test('database: an answer of gigabytes that is not read waits in the server, not in the host', async () => {
         const before = hostMib()
         let peak = before
         const timer = setInterval(() => (peak = Math.max(peak, hostMib())), 20)
@@ -237,7 +237,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
       expect(gainsOf(told)).toEqual([])
     })
 
-    test('sockets: connections that say nothing, drip or stay open end with the function, and hold up nobody', async () => {
+    test('sockets: connections that say nothing, drip or stay open end with the function, and hold up no other', async () => {
       const { status } = await attack(
         `const open = []
          for (let i = 0; i < 200; i++) try { open.push(await Deno.connect({ transport: 'unix', path: req.headers.get('x-gateway').replace('gw.sock', 'tcp.sock') })) } catch {}

@@ -144,7 +144,7 @@ const SMALL_PACKAGES: Readonly<Record<string, Readonly<Record<string, unknown>>>
       }
       module.exports = fastify; module.exports.default = fastify; module.exports.fastify = fastify`,
   },
-  // As Hono does: classes with private members, one of which is the whole function.
+  // As Hono does: classes with private members, and one of them is the whole function.
   hono: {
     'package.json': { type: 'module', exports: { '.': { types: './none.d.ts', import: './index.js' } } },
     'index.js': `export class Hono { #routes = new Map(); get(path, handler) { this.#routes.set(path, handler); return this }

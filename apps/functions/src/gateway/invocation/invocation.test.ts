@@ -19,7 +19,7 @@ import { leads } from './states.ts'
 const LIMIT = 100
 const SERVICE = { rank: 'service', claims: null, apikey: null, authorization: null, serviceHeaders: [] } as const
 
-/** A simulated environment of an invocation. It lists the possible next events and counts those that occurred. */
+/** A simulated environment of an invocation. It lists the possible next events and counts what occurred. */
 class World {
   readonly counts = { finished: 0, began: 0, ended: 0, released: 0, heads: 0, afterEnd: 0, bytes: 0, handed: 0 }
   reserved = 0
@@ -153,8 +153,8 @@ class World {
         events['more will come'] = () => exchange.onPartial()
         events['end of the answer'] = over(() => exchange.onEnd())
       }
-      if (this.counts.heads === 0) events['nobody is there'] = over(() => exchange.onFail('unreachable', ''))
-      if (this.counts.heads === 0) events['nobody listens'] = over(() => exchange.onFail('not_listening', ''))
+      if (this.counts.heads === 0) events['unreachable'] = over(() => exchange.onFail('unreachable', ''))
+      if (this.counts.heads === 0) events['not listening'] = over(() => exchange.onFail('not_listening', ''))
       events['broken'] = over(() => exchange.onFail('closed', ''))
       events['no HTTP'] = over(() => exchange.onFail('invalid', ''))
       events['time is up'] = () => this.invocation.expire()

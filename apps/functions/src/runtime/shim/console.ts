@@ -1,20 +1,15 @@
-import type { Platform } from './core.ts'
-import type { Scopes } from './scope.ts'
+import type { HostChannel } from './host-channel.ts'
+import type { LogMessage } from './protocol.ts'
 
 const LOG_BURST = 200
 const LOG_PER_SECOND = 100
-const MAX_LOG_CHARS = 10_000
 
 /** Sends console output to the host, a hundred lines a second; dropped lines are counted. */
-export function replaceConsole(
-  platform: Pick<Platform, 'inspect'>,
-  say: (message: object) => void,
-  scopes: Scopes,
-): void {
+export function replaceConsole(inspect: (value: unknown) => string, channel: HostChannel): void {
   let tokens = LOG_BURST
   let last = performance.now()
   let dropped = 0
-  const log = (level: string, args: readonly unknown[]) => {
+  const log = (level: LogMessage['level'], args: readonly unknown[]) => {
     const now = performance.now()
     tokens = Math.min(LOG_BURST, tokens + ((now - last) * LOG_PER_SECOND) / 1000)
     last = now
@@ -23,7 +18,7 @@ export function replaceConsole(
       return
     }
     tokens--
-    say({ ...logLine(level, format(args, platform.inspect), scopes), ...(dropped > 0 && { dropped }) })
+    channel.log(level, format(args, inspect), dropped)
     dropped = 0
   }
   const levels = {
@@ -34,7 +29,7 @@ export function replaceConsole(
     warn: 'warn',
     error: 'error',
     trace: 'debug',
-  }
+  } as const
   for (const [method, level] of Object.entries(levels)) {
     Object.defineProperty(console, method, {
       configurable: true,
@@ -61,9 +56,4 @@ function format(args: readonly unknown[], inspect: (value: unknown) => string): 
   }
   const others = rest.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' ')
   return text === '' ? others : others === '' ? text : `${text} ${others}`
-}
-
-/** A line as the host reads it, with the call that it belongs to. */
-export function logLine(level: string, text: string, scopes: Scopes) {
-  return { t: 'log', level, call: scopes.getStore()?.call ?? '', text: text.slice(0, MAX_LOG_CHARS) }
 }

@@ -1,4 +1,4 @@
-import type { HttpHeaders, HttpOffer } from './core.ts'
+import type { HttpHeaders, HttpOffer } from './platform.ts'
 
 /**
  * Parts of `node:http` that the shim uses. Loaded only where the bundle uses it, because loading takes some

@@ -1,4 +1,5 @@
-import { run, type Platform } from './core.ts'
+import { run } from './core.ts'
+import type { Platform } from './platform.ts'
 import { serveConnections, type DenoListening } from './connections.ts'
 import type * as Tmp from './tmp/tmp.ts'
 import { moveHttpServer } from './deno-http.ts'
@@ -59,13 +60,13 @@ function setProcess(value: unknown): void {
 }
 
 function answerFor(found: NodeJS.Process): void {
-  const nobody = 65_534
+  const uid = 65_534
   const answers = {
-    getuid: () => nobody,
-    geteuid: () => nobody,
-    getgid: () => nobody,
-    getegid: () => nobody,
-    getgroups: () => [nobody],
+    getuid: () => uid,
+    geteuid: () => uid,
+    getgid: () => uid,
+    getegid: () => uid,
+    getgroups: () => [uid],
     umask: () => 0o22,
   }
   for (const [name, value] of Object.entries(answers))

@@ -141,7 +141,7 @@ function methodOf(asked: Asked): string {
   return asked instanceof Request ? asked.method : 'GET'
 }
 
-/** Milliseconds that an answer may be kept for (RFC 9111, section 5.2.2); without a word for as long as there is room. */
+/** Milliseconds that an answer may be kept for (RFC 9111, section 5.2.2); without such a header as long as there is room. */
 function keptFor(headers: Headers): number {
   const control = headers.get('cache-control')?.toLowerCase() ?? ''
   if (/\b(?:no-store|no-cache|private)\b/.test(control)) return 0

@@ -6,7 +6,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { inspect } from 'node:util'
 import type * as Tmp from './tmp/tmp.ts'
-import { run, type Platform } from './core.ts'
+import { run } from './core.ts'
+import type { Platform } from './platform.ts'
 import type { Scope } from './scope.ts'
 
 const platform: Platform = {

@@ -111,20 +111,7 @@ function functionsOf(volume: IFs): Readonly<Record<string, Call>> {
     truncate: (path: string, length = 0) => volume.truncateSync(at(path), length),
     chmod: (path: string, mode: number) => volume.chmodSync(at(path), mode),
     utime: (path: string, atime: number | Date, mtime: number | Date) => volume.utimesSync(at(path), atime, mtime),
-    readDir: (path: string) =>
-      (
-        volume.readdirSync(at(path), { withFileTypes: true }) as {
-          name: string
-          isFile(): boolean
-          isDirectory(): boolean
-          isSymbolicLink(): boolean
-        }[]
-      ).map((entry) => ({
-        name: entry.name,
-        isFile: entry.isFile(),
-        isDirectory: entry.isDirectory(),
-        isSymlink: entry.isSymbolicLink(),
-      })),
+    readDir: (path: string) => entriesOf(volume.readdirSync(at(path), { withFileTypes: true }) as FileEntry[]),
     makeTempDir: (options?: TempOptions) => {
       const path = temporary(options)
       volume.mkdirSync(at(path))
@@ -136,6 +123,23 @@ function functionsOf(volume: IFs): Readonly<Record<string, Call>> {
       return path
     },
   }
+}
+
+interface FileEntry {
+  readonly name: string
+  isFile(): boolean
+  isDirectory(): boolean
+  isSymbolicLink(): boolean
+}
+
+/** Entries of a folder in Deno's form. */
+function entriesOf(entries: readonly FileEntry[]): object[] {
+  return entries.map((entry) => ({
+    name: entry.name,
+    isFile: entry.isFile(),
+    isDirectory: entry.isDirectory(),
+    isSymlink: entry.isSymbolicLink(),
+  }))
 }
 
 /** @throws EXDEV for a path outside the folder in a call with one inside */

@@ -1,0 +1,130 @@
+import type { GlobalEvents } from './events.ts'
+import type { Context, Handler } from './handler.ts'
+import type { HostChannel } from './host-channel.ts'
+import type { HttpHeaders } from './platform.ts'
+import type { Boot } from './protocol.ts'
+import type { Scope, Scopes } from './scope.ts'
+
+/** Runs the handler for the requests of the host, each within the scope of its call. */
+export class Responder {
+  /** Null while the module starts. */
+  handler: Handler | null = null
+  readonly #boot: Boot
+  readonly #scopes: Scopes
+  readonly #channel: HostChannel
+  readonly #events: GlobalEvents
+  readonly #databaseUrl: string | null
+
+  constructor(boot: Boot, scopes: Scopes, channel: HostChannel, events: GlobalEvents) {
+    this.#boot = boot
+    this.#scopes = scopes
+    this.#channel = channel
+    this.#events = events
+    this.#databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
+  }
+
+  /** Answers a request of the host. */
+  readonly answer = (request: Request): Response | Promise<Response> => {
+    if (!this.handler) return failure('thrown')
+    const { headers } = request
+    const scope: Scope = {
+      requestId: headers.get('x-request-id') ?? '',
+      call: headers.get('x-terrane-call') ?? '',
+      claims: claimsOf(headers.get('x-terrane-claims')),
+      client: headers.get('x-terrane-client') ?? '',
+      held: 0,
+    }
+    hideInternal(request, headers)
+    return this.#scopes.run(scope, this.#respond, request, scope)
+  }
+
+  /** Runs the handling of a request by a server of `node:http`. */
+  readonly around = (headers: HttpHeaders, handle: () => void): void => {
+    const scope: Scope = {
+      requestId: String(headers['x-request-id']),
+      call: String(headers['x-terrane-call']),
+      claims: null,
+      client: '',
+      held: 0,
+    }
+    for (const name of Object.keys(headers)) if (name.startsWith('x-terrane-')) delete headers[name]
+    this.#scopes.run(scope, handle)
+  }
+
+  /** Keeps the instance alive for work of the present call. While the module loads, there is no call to hold. */
+  readonly waitUntil = (work: Promise<unknown>): void => {
+    const scope = this.#scopes.getStore()
+    if (!scope) this.#events.hold(work)
+    if (scope && scope.held++ === 0) this.#channel.send({ t: 'hold', call: scope.call })
+    Promise.resolve(work)
+      .catch((error: unknown) => this.#channel.error(error, 'waitUntil: '))
+      .finally(() => {
+        if (scope && --scope.held === 0) this.#channel.send({ t: 'release', call: scope.call })
+      })
+  }
+
+  readonly #respond = async (request: Request, scope: Scope): Promise<Response> => {
+    try {
+      const response = await this.handler!(request, this.#contextOf(scope), this.#boot.env)
+      // `Deno.upgradeWebSocket` alone makes such a response, and only the very object works.
+      if (response instanceof Response && response.status === 101) return response
+      const problem = problemOf(response)
+      if (problem !== null) {
+        this.#channel.log('error', `The handler returned ${problem}`)
+        return failure('invalid')
+      }
+      const valid = response as Response
+      if (scope.held === 0) return valid
+      // A copy, because the headers of a fetched response cannot be changed.
+      const held = new Response(valid.body, valid)
+      held.headers.set('x-terrane-held', '1')
+      return held
+    } catch (error) {
+      this.#channel.error(error)
+      // `new Response('', { status: 99 })` is a RangeError in the handler itself.
+      return failure(error instanceof RangeError && /status/i.test(error.message) ? 'invalid' : 'thrown')
+    }
+  }
+
+  #contextOf(scope: Scope): Context {
+    const { env, name } = this.#boot
+    return Object.assign(Object.create(env) as object, {
+      requestId: scope.requestId,
+      functionName: name,
+      claims: scope.claims,
+      waitUntil: this.waitUntil,
+      passThroughOnException,
+      databaseUrl: this.#databaseUrl && this.#databaseUrl.replace('function@', `call-${scope.call}@`),
+      remoteAddr: { transport: 'tcp' as const, hostname: scope.client, port: 0 },
+    })
+  }
+}
+
+/** Why a returned value cannot be sent; null when it can. */
+function problemOf(response: unknown): string | null {
+  if (!(response instanceof Response)) return 'something that is not a Response'
+  if (response.status < 200 || response.status > 599) return `status ${response.status}`
+  if (response.bodyUsed || response.body?.locked) return 'a Response whose body has been read already'
+  return null
+}
+
+function passThroughOnException(): void {}
+
+/** The headers that the host and the shim speak by are not the function's: it gets a copy without them when it asks. */
+function hideInternal(request: Request, headers: Headers): void {
+  let own: Headers | null = null
+  Object.defineProperty(request, 'headers', {
+    configurable: true,
+    enumerable: true,
+    get: () => (own ??= new Headers([...headers].filter(([name]) => !name.startsWith('x-terrane-')))),
+  })
+}
+
+function claimsOf(header: string | null): Scope['claims'] {
+  return header === null ? null : (JSON.parse(decodeURIComponent(header)) as Scope['claims'])
+}
+
+/** Tells the host to answer in the function's place. */
+function failure(kind: 'thrown' | 'invalid'): Response {
+  return new Response(null, { status: 500, headers: { 'x-terrane-failure': kind } })
+}
