@@ -76,7 +76,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const databaseDoor = opening.use(
     new DatabaseDoor({
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
-      sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
+      sessions: config.databaseSessions,
       onFailed: ({ project, name }, error) =>
         logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
     }),
@@ -95,7 +95,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
     await InstanceFactory.open({
       ...probed,
       door: egress,
-      bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
+      bootMs: config.bootTimeoutMs,
       issueKeys: issueKeys(
         (ref) => projects.get(ref),
         (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
@@ -108,7 +108,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const builder = opening.use(
     new Builder({
       program: await writeBuildProgram(stateDir),
-      parallel: config.TERRANE_FUNCTIONS_BUILDS,
+      parallel: config.builds,
       cache: new BuildCache(join(stateDir, 'builds')),
       imports: await openImports(join(stateDir, 'imports'), splitList(config.TERRANE_FUNCTIONS_IMPORT_HOSTS), env),
     }),
@@ -139,9 +139,9 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       clientOf: clientAddress(edge.trustedProxies),
       // On a shared host each project has a host name to itself.
       ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
-      resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
-      bufferBytes: config.TERRANE_FUNCTIONS_BUFFER_BYTES,
-      bodyTimeoutMs: config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS,
+      resourceLimitStatus: config.limitStatus,
+      bufferBytes: config.bufferBytes,
+      bodyTimeoutMs: config.bodyTimeoutMs,
     }),
   )
   const all = opening.move()
@@ -184,7 +184,7 @@ function checkShared(config: FunctionsConfig): void {
 
 async function openRuntime(config: FunctionsConfig, stateDir: string, path: string, logger: Logger) {
   const isRoot = process.getuid?.() === 0
-  const users = { first: config.TERRANE_FUNCTIONS_FIRST_USER, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
+  const users = { first: config.firstUser, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
   const probed = await probeRuntime({
     runtime: config.TERRANE_FUNCTIONS_RUNTIME,
     profile: config.TERRANE_FUNCTIONS_PROFILE,
