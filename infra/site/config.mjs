@@ -67,6 +67,7 @@ export default {
         text: 'Run it',
         items: [
           { text: 'Operations', link: '/docs/operations' },
+          { text: 'Settings', link: '/docs/settings' },
           { text: 'Contributing', link: '/docs/contributing' },
         ],
       },

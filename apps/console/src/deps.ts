@@ -53,8 +53,8 @@ export async function openDeps(config: ConsoleConfig, hashCost?: HashCost): Prom
     registry: createRegistry('console'),
     accounts,
     sessions: new Sessions(database, {
-      idleMinutes: config.TERRANE_CONSOLE_IDLE_MINUTES,
-      hours: config.TERRANE_CONSOLE_SESSION_HOURS,
+      idleMinutes: config.idleMinutes,
+      hours: config.sessionHours,
     }),
     limits: new SignInLimits(database),
     cookie: { secure: config.TERRANE_CONSOLE_SECURE_COOKIES ?? config.TERRANE_MODE === 'shared' },
@@ -65,9 +65,9 @@ export async function openDeps(config: ConsoleConfig, hashCost?: HashCost): Prom
       local: local && { id: local.id, keys: localKeys(config) },
     }),
     pageDir,
-    basemap: await readBasemap(config.TERRANE_CONSOLE_BASEMAP, config.TERRANE_CONSOLE_BASEMAP_ATTRIBUTION),
+    basemap: await readBasemap(config.basemap, config.basemapAttribution),
     readiness: { database: () => database.query('select 1') },
-    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    bodyLimit: config.bodyLimitBytes,
     edge: readEdge(config),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
@@ -87,7 +87,7 @@ async function registerStack(config: ConsoleConfig, database: Database, logger: 
     database,
     {
       ref: config.TERRANE_PROJECT_REF,
-      name: config.TERRANE_PROJECT_NAME,
+      name: config.projectName,
       anonKey: config.TERRANE_ANON_KEY,
       serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
       servicesKey: config.TERRANE_SERVICES_KEY,

@@ -90,7 +90,7 @@ export const pageMissing = defineError(
 export const basemapInvalid = defineError(
   'BASEMAP_INVALID',
   'invalid',
-  (f: { setting: string; reason: string }) => `TERRANE_CONSOLE_BASEMAP ${f.setting} is no basemap: ${f.reason}`,
+  (f: { setting: string; reason: string }) => `The setting console.basemap, ${f.setting}, is no basemap: ${f.reason}`,
   () => ({ hint: 'Set `https://…/{z}/{x}/{y}.png`, `https://….pmtiles`, or the absolute path of a PMTiles file.' }),
 )
 

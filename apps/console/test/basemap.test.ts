@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readBasemap } from '../src/page/basemap.ts'
 import { openConsole } from './harness.ts'
 
+const withBasemap = (basemap: string) => ({ TERRANE_SETTINGS: JSON.stringify({ console: { basemap } }) })
+
 let folder: string
 let archive: string
 beforeAll(async () => {
@@ -43,7 +45,7 @@ describe('the basemap that the operator sets', () => {
     })
   })
   test('is told to who is signed in, a file by ranges, and the policy names its server and no other', async () => {
-    await using console = await openConsole({ TERRANE_CONSOLE_BASEMAP: archive })
+    await using console = await openConsole(withBasemap(archive))
     expect((await fetch(`${console.url}/api/basemap`)).status).toBe(401)
     expect((await fetch(`${console.url}/api/basemap.pmtiles`)).status).toBe(401)
     const browser = await console.signIn()
@@ -57,7 +59,7 @@ describe('the basemap that the operator sets', () => {
     expect(await part.text()).toBe('PMTiles')
     expect(connect((await fetch(console.url)).headers.get('content-security-policy'))).toBe(`'self'`)
 
-    await using other = await openConsole({ TERRANE_CONSOLE_BASEMAP: 'https://tiles.example.org/{z}/{x}/{y}.png' })
+    await using other = await openConsole(withBasemap('https://tiles.example.org/{z}/{x}/{y}.png'))
     expect(connect((await fetch(other.url)).headers.get('content-security-policy'))).toBe(
       `'self' https://tiles.example.org`,
     )

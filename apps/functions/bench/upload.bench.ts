@@ -12,7 +12,7 @@ const source = `export default async (req: Request) => {
 }`
 await using host = await startHost(
   { reader: { source, policy: { stream_body: true, body_bytes: 1024 * MIB, timeout_ms: 400_000 } } },
-  { TERRANE_FUNCTIONS_MAX_STREAM_BYTES: String(1024 * MIB) },
+  { TERRANE_SETTINGS: JSON.stringify({ functions: { ceilings: { stream_bytes: 1024 * MIB } } }) },
 )
 const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${host.pid}/status`, 'latin1'))![1]) / 1024
 

@@ -1,29 +1,25 @@
-import { ControlEnv, TokenEnv } from '@terrane/control'
-import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
-import { Type, type Static } from 'typebox'
+import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
+import { Type } from 'typebox'
 import { DEFAULT_IMPORT_HOSTS } from '@terrane/bundler'
 import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
 
-const count = (fallback: number, minimum: number, description: string) =>
-  Type.Integer({ default: fallback, minimum, description })
-
-/** Every variable of the functions host; the operations page and `.env.example` are written from it. */
-export const Env = Type.Object({
-  ...ServiceEnv,
-  PORT: Type.Integer({ default: 8001, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
+const variables = {
+  PORT: Setting.Port(8001),
   TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or many.' }),
   TERRANE_HOME: Type.String({ default: '.terrane', description: 'Folder for unpacked versions and their caches.' }),
   TERRANE_FUNCTIONS_DIR: Type.Optional(Type.String({ description: 'Folder of functions to serve and to watch.' })),
   DATABASE_URL: Type.Optional(
-    Secret('PostgreSQL of the control plane and the registry of deployed functions; without it neither is there.'),
+    Setting.Secret(
+      'PostgreSQL of the control plane and the registry of deployed functions; without it neither is there.',
+    ),
   ),
   TERRANE_FUNCTIONS_STORAGE: Type.String({
     default: 'file:.terrane/functions/archives',
     description: 'Where deployed code is kept: file:{folder}, or s3://{bucket}/{prefix} for several hosts.',
   }),
-  ...AwsEnv,
+  ...AwsVariables,
   TERRANE_SECRETS_KEY: Type.Optional(
-    Secret('32 bytes as hex or base64; seals the secrets of functions. Required in shared mode.'),
+    Setting.Secret('32 bytes as hex or base64; seals the secrets of functions. Required in shared mode.'),
   ),
 
   TERRANE_PROJECT_REF: Type.String({
@@ -43,27 +39,20 @@ export const Env = Type.Object({
         'Local mode: where browsers reach the origin of the project, SUPABASE_URL of functions; by default TERRANE_PROJECT_URL.',
     }),
   ),
-  TERRANE_ANON_KEY: Type.Optional(Secret('Local mode: the anon key.')),
-  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('Local mode: the service-role key.')),
-  TERRANE_JWT_SECRET: Type.Optional(Secret('Local mode: verifies HS256 tokens.', 32)),
+  TERRANE_ANON_KEY: Type.Optional(Setting.Secret('Local mode: the anon key.')),
+  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Setting.Secret('Local mode: the service-role key.')),
+  TERRANE_JWT_SECRET: Type.Optional(Setting.Secret('Local mode: verifies HS256 tokens.', 32)),
   TERRANE_JWKS_URL: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'Local mode: verifies ES256 and RS256 tokens.' }),
   ),
   TERRANE_SERVICES_KEY: Type.Optional(
-    Secret('Local mode: the Services API key that privileged functions send to the shared services.', 16),
+    Setting.Secret('Local mode: the Services API key that privileged functions send to the shared services.', 16),
   ),
   TERRANE_FUNCTIONS_DATABASE_URL: Type.Optional(
-    Secret(
+    Setting.Secret(
       'Local mode: PostgreSQL of the project, for functions that dial it; its user creates logins without rights, one for each session. Not the embedded database.',
     ),
   ),
-  TERRANE_FUNCTIONS_DATABASE_SESSIONS: count(
-    20,
-    1,
-    'Most database sessions of a project’s functions: as many again for the service role.',
-  ),
-  ...ControlEnv,
-  ...TokenEnv,
   TERRANE_FUNCTIONS_DOMAIN: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9.-]+$',
@@ -86,41 +75,85 @@ export const Env = Type.Object({
     default: 'standard',
     description: 'hardened adds bubblewrap; required in shared mode.',
   }),
-  TERRANE_FUNCTIONS_FIRST_USER: count(230_000, 1, 'A host that is root runs instances as users from this id on.'),
-  TERRANE_FUNCTIONS_INSTANCES: count(64, 1, 'Most processes on this host.'),
-  TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: count(10_000, 100, 'Longest start of an instance.'),
-  TERRANE_FUNCTIONS_BUILDS: count(2, 1, 'Functions that are bundled at once, each in a process of its own.'),
-  TERRANE_FUNCTIONS_IMPORT_HOSTS: List(
+  TERRANE_FUNCTIONS_INSTANCES: Setting.Count(64, 1, 'Most processes on this host.'),
+  TERRANE_FUNCTIONS_IMPORT_HOSTS: Setting.List(
     'Hosts that functions in a folder may import code from, comma-separated; packages come from the npm registry. Empty: nothing is fetched.',
     DEFAULT_IMPORT_HOSTS.join(','),
   ),
-  TERRANE_FUNCTIONS_BODY_TIMEOUT_MS: count(30_000, 100, 'Longest time a caller may take to send a body.'),
-  TERRANE_FUNCTIONS_BUFFER_BYTES: count(536_870_912, 1_048_576, 'Most bytes of request bodies held at once.'),
-  TERRANE_FUNCTIONS_LIMIT_STATUS: Type.Integer({
+  TERRANE_FETCH_ALLOW_HOSTS: Setting.List(
+    'Hosts that functions may fetch from although they are private, comma-separated; `net` of the function names them, `*` does not.',
+  ),
+}
+
+const ceiling = (name: keyof Ceilings, minimum: number, formerly: string, description = `Ceiling of ${name}.`) =>
+  Setting.Count(DEFAULT_CEILINGS[name], minimum, description, `TERRANE_FUNCTIONS_MAX_${formerly}`)
+
+const file = {
+  bootTimeoutMs: Setting.Count(10_000, 100, 'Maximum start of an instance.', 'TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS'),
+  builds: Setting.Count(
+    2,
+    1,
+    'Functions that are bundled at once, each in a process of its own.',
+    'TERRANE_FUNCTIONS_BUILDS',
+  ),
+  bodyTimeoutMs: Setting.Count(
+    30_000,
+    100,
+    'Maximum time that a caller may take to send a body.',
+    'TERRANE_FUNCTIONS_BODY_TIMEOUT_MS',
+  ),
+  bufferBytes: Setting.Count(
+    536_870_912,
+    1_048_576,
+    'Maximum bytes of request bodies held at once.',
+    'TERRANE_FUNCTIONS_BUFFER_BYTES',
+  ),
+  databaseSessions: Setting.Count(
+    20,
+    1,
+    'Maximum database sessions of a project’s functions: as many again for the service role.',
+    'TERRANE_FUNCTIONS_DATABASE_SESSIONS',
+  ),
+  keepVersions: Setting.Count(
+    20,
+    1,
+    'Versions of a function that a deploy leaves in the registry.',
+    'TERRANE_FUNCTIONS_KEEP_VERSIONS',
+  ),
+  firstUser: Setting.Count(
+    230_000,
+    1,
+    'A host that is root runs instances as users from this id on.',
+    'TERRANE_FUNCTIONS_FIRST_USER',
+  ),
+  limitStatus: Type.Integer({
     default: 546,
     minimum: 500,
     maximum: 599,
     description: 'Status of FUNCTION_RESOURCE_LIMIT; 503 for proxies that refuse 546.',
+    formerly: 'TERRANE_FUNCTIONS_LIMIT_STATUS',
   }),
-  TERRANE_FUNCTIONS_KEEP_VERSIONS: count(20, 1, 'Versions of a function that a deploy leaves in the registry.'),
-  TERRANE_FUNCTIONS_MAX_MEMORY_MB: count(DEFAULT_CEILINGS.memory_mb, 64, 'Ceiling of memory_mb; keep it below 500.'),
-  TERRANE_FUNCTIONS_MAX_BLOCK_MS: count(DEFAULT_CEILINGS.block_ms, 100, 'Ceiling of block_ms.'),
-  TERRANE_FUNCTIONS_MAX_TIMEOUT_MS: count(DEFAULT_CEILINGS.timeout_ms, 100, 'Ceiling of timeout_ms.'),
-  TERRANE_FUNCTIONS_MAX_WEBSOCKET_MS: count(DEFAULT_CEILINGS.websocket_ms, 0, 'Ceiling of websocket_ms.'),
-  TERRANE_FUNCTIONS_MAX_CONCURRENCY: count(DEFAULT_CEILINGS.concurrency, 1, 'Ceiling of concurrency.'),
-  TERRANE_FUNCTIONS_MAX_PER_FUNCTION: count(DEFAULT_CEILINGS.max, 1, 'Ceiling of max.'),
-  TERRANE_FUNCTIONS_MAX_BODY_BYTES: count(DEFAULT_CEILINGS.body_bytes, 0, 'Ceiling of body_bytes.'),
-  TERRANE_FUNCTIONS_MAX_STREAM_BYTES: count(
-    DEFAULT_CEILINGS.stream_bytes,
-    0,
-    'Ceiling of body_bytes for functions of stream_body, whose bodies are not held.',
-  ),
-  TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES: count(DEFAULT_CEILINGS.response_bytes, 1, 'Ceiling of response_bytes.'),
-  TERRANE_FETCH_ALLOW_HOSTS: List(
-    'Hosts that functions may fetch from although they are private, comma-separated; `net` of the function names them, `*` does not.',
-  ),
-})
-export type FunctionsConfig = Readonly<Static<typeof Env>>
+  ceilings: Type.Object({
+    memory_mb: ceiling('memory_mb', 64, 'MEMORY_MB', 'Ceiling of memory_mb; keep it below 500.'),
+    block_ms: ceiling('block_ms', 100, 'BLOCK_MS'),
+    timeout_ms: ceiling('timeout_ms', 100, 'TIMEOUT_MS'),
+    websocket_ms: ceiling('websocket_ms', 0, 'WEBSOCKET_MS'),
+    concurrency: ceiling('concurrency', 1, 'CONCURRENCY'),
+    max: ceiling('max', 1, 'PER_FUNCTION'),
+    body_bytes: ceiling('body_bytes', 0, 'BODY_BYTES'),
+    stream_bytes: ceiling(
+      'stream_bytes',
+      0,
+      'STREAM_BYTES',
+      'Ceiling of body_bytes for functions of stream_body, whose bodies are not held.',
+    ),
+    response_bytes: ceiling('response_bytes', 1, 'RESPONSE_BYTES'),
+  }),
+}
+
+/** The settings of the functions host; docs/settings.md and `.env.example` are written from them. */
+export const settings = { app: 'functions', variables, file }
+export type FunctionsConfig = Config<typeof settings>
 
 /**
  * The configuration of the functions host.
@@ -128,21 +161,10 @@ export type FunctionsConfig = Readonly<Static<typeof Env>>
  * @throws INVALID_CONFIG with every problem
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): FunctionsConfig {
-  return readEnv(Env, env)
+  return readSettings(settings, env)
 }
 
 /** The operator's upper limits for a function's policy. */
 export function ceilingsOf(config: FunctionsConfig): Ceilings {
-  return {
-    ...DEFAULT_CEILINGS,
-    memory_mb: config.TERRANE_FUNCTIONS_MAX_MEMORY_MB,
-    block_ms: config.TERRANE_FUNCTIONS_MAX_BLOCK_MS,
-    timeout_ms: config.TERRANE_FUNCTIONS_MAX_TIMEOUT_MS,
-    websocket_ms: config.TERRANE_FUNCTIONS_MAX_WEBSOCKET_MS,
-    concurrency: config.TERRANE_FUNCTIONS_MAX_CONCURRENCY,
-    max: config.TERRANE_FUNCTIONS_MAX_PER_FUNCTION,
-    body_bytes: config.TERRANE_FUNCTIONS_MAX_BODY_BYTES,
-    response_bytes: config.TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES,
-    stream_bytes: config.TERRANE_FUNCTIONS_MAX_STREAM_BYTES,
-  }
+  return { ...DEFAULT_CEILINGS, ...config.ceilings }
 }

@@ -143,7 +143,7 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
   const database = opening.use(
     new DatabaseDoor({
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
-      sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
+      sessions: config.databaseSessions,
       onFailed: ({ project, name }, error) =>
         logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
     }),
@@ -160,7 +160,7 @@ async function openFactory(base: Base): Promise<InstanceFactory> {
   const factory = await InstanceFactory.open({
     ...base.probed,
     door,
-    bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
+    bootMs: config.bootTimeoutMs,
     issueKeys: issueKeys(
       (ref) => projects.get(ref),
       (version, error) => logBook.event('warn', version, KEYS_UNKNOWN, { reason: (error as Error).message }),
@@ -180,7 +180,7 @@ async function openBuilder({ config, opening, stateDir }: Base, env: NodeJS.Proc
   return opening.use(
     new Builder({
       program: await writeBuildProgram(stateDir),
-      parallel: config.TERRANE_FUNCTIONS_BUILDS,
+      parallel: config.builds,
       cache: new BuildCache(join(stateDir, 'builds')),
       imports: await openImports(join(stateDir, 'imports'), hosts, env),
     }),
@@ -202,7 +202,7 @@ function openGateway(
   }
   const gateway = new Gateway(lookup, functions, {
     admission: openAdmission(base),
-    bodies: opening.use(new Bodies(config.TERRANE_FUNCTIONS_BUFFER_BYTES, config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS)),
+    bodies: opening.use(new Bodies(config.bufferBytes, config.bodyTimeoutMs)),
     heads: openHeads(base),
     events: {
       finished: (invocation) => observer.called(invocation),
@@ -228,7 +228,7 @@ function openHeads({ config, edge, logBook }: Base): Heads {
     clientOf: clientAddress(edge.trustedProxies),
     // On a shared host each project has a host name to itself.
     ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
-    resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
+    resourceLimitStatus: config.limitStatus,
     onNarrowed: (version, text) => logBook.event('warn', version, text),
   })
 }
@@ -254,7 +254,7 @@ function checkShared(config: FunctionsConfig): void {
 
 async function openRuntime(config: FunctionsConfig, stateDir: string, path: string, logger: Logger) {
   const isRoot = process.getuid?.() === 0
-  const users = { first: config.TERRANE_FUNCTIONS_FIRST_USER, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
+  const users = { first: config.firstUser, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
   const probed = await probeRuntime({
     runtime: config.TERRANE_FUNCTIONS_RUNTIME,
     profile: config.TERRANE_FUNCTIONS_PROFILE,

@@ -302,7 +302,10 @@ describe('the interface as clients use it', () => {
 })
 
 test('where a proxy refuses 546 the limit answers with the status of the configuration', async () => {
-  await using host = await startApp({ DATABASE_URL: database.url, TERRANE_FUNCTIONS_LIMIT_STATUS: '503' })
+  await using host = await startApp({
+    DATABASE_URL: database.url,
+    TERRANE_SETTINGS: '{"functions":{"limitStatus":503}}',
+  })
   await host.deploy('loop', `export default () => { for (;;); }`, { auth: 'none', block_ms: 500 })
   const response = await fetch(host.url('loop'), { method: 'POST' })
   expect(await outcome(response)).toMatchObject({ status: 503, code: 'FUNCTION_RESOURCE_LIMIT' })

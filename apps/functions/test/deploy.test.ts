@@ -16,7 +16,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
 
   beforeAll(async () => {
     database = await openTestDatabase()
-    app = await startApp({ DATABASE_URL: database.url, TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '6000' })
+    app = await startApp({ DATABASE_URL: database.url, TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":6000}}' })
   })
   afterAll(async () => {
     await app[Symbol.asyncDispose]()

@@ -57,7 +57,7 @@ describe(`two organizations with a project of one name on a functions host (${te
     const keys = opened.use(
       openKeyring({
         connect: async () => db.database,
-        settings: { TERRANE_KEYS_CACHE_MS: 0, TERRANE_KEYS_GRACE_MS: 0 },
+        settings: { cacheMs: 0, graceMs: 0 },
         log: { warn() {} },
       }),
     )

@@ -9,7 +9,7 @@ import { Parameters } from '@terrane/database'
 import { beginAs } from '../src/rest/execute.ts'
 import { findLayer } from '../src/vector/layer.ts'
 import { tileSql } from '../src/vector/tile-sql.ts'
-import { openOrigin, USER } from '../test/harness.ts'
+import { openOrigin, USER, settingsOf } from '../test/harness.ts'
 import type { Answered, Asked } from './tile-client.worker.ts'
 
 type Tile = readonly [z: number, x: number, y: number]
@@ -25,7 +25,7 @@ if (!process.env['DATABASE_URL']) {
 }
 
 const client = new Worker(new URL('./tile-client.worker.ts', import.meta.url))
-const fresh = await openOrigin({ TERRANE_TILE_CACHE_MS: '0' })
+const fresh = await openOrigin(settingsOf({ tileMs: 0 }))
 await fresh.db.database.query(`
   create table public.houses (id int primary key, name text, height float8, owner uuid, geom geometry(Polygon, 4326));
   insert into public.houses select i, 'house ' || i, (i % 37) / 2.0, case when i % 2 = 0 then '${USER}'::uuid end,
@@ -118,7 +118,7 @@ for (const z of [12, 14, 15]) {
 }
 await bare.close()
 
-const kept = await openOrigin({ TERRANE_TILE_CACHE_MS: '60000' })
+const kept = await openOrigin(settingsOf({ tileMs: 60_000 }))
 await kept.db.database.query(`
   create table public.houses (id int primary key, geom geometry(Point, 4326));
   insert into public.houses select i, st_setsrid(st_point(11.4 + (i % 250) * 0.0012, 48 + (i / 250) * 0.0012), 4326) from generate_series(0, 9999) i;

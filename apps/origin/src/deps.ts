@@ -39,15 +39,8 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
   const all = opening.move()
   return {
     logger,
-    tileMs: config.TERRANE_TILE_CACHE_MS,
-    exports: {
-      most: config.TERRANE_EXPORTS_AT_ONCE,
-      mostOfCaller: config.TERRANE_EXPORTS_PER_CALLER,
-      timeoutMs: config.TERRANE_EXPORT_TIMEOUT_MS,
-      stallMs: config.TERRANE_EXPORT_STALL_MS,
-      bytesPerSecond: config.TERRANE_EXPORT_BYTES_PER_SECOND,
-      fileBytes: config.TERRANE_EXPORT_FILE_MAX_BYTES,
-    },
+    tileMs: config.tileMs,
+    exports: config.exports,
     registry,
     edge: readEdge(config),
     verify: door.verify,
@@ -55,23 +48,13 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     rest: {
       database,
       schemas: splitList(config.TERRANE_REST_SCHEMAS),
-      limits: {
-        timeoutsMs: {
-          anon: config.TERRANE_ANON_STATEMENT_TIMEOUT_MS,
-          authenticated: config.TERRANE_USER_STATEMENT_TIMEOUT_MS,
-          service_role: config.TERRANE_STATEMENT_TIMEOUT_MS,
-        },
-        maxRows: config.TERRANE_REST_MAX_ROWS,
-        plans: config.TERRANE_REST_PLANS,
-        publicBodyBytes: config.TERRANE_PUBLIC_BODY_LIMIT_BYTES,
-        extensionFunctions: splitList(config.TERRANE_REST_EXTENSION_FUNCTIONS),
-      },
+      limits: config.rest,
     },
     storage: {
       store,
       jwtSecret: config.TERRANE_JWT_SECRET,
       ...(door.checkRevoked && { checkRevoked: door.checkRevoked }),
-      maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
+      maxObjectBytes: config.maxObjectBytes,
       uploads: observeStore(openStore(within(config.TERRANE_STORAGE, 'uploads'), config), onStorageCall),
     },
     raster: {
@@ -88,7 +71,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
     readiness: { database: () => database.query('select 1') },
     partsReady: { storage: () => store.ready() },
-    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    bodyLimit: config.bodyLimitBytes,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

@@ -1,6 +1,6 @@
 import { createVerifier, hashKey, keyPrincipal, type CheckRevoked, type StoredKey, type Verify } from '@terrane/auth'
 import { keysOfProject, openKeyring, registerLocal } from '@terrane/control'
-import { defineError, splitList } from '@terrane/core'
+import { defineError } from '@terrane/core'
 import { migrate, openDatabase } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import type { OriginConfig } from './config.ts'
@@ -35,7 +35,7 @@ export async function openDoor(config: OriginConfig, logger: Logger): Promise<Do
   const trust = {
     projectRef: ref,
     jwtSecret: config.TERRANE_JWT_SECRET,
-    audiences: splitList(config.TERRANE_JWT_AUDIENCES),
+    audiences: config.jwtAudiences,
   }
   if (id !== undefined && url === undefined) throw keysUnclear({ reason: 'TERRANE_PROJECT_ID has no control plane' })
   if (id !== undefined && (anonKey ?? serviceRoleKey) !== undefined)
@@ -59,7 +59,9 @@ export async function openDoor(config: OriginConfig, logger: Logger): Promise<Do
   )
   if (id === undefined) await migrate(database, ['control'])
   const projectId = id ?? (await registerLocal(database, { ref, anonKey, serviceRoleKey }, logger)).id
-  const keys = opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }))
+  const keys = opening.use(
+    openKeyring({ connect: () => Promise.resolve(database), settings: config.keys, log: logger }),
+  )
   const opened = opening.move()
   const known = keysOfProject(keys, projectId)
   return {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openOrigin, type TestOrigin } from './harness.ts'
+import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 const asked: IncomingHttpHeaders[] = []
 const hostile = createServer((request, response) => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const TERRANE_FUNCTIONS_URL = `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`
   origin = await openOrigin({ TERRANE_FUNCTIONS_URL, TERRANE_METRICS_KEY: 'the-key-of-the-operator' })
   own = await openOrigin(
-    { TERRANE_FUNCTIONS_URL, TERRANE_FUNCTIONS_OWN_ORIGIN: 'true', TERRANE_RATE_PER_ADDRESS: '5' },
+    { TERRANE_FUNCTIONS_URL, TERRANE_FUNCTIONS_OWN_ORIGIN: 'true', ...settingsOf({}, { rates: { perAddress: 5 } }) },
     origin,
   )
 })

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { testLane } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openOrigin, USER, type TestOrigin } from './harness.ts'
+import { openOrigin, USER, type TestOrigin, settingsOf } from './harness.ts'
 
 let origin: TestOrigin
 let folder: string
@@ -164,9 +164,7 @@ describe('with small limits', () => {
   let small: TestOrigin
   beforeAll(async () => {
     small = await openOrigin({
-      TERRANE_EXPORTS_PER_CALLER: '1',
-      TERRANE_EXPORT_STALL_MS: '300',
-      TERRANE_EXPORT_FILE_MAX_BYTES: '1000000',
+      ...settingsOf({ exports: { mostOfCaller: 1, stallMs: 300, fileBytes: 1_000_000 } }),
     })
     await small.db.database.query(
       `create table public.many as select n as id, repeat(md5(n::text), 300) as filling from generate_series(1, 4000) n;
@@ -206,7 +204,7 @@ describe('with small limits', () => {
     expect(refused.status).toBe(413)
     const body = (await refused.json()) as { code: string; hint: string }
     expect(body.code).toBe('EXPORT_TOO_LARGE')
-    expect(body.hint).toContain('TERRANE_EXPORT_FILE_MAX_BYTES')
+    expect(body.hint).toContain('origin.exports.fileBytes')
     expect(await left()).toEqual(before)
     const fits = await whenFree('/less?format=GeoPackage')
     expect([fits.status, (await fits.arrayBuffer()).byteLength < 1_000_000]).toEqual([200, true])

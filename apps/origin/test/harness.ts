@@ -27,6 +27,14 @@ export interface TestOrigin extends AsyncDisposable {
   client(key: string, schema?: string): ReturnType<typeof makeClient>
 }
 
+/** A busy machine is no slow statement. */
+export const PATIENT = { timeoutsMs: { anon: 60_000, authenticated: 60_000 } }
+
+/** The settings file of an origin, with members of its sections. */
+export function settingsOf(origin: object, everyApp: object = {}): { TERRANE_SETTINGS: string } {
+  return { TERRANE_SETTINGS: JSON.stringify({ everyApp, origin: { rest: PATIENT, ...origin } }) }
+}
+
 /** @param beside an origin that lives longer, whose database it takes */
 export async function openOrigin(
   env: Readonly<Record<string, string>> = {},
@@ -42,9 +50,7 @@ export async function openOrigin(
       TERRANE_JWT_SECRET: SECRET,
       TERRANE_SERVICE_ROLE_KEY: OPAQUE_SERVICE_KEY,
       TERRANE_STORAGE: `file:${folder}`,
-      // A busy machine is no slow statement.
-      TERRANE_ANON_STATEMENT_TIMEOUT_MS: '60000',
-      TERRANE_USER_STATEMENT_TIMEOUT_MS: '60000',
+      ...settingsOf({}),
       ...env,
     }),
   )

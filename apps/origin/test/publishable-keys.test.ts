@@ -1,6 +1,6 @@
 import { Keys } from '@terrane/control'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openOrigin, type TestOrigin } from './harness.ts'
+import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 const PAGE = 'https://maps.example.org'
 
@@ -12,7 +12,7 @@ let id: string
 let anonKey: string
 beforeAll(async () => {
   plain = await openOrigin()
-  const env = { TERRANE_CONTROL_DATABASE_URL: plain.db.url, TERRANE_KEYS_CACHE_MS: '0' }
+  const env = { TERRANE_CONTROL_DATABASE_URL: plain.db.url, ...settingsOf({}, { keys: { cacheMs: 0 } }) }
   origin = await openOrigin(env, plain)
   const { database } = plain.db
   await database.query(`

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openOrigin, type TestOrigin } from './harness.ts'
+import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 let origin: TestOrigin
 beforeAll(async () => {
   origin = await openOrigin({
-    TERRANE_REST_MAX_ROWS: '3',
-    TERRANE_REST_EXTENSION_FUNCTIONS: 'st_isvalid',
-    TERRANE_PUBLIC_BODY_LIMIT_BYTES: '2048',
-    TERRANE_ANON_STATEMENT_TIMEOUT_MS: '40001',
-    TERRANE_USER_STATEMENT_TIMEOUT_MS: '40002',
-    TERRANE_STATEMENT_TIMEOUT_MS: '40003',
+    ...settingsOf({
+      rest: {
+        maxRows: 3,
+        extensionFunctions: ['st_isvalid'],
+        publicBodyBytes: 2048,
+        timeoutsMs: { anon: 40_001, authenticated: 40_002, service_role: 40_003 },
+      },
+    }),
   })
   await origin.db.database.query(`
     create table public.five (id int primary key);
@@ -119,7 +121,7 @@ describe('a statement that runs for too long', () => {
   const points =
     'select sum(st_npoints(st_generatepoints(st_makeenvelope(0, 0, 1, 1), 3000000 + i))) from generate_series(1, 10000) i'
   test('ends at the timeout of its role, and others go on', async () => {
-    await using bounded = await openOrigin({ TERRANE_ANON_STATEMENT_TIMEOUT_MS: '300' })
+    await using bounded = await openOrigin(settingsOf({ rest: { timeoutsMs: { anon: 300 } } }))
     const { database } = bounded.db
     await database.query(
       `create function public.points() returns double precision language sql volatile as '${points}'`,

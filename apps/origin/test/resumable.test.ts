@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Upload } from 'tus-js-client'
-import { openOrigin, type TestOrigin } from './harness.ts'
+import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 let origin: TestOrigin
 beforeAll(async () => {
-  origin = await openOrigin({ TERRANE_STORAGE_MAX_BYTES: '4000000' })
+  origin = await openOrigin(settingsOf({ maxObjectBytes: 4_000_000 }))
   const { storage } = origin.client(origin.keys.service)
   await storage.createBucket('files', { public: false })
   await storage.createBucket('pictures', { public: false, allowedMimeTypes: ['image/tiff'], fileSizeLimit: 1000 })

@@ -1,13 +1,13 @@
 import { Keys } from '@terrane/control'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openOrigin, type TestOrigin } from './harness.ts'
+import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 let plain: TestOrigin
 let origin: TestOrigin
 let keys: Keys
 beforeAll(async () => {
   plain = await openOrigin()
-  const env = { TERRANE_CONTROL_DATABASE_URL: plain.db.url, TERRANE_KEYS_CACHE_MS: '0' }
+  const env = { TERRANE_CONTROL_DATABASE_URL: plain.db.url, ...settingsOf({}, { keys: { cacheMs: 0 } }) }
   origin = await openOrigin(env, plain)
   keys = new Keys(plain.db.database, null)
 })

@@ -9,14 +9,14 @@ import { Upload as TusUpload } from '@tus/server'
 import { Upload } from 'tus-js-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SharedUploads } from '../src/storage/shared-uploads.ts'
-import { openOrigin, type TestOrigin } from './harness.ts'
+import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 let folder: string
 let first: TestOrigin
 let second: TestOrigin
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrane-uploads-'))
-  const env = { TERRANE_STORAGE: `file:${folder}`, TERRANE_STORAGE_MAX_BYTES: '20000000' }
+  const env = { TERRANE_STORAGE: `file:${folder}`, ...settingsOf({ maxObjectBytes: 20_000_000 }) }
   first = await openOrigin(env)
   second = await openOrigin(env, first)
   await first.client(first.keys.service).storage.createBucket('files', { public: false })

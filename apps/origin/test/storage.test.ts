@@ -1,12 +1,12 @@
 import { PMTiles } from 'pmtiles'
 import { RemoteStore, type RemoteFetch } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OPAQUE_SERVICE_KEY, openOrigin, type TestOrigin } from './harness.ts'
+import { OPAQUE_SERVICE_KEY, openOrigin, type TestOrigin, settingsOf } from './harness.ts'
 
 let origin: TestOrigin
 let storage: ReturnType<TestOrigin['client']>['storage']
 beforeAll(async () => {
-  origin = await openOrigin({ TERRANE_STORAGE_MAX_BYTES: '1000000' })
+  origin = await openOrigin(settingsOf({ maxObjectBytes: 1_000_000 }))
   storage = origin.client(origin.keys.service).storage
   await storage.createBucket('files', { public: false })
   await storage.createBucket('open', { public: true })

@@ -2,16 +2,10 @@ import { DEFAULT_LIMITS } from '@terrane/routing'
 import { expect, test } from 'vitest'
 import { readConfig } from './config.ts'
 
-const KEY = {}
-
-test('limits are those of Valhalla unless a variable says otherwise', () => {
-  expect(readConfig(KEY).limits).toEqual(DEFAULT_LIMITS)
-  const { limits } = readConfig({
-    ...KEY,
-    TERRANE_ROUTING_MOTOR_SCOOTER_MAX_LOCATIONS: '7',
-    TERRANE_ROUTING_PEDESTRIAN_MAX_METERS: '1000',
-    TERRANE_ROUTING_MAX_ALTERNATES: '0',
-  })
+test('limits are those of Valhalla unless the settings file says otherwise', () => {
+  expect(readConfig({}).limits).toEqual(DEFAULT_LIMITS)
+  const modes = { motor_scooter: { locations: 7 }, pedestrian: { meters: 1000 } }
+  const { limits } = readConfig({ TERRANE_SETTINGS: JSON.stringify({ router: { limits: { modes, alternates: 0 } } }) })
   expect(limits.modes.motor_scooter).toEqual({ locations: 7, meters: 500_000 })
   expect(limits.modes.pedestrian).toEqual({ locations: 50, meters: 1000 })
   expect(limits.modes.auto).toEqual(DEFAULT_LIMITS.modes.auto)
@@ -21,11 +15,12 @@ test('limits are those of Valhalla unless a variable says otherwise', () => {
 test('every problem is reported at once', () => {
   const read = () =>
     readConfig({
-      TERRANE_KEYS_CACHE_MS: '30001',
-      TERRANE_ROUTING_AUTO_MAX_LOCATIONS: '1',
       TERRANE_ROUTING_DRIVING_SIDE: 'middle',
-      TERRANE_ROUTING_TIMEOUT_MS: 'soon',
+      TERRANE_SETTINGS: JSON.stringify({
+        everyApp: { keys: { cacheMs: 30_001 } },
+        router: { limits: { modes: { auto: { locations: 1 } } }, timeoutMs: 'soon' },
+      }),
     })
-  for (const name of ['KEYS_CACHE_MS', 'ROUTING_AUTO_MAX_LOCATIONS', 'ROUTING_DRIVING_SIDE', 'ROUTING_TIMEOUT_MS'])
-    expect(read).toThrow(`TERRANE_${name}`)
+  const members = ['everyApp.keys.cacheMs', 'router.limits.modes.auto.locations', 'router.timeoutMs']
+  for (const name of ['TERRANE_ROUTING_DRIVING_SIDE', ...members]) expect(read).toThrow(name)
 })

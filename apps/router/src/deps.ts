@@ -41,11 +41,11 @@ export async function openDeps(config: RouterConfig, build: BuildGraph = buildIn
     new Engine({
       threads: config.TERRANE_ROUTING_THREADS || threadsGiven(),
       limits: config.limits,
-      costings: config.TERRANE_ROUTING_COSTINGS,
-      search: config.TERRANE_ROUTING_SEARCH,
+      costings: config.costings,
+      search: config.search,
       actions: config.actions,
-      queue: config.TERRANE_ROUTING_QUEUE,
-      timeoutMs: config.TERRANE_ROUTING_TIMEOUT_MS,
+      queue: config.queue,
+      timeoutMs: config.timeoutMs,
       logger,
       onThreadLost: (reason) => counters.threads.inc({ reason }),
     }),
@@ -53,7 +53,7 @@ export async function openDeps(config: RouterConfig, build: BuildGraph = buildIn
   const keeper = opening.use(
     configuredKeeper(config, {
       build,
-      watchMs: config.TERRANE_ROUTING_WATCH_MS,
+      watchMs: config.watchMs,
       logger,
       serve: async (network, graphPath) => engine.swap(network, (await stat(graphPath)).mtime),
       onOutcome: (outcome) => counters.graphs.inc({ outcome }),
@@ -77,7 +77,7 @@ export async function openDeps(config: RouterConfig, build: BuildGraph = buildIn
     keeper,
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
     readiness: { graph: graphCheck(engine, keeper) },
-    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    bodyLimit: config.bodyLimitBytes,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

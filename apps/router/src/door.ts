@@ -39,7 +39,7 @@ function openControlled(config: RouterConfig, url: string, logger: Logger): Door
       opened.push(database)
       return database
     },
-    settings: config,
+    settings: config.keys,
     log: logger,
   })
   return {

@@ -10,7 +10,7 @@ let router: TestRouter
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrane-router-'))
   await writeTown(join(folder, 'town.osm.pbf'), { name: 'Old', columns: [0, 8] })
-  router = await open({ TERRANE_ROUTING_MAX_MATRIX_PAIRS: '250000' })
+  router = await open({ TERRANE_SETTINGS: '{"router":{"limits":{"matrix":{"pairs":250000}}}}' })
   await router.until(isRoute, alongStreet(0, 8))
 })
 afterAll(async () => {

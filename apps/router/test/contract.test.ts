@@ -18,7 +18,7 @@ beforeAll(async () => {
     TERRANE_ROUTING_OSM: join(folder, 'town.osm.pbf'),
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
     TERRANE_ACCEPTED_KEYS: `${hashKey(KEY)},${hashKey('another-key-of-the-tests')}`,
-    TERRANE_BODY_LIMIT_BYTES: '400000',
+    TERRANE_SETTINGS: '{"router":{"bodyLimitBytes":400000}}',
   })
   endpoint = `${router.url}${ROUTING_BASE}/route`
   await router.until(isRoute, alongStreet(0, 8))

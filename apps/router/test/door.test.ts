@@ -46,8 +46,7 @@ describe(`a router that asks the control plane (${testLane()})`, () => {
     await using db = await openTestDatabase()
     const route = await openRouter({
       DATABASE_URL: db.url,
-      TERRANE_KEYS_CACHE_MS: '100',
-      TERRANE_KEYS_GRACE_MS: '3600000',
+      TERRANE_SETTINGS: '{"everyApp":{"keys":{"cacheMs":100,"graceMs":3600000}}}',
     })
     const { id: organizationId } = await new Organizations(db.database).create('any')
     const keys = new Keys(db.database, null)

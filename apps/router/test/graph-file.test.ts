@@ -21,6 +21,7 @@ import {
   writeTown,
   type Answer,
   type TestRouter,
+  settingsOf,
 } from './harness.ts'
 
 const LOADED = 'routing_graphs_total{outcome="loaded"'
@@ -41,7 +42,7 @@ async function makeTown(name = 'Old', given?: string) {
   const extract = join(folder, 'town.osm.pbf')
   const graph = join(folder, 'graphs', 'graph.bin')
   await writeTown(extract, { name, columns: [0, 8] })
-  const env = { TERRANE_ROUTING_OSM: extract, TERRANE_ROUTING_GRAPH: graph, TERRANE_ROUTING_WATCH_MS: '50' }
+  const env = { TERRANE_ROUTING_OSM: extract, TERRANE_ROUTING_GRAPH: graph, ...settingsOf({ watchMs: 50 }) }
   return { folder, extract, graph, env }
 }
 
@@ -184,7 +185,7 @@ test('a graph of other extracts is not served in the meantime; one of the other 
 test('without extracts the graph file is served as it is, and a new one in its place is noticed', async () => {
   const [old, next] = [await makeTown('Old'), await makeTown('New')]
   for (const { env } of [old, next]) await prepareGraph(env)
-  await using router = await startRouter({ TERRANE_ROUTING_GRAPH: old.graph, TERRANE_ROUTING_WATCH_MS: '50' })
+  await using router = await startRouter({ TERRANE_ROUTING_GRAPH: old.graph, ...settingsOf({ watchMs: 50 }) })
   expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
   await writeFile(old.graph, 'damaged')
   await router.untilMetric(FAILED)
@@ -201,9 +202,9 @@ test('a graph of its own on a local disk is mapped into memory, one that it is g
   const memories: string[] = []
   for (const settings of [
     env,
-    { ...env, TERRANE_ROUTING_MEMORY: 'copied' },
+    { ...env, ...settingsOf({ watchMs: 50, graphMemory: 'copied' }) },
     given,
-    { ...given, TERRANE_ROUTING_MEMORY: 'mapped' },
+    { ...given, ...settingsOf({ graphMemory: 'mapped' }) },
   ]) {
     await using router = await startRouter(settings)
     expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
@@ -309,7 +310,7 @@ test('an extract from a URL is downloaded once, asked for at the next start, and
   const env = {
     TERRANE_ROUTING_OSM: `http://${host}/town.osm.pbf?signature=secret`,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
-    TERRANE_ROUTING_WATCH_MS: '50',
+    ...settingsOf({ watchMs: 50 }),
     TERRANE_FETCH_ALLOW_HOSTS: host,
   }
   {

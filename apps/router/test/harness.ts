@@ -68,6 +68,11 @@ export async function writeTown(path: string, { name, columns: [first, last] }: 
 /** The operator's. */
 const METRICS_KEY = 'the-key-of-the-operator'
 
+/** The settings file of a router with these members. */
+export function settingsOf(router: object): { TERRANE_SETTINGS: string } {
+  return { TERRANE_SETTINGS: JSON.stringify({ router }) }
+}
+
 const SETTINGS = {
   LOG_LEVEL: 'silent',
   TERRANE_ACCEPTED_KEYS: hashKey(KEY),

@@ -11,6 +11,7 @@ import {
   streetsOf,
   writeTown,
   type Answer,
+  settingsOf,
 } from './harness.ts'
 
 test('new data takes over under load: every request is answered by the old graph or by the new one', async () => {
@@ -23,7 +24,7 @@ test('new data takes over under load: every request is answered by the old graph
   const env = {
     TERRANE_ROUTING_OSM: extract,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
-    TERRANE_ROUTING_WATCH_MS: '50',
+    ...settingsOf({ watchMs: 50 }),
     TERRANE_ROUTING_THREADS: '2',
   }
   await using router = await startRouter(env, build)

@@ -1,13 +1,10 @@
-import { ControlEnv, TokenEnv } from '@terrane/control'
 import { PROVIDERS } from '@terrane/embeddings'
-import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
-import { Type, type Static } from 'typebox'
+import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
+import { Type } from 'typebox'
 
-/** Every variable of the worker; the operations page and `.env.example` are written from it. */
-export const Env = Type.Object({
-  ...ServiceEnv,
-  PORT: Type.Integer({ default: 3333, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
-  DATABASE_URL: Secret('PostgreSQL of the jobs; in local mode also of the project.'),
+const variables = {
+  PORT: Setting.Port(3333),
+  DATABASE_URL: Setting.Secret('PostgreSQL of the jobs; in local mode also of the project.'),
   DATABASE_POOL_SIZE: Type.Integer({
     default: 10,
     minimum: 2,
@@ -21,16 +18,14 @@ export const Env = Type.Object({
     description: 'Local mode: the project.',
   }),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(
-    Secret('Local mode: the key that callers of the project send; accepted from start on.'),
+    Setting.Secret('Local mode: the key that callers of the project send; accepted from start on.'),
   ),
-  TERRANE_JWT_SECRET: Type.Optional(Secret('Local mode: verifies service-role tokens.', 32)),
+  TERRANE_JWT_SECRET: Type.Optional(Setting.Secret('Local mode: verifies service-role tokens.', 32)),
   TERRANE_SERVICES_KEY: Type.Optional(
-    Secret('Local mode: the Services API key that callers of the stack send; accepted from start on.', 16),
+    Setting.Secret('Local mode: the Services API key that callers of the stack send; accepted from start on.', 16),
   ),
-  ...ControlEnv,
-  ...TokenEnv,
   TERRANE_SECRETS_KEY: Type.Optional(
-    Secret('32 bytes as hex or base64; seals inputs and credentials. Required in shared mode.'),
+    Setting.Secret('32 bytes as hex or base64; seals inputs and credentials. Required in shared mode.'),
   ),
   TERRANE_ALLOW_PROJECT_TARGET: Type.Boolean({
     default: false,
@@ -40,13 +35,12 @@ export const Env = Type.Object({
     default: 'file:.terrane/storage',
     description: 'file:{folder} or s3://{bucket}/{prefix}.',
   }),
-  ...AwsEnv,
-  TERRANE_DATA_ROOTS: List('Folders whose files geotiffPath may name, comma-separated.'),
-  TERRANE_OPEN_SCHEMAS: List(
-    'Schemas of projects, besides public, that ogr2ogrImport may put tables into and archiveToPmtiles may read, comma-separated.',
-  ),
+  ...AwsVariables,
+  TERRANE_DATA_ROOTS: Setting.List('Folders whose files geotiffPath may name, comma-separated.'),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),
-  TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) that may be private and speak http, comma-separated.'),
+  TERRANE_FETCH_ALLOW_HOSTS: Setting.List(
+    'Hosts (name or name:port) that may be private and speak http, comma-separated.',
+  ),
   TERRANE_FETCH_ALLOW_HTTP: Type.Boolean({ default: false, description: 'Accept http URLs of public hosts.' }),
   TERRANE_WORKER_CONCURRENCY: Type.Integer({
     default: 1,
@@ -60,52 +54,16 @@ export const Env = Type.Object({
     maximum: 64,
     description: 'Jobs of one task and project at once, over all workers.',
   }),
-  TERRANE_JOB_RETENTION_DAYS: Type.Integer({ default: 30, minimum: 1, description: 'How long ended jobs are kept.' }),
-  TERRANE_SCHEDULE_MIN_MINUTES: Type.Integer({
-    default: 5,
-    minimum: 1,
-    description: 'Least time between two times of a schedule.',
-  }),
-  TERRANE_BODY_LIMIT_BYTES: Type.Integer({ default: 10_485_760, minimum: 1024, description: 'Largest request body.' }),
-  TERRANE_MAX_H3_CELLS: Type.Integer({
-    default: 500_000,
-    minimum: 0,
-    description: 'createSraiEmbeddings: most cells; 0 = no limit.',
-  }),
-  TERRANE_MAX_AOI_KM2: Type.Number({
-    default: 1_000_000,
-    minimum: 0,
-    description: 'Imports and region embeddings: largest area; 0 = no limit.',
-  }),
-  TERRANE_MAX_AOI_VERTICES: Type.Integer({
-    default: 50_000,
-    minimum: 4,
-    description: 'Imports and region embeddings: most positions of an area.',
-  }),
   TERRANE_OSM_SOURCE: Type.String({
     default: 'geofabrik',
     description:
       'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, files or URLs of extracts, separated by commas; the first one that meets the area.',
-  }),
-  TERRANE_OSM_MAX_BYTES: Type.Integer({
-    default: 8_589_934_592,
-    minimum: 1,
-    description: 'OpenStreetMap: largest extract to download.',
-  }),
-  TERRANE_OSM_MAX_NODES: Type.Integer({
-    default: 0,
-    minimum: 0,
-    description: 'OpenStreetMap: most nodes of an extract; 0 = as many as memory and the work folder hold.',
   }),
   TERRANE_OSM_MEMORY_MB: Type.Integer({
     default: 0,
     minimum: 0,
     description:
       'OpenStreetMap: memory of a job for nodes (10 bytes each) and ways that are referred to; the rest goes to its folder. 0 = half of what is free when the job starts.',
-  }),
-  TERRANE_GEOFABRIK_URL: Type.String({
-    default: 'https://download.geofabrik.de',
-    description: 'Server of extracts with an index-v1.json.',
   }),
   TERRANE_OVERPASS_URL: Type.String({
     default: '',
@@ -121,30 +79,11 @@ export const Env = Type.Object({
     default: '',
     description: 'ogr2ogrImport: path of an installed ogr2ogr; the built-in engine when empty.',
   }),
-  TERRANE_IMPORT_MAX_BYTES: Type.Integer({
-    default: 1_073_741_824,
-    minimum: 1,
-    description: 'ogr2ogrImport: largest file; an archive may hold four times as much.',
-  }),
-  TERRANE_OVERTURE_STAC_URL: Type.String({
-    default: 'https://stac.overturemaps.org/catalog.json',
-    description: 'overtureImportArea: STAC catalogue of the releases.',
-  }),
   TERRANE_CACHE_DIR: Type.String({ default: '.terrane/cache', description: 'Downloads that are kept for later jobs.' }),
-  TERRANE_CACHE_MAX_BYTES: Type.Integer({
-    default: 21_474_836_480,
-    minimum: 0,
-    description: 'Most bytes of kept extracts.',
-  }),
   GEOEMBEDDINGS_MAX_TILES: Type.Integer({
     default: 10_000,
     minimum: 0,
     description: 'createGeoEmbeddings: most tiles of one raster; 0 = no limit.',
-  }),
-  GEOEMBEDDINGS_MAX_PATCHES: Type.Integer({
-    default: 2_560_000,
-    minimum: 0,
-    description: 'createGeoEmbeddings at level patch: most patches of one raster; 0 = no limit.',
   }),
   GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: Type.Integer({
     default: 104_857_600,
@@ -158,10 +97,6 @@ export const Env = Type.Object({
   }),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
   TERRANE_MODEL_DOWNLOAD: Type.Boolean({ default: true, description: 'Download weights on first use.' }),
-  TERRANE_MODEL_ALLOW_UNPINNED: Type.Boolean({
-    default: false,
-    description: 'Use model files whose checksums are not pinned.',
-  }),
   TERRANE_INFERENCE_MEMORY_MB: Type.Integer({
     default: 4096,
     minimum: 256,
@@ -178,10 +113,79 @@ export const Env = Type.Object({
     pattern: `^(${PROVIDERS.join('|')})(,(${PROVIDERS.join('|')}))*$`,
     description: `What computes models, best first, comma-separated: ${PROVIDERS.join(', ')}. The CPU where none is there.`,
   }),
-  TERRANE_CRS_FILE: Type.Optional(Type.String({ description: 'JSON file with further CRS definitions.' })),
-  HF_TOKEN: Type.Optional(Secret('Token for model downloads.')),
-})
-export type WorkerConfig = Readonly<Static<typeof Env>>
+  HF_TOKEN: Type.Optional(Setting.Secret('Token for model downloads.')),
+}
+
+const file = {
+  jobRetentionDays: Setting.Count(
+    30,
+    1,
+    'Maximum age of ended jobs and their logs, in days.',
+    'TERRANE_JOB_RETENTION_DAYS',
+  ),
+  minScheduleMinutes: Setting.Count(5, 1, 'Minimum interval of a schedule.', 'TERRANE_SCHEDULE_MIN_MINUTES'),
+  bodyLimitBytes: Setting.Count(10_485_760, 1024, 'Maximum request body.', 'TERRANE_BODY_LIMIT_BYTES'),
+  maxAreaKm2: Type.Number({
+    default: 1_000_000,
+    minimum: 0,
+    description: 'Imports and region embeddings: maximum area; 0 = no limit.',
+    formerly: 'TERRANE_MAX_AOI_KM2',
+  }),
+  maxAreaVertices: Setting.Count(
+    50_000,
+    4,
+    'Imports and region embeddings: maximum positions of an area.',
+    'TERRANE_MAX_AOI_VERTICES',
+  ),
+  maxH3Cells: Setting.Count(500_000, 0, 'createSraiEmbeddings: maximum cells; 0 = no limit.', 'TERRANE_MAX_H3_CELLS'),
+  maxGeoPatches: Setting.Count(
+    2_560_000,
+    0,
+    'createGeoEmbeddings at level patch: maximum patches of one raster; 0 = no limit.',
+    'GEOEMBEDDINGS_MAX_PATCHES',
+  ),
+  maxImportBytes: Setting.Count(
+    1_073_741_824,
+    1,
+    'ogr2ogrImport: maximum file; an archive may hold four times as much.',
+    'TERRANE_IMPORT_MAX_BYTES',
+  ),
+  maxOsmBytes: Setting.Count(8_589_934_592, 1, 'OpenStreetMap: maximum extract to download.', 'TERRANE_OSM_MAX_BYTES'),
+  maxOsmNodes: Setting.Count(
+    0,
+    0,
+    'OpenStreetMap: maximum nodes of an extract; 0 = as many as memory and the work folder hold.',
+    'TERRANE_OSM_MAX_NODES',
+  ),
+  maxCacheBytes: Setting.Count(21_474_836_480, 0, 'Maximum size of all kept extracts.', 'TERRANE_CACHE_MAX_BYTES'),
+  geofabrikUrl: Type.String({
+    default: 'https://download.geofabrik.de',
+    description: 'Server of extracts with an index-v1.json.',
+    formerly: 'TERRANE_GEOFABRIK_URL',
+  }),
+  overtureCatalogueUrl: Type.String({
+    default: 'https://stac.overturemaps.org/catalog.json',
+    description: 'overtureImportArea: STAC catalogue of the releases.',
+    formerly: 'TERRANE_OVERTURE_STAC_URL',
+  }),
+  openSchemas: Setting.Texts(
+    [],
+    'Schemas of projects, besides public, that ogr2ogrImport may put tables into and archiveToPmtiles may read.',
+    'TERRANE_OPEN_SCHEMAS',
+  ),
+  allowUnpinnedModels: Type.Boolean({
+    default: false,
+    description: 'Use model files whose checksums are not pinned.',
+    formerly: 'TERRANE_MODEL_ALLOW_UNPINNED',
+  }),
+  crsFile: Type.Optional(
+    Type.String({ description: 'JSON file with further CRS definitions.', formerly: 'TERRANE_CRS_FILE' }),
+  ),
+}
+
+/** The worker's settings; docs/settings.md and `.env.example` are written from them. */
+export const settings = { app: 'worker', variables, file }
+export type WorkerConfig = Config<typeof settings>
 
 /**
  * The worker's configuration.
@@ -189,5 +193,5 @@ export type WorkerConfig = Readonly<Static<typeof Env>>
  * @throws INVALID_CONFIG with every problem
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
-  return readEnv(Env, env)
+  return readSettings(settings, env)
 }

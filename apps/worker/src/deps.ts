@@ -133,7 +133,7 @@ export async function openDeps(
     ...(overrides.checkpointMs !== undefined && { checkpointMs: overrides.checkpointMs }),
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
     projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
-    retentionDays: config.TERRANE_JOB_RETENTION_DAYS,
+    retentionDays: config.jobRetentionDays,
     workerId: `${hostname()}:${config.PORT}`,
   })
   const runs = config.TERRANE_WORKER_CONCURRENCY > 0
@@ -165,17 +165,17 @@ export async function openDeps(
     schedules,
     webhooks: hooks,
     sealer,
-    leastScheduleSeconds: config.TERRANE_SCHEDULE_MIN_MINUTES * 60,
+    leastScheduleSeconds: config.minScheduleMinutes * 60,
     events: new EventHub(store, logger),
     checkUrl: checkAddress,
     queries,
     inspector,
     findPlace: (lookUp) => geocoder.find({ ...lookUp, fetch }),
     limits: {
-      maxH3Cells: config.TERRANE_MAX_H3_CELLS,
+      maxH3Cells: config.maxH3Cells,
       maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
       maxGeotiffBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
-      maxAoiKm2: config.TERRANE_MAX_AOI_KM2,
+      maxAoiKm2: config.maxAreaKm2,
       workers: config.TERRANE_WORKER_CONCURRENCY,
     },
     readiness: {
@@ -184,7 +184,7 @@ export async function openDeps(
       lanes: async () => runner.checkLanes(),
     },
     onCancel: () => runner.lookForCancellations(),
-    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    bodyLimit: config.bodyLimitBytes,
     drain: async (budgetMs) => {
       if (runs) await drain(budgetMs)
     },

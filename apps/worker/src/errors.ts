@@ -184,7 +184,7 @@ export const scheduleTooFrequent = defineError(
   (f: { cron: string; seconds: number; leastSeconds: number }) =>
     `cron '${f.cron}' runs twice within ${f.seconds} s; at least ${f.leastSeconds} s have to lie between two times`,
   () => ({
-    hint: 'The operator sets the least time by TERRANE_SCHEDULE_MIN_MINUTES.',
+    hint: 'The operator sets the minimum interval by the setting worker.minScheduleMinutes.',
     errors: [{ path: '/cron', message: 'must run less often' }],
   }),
 )

@@ -8,7 +8,6 @@ import {
   type OpenKeyring,
 } from '@terrane/control'
 import type { Database } from '@terrane/database'
-import { splitList } from '@terrane/core'
 import type { Logger } from '@terrane/service'
 import type { WorkerConfig } from './config.ts'
 
@@ -18,9 +17,9 @@ export interface Door extends OpenKeyring {
 }
 
 export function openDoor(config: WorkerConfig, database: Database, logger: Logger): Door {
-  const opened = openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger })
+  const opened = openKeyring({ connect: () => Promise.resolve(database), settings: config.keys, log: logger })
   const { TERRANE_MODE: mode, TERRANE_PROJECT_REF: projectRef, TERRANE_JWT_SECRET: jwtSecret } = config
-  const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
+  const audiences = config.jwtAudiences
   const projectId = localProjectId(database, projectRef)
   const verify = createVerifier({
     findStoredKey: (sha256) => opened.keyring.find(sha256),

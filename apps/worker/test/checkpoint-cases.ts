@@ -34,9 +34,10 @@ export async function openCheckpointCases(): Promise<AsyncDisposable & { readonl
   api = await openWorker({
     env: {
       TERRANE_WORKER_CONCURRENCY: '0',
-      TERRANE_OVERTURE_STAC_URL: `${server.base}/catalog.json`,
       TERRANE_FETCH_ALLOW_HOSTS: server.host,
-      TERRANE_MAX_AOI_KM2: '0',
+      TERRANE_SETTINGS: JSON.stringify({
+        worker: { maxAreaKm2: 0, overtureCatalogueUrl: `${server.base}/catalog.json` },
+      }),
     },
   })
   await mkdir(join(api.folder, 'data'))

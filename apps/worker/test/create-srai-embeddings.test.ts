@@ -60,8 +60,7 @@ beforeAll(async () => {
     env: {
       TERRANE_FETCH_ALLOW_HOSTS: origin.slice('http://'.length),
       TERRANE_GEOCODER_URL: `${origin}/search?email=ops@example.org`,
-      TERRANE_MAX_H3_CELLS: String(MAX_CELLS),
-      TERRANE_MAX_AOI_KM2: '5000',
+      TERRANE_SETTINGS: JSON.stringify({ worker: { maxH3Cells: MAX_CELLS, maxAreaKm2: 5000 } }),
     },
   })
   await mkdir(join(worker.folder, 'data'))
@@ -490,7 +489,7 @@ test('the guard counts the cells before any data are asked for, and the capacity
   // More cells than allowed, and fewer than twice as many, which the estimate at submission lets through.
   const job = await run({ ...FLAT, tableName: table, source, h3Resolution: 9, aoiGeoJson: boxOf(11, 48, 11.2, 48.2) })
   expect(job).toMatchObject({ status: 'failed', error: { code: 'size_guard_exceeded', retryable: false } })
-  expect(job.error?.message).toMatch(/ \d+ H3 cells of resolution 9; TERRANE_MAX_H3_CELLS allows 2000/)
+  expect(job.error?.message).toMatch(/ \d+ H3 cells of resolution 9; worker\.maxH3Cells allows 2000/)
   expect(requests).toEqual([])
   await nothingLeft(table)
   const capacity = await worker.app.inject({ url: '/capacity', headers: HEADERS })

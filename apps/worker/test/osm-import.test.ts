@@ -36,13 +36,12 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${port}`
   worker = await openWorker({
     env: {
-      TERRANE_GEOFABRIK_URL: base,
       TERRANE_OVERPASS_URL: `${base}/api/interpreter`,
       TERRANE_FETCH_ALLOW_HOSTS: `127.0.0.1:${port}`,
-      TERRANE_OSM_MAX_BYTES: '1000000',
-      TERRANE_OSM_MAX_NODES: '120000',
       TERRANE_OSM_MEMORY_MB: '1',
-      TERRANE_MAX_AOI_VERTICES: '1000',
+      TERRANE_SETTINGS: JSON.stringify({
+        worker: { geofabrikUrl: base, maxOsmBytes: 1_000_000, maxOsmNodes: 120_000, maxAreaVertices: 1000 },
+      }),
     },
   })
   const data = join(worker.folder, 'data')

@@ -35,9 +35,10 @@ beforeAll(async () => {
   server = await serveFiles()
   worker = await openWorker({
     env: {
-      TERRANE_OVERTURE_STAC_URL: `${server.base}/stac/catalog.json`,
       TERRANE_FETCH_ALLOW_HOSTS: server.host,
-      TERRANE_MAX_AOI_VERTICES: '500',
+      TERRANE_SETTINGS: JSON.stringify({
+        worker: { overtureCatalogueUrl: `${server.base}/stac/catalog.json`, maxAreaVertices: 500 },
+      }),
     },
   })
 })

@@ -144,7 +144,7 @@ describe(`schedules (${testLane()})`, () => {
     expect([cron.status, cron.body.code, cron.body.errors[0]?.path]).toEqual([422, 'CRON_INVALID', '/cron'])
     const often = await make({ tableName: 'x' }, { cron: '*/2 * * * *' })
     expect([often.status, often.body.code]).toEqual([422, 'SCHEDULE_TOO_FREQUENT'])
-    expect(often.body.hint).toContain('TERRANE_SCHEDULE_MIN_MINUTES')
+    expect(often.body.hint).toContain('worker.minScheduleMinutes')
     expect((await ask('POST', '/schedules/nothing', {})).body.code).toBe('UNKNOWN_TASK')
   })
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
       TERRANE_MODE: 'shared',
       TERRANE_SECRETS_KEY: SECRETS_KEY,
       TERRANE_ALLOW_PROJECT_TARGET: 'true',
-      TERRANE_KEYS_CACHE_MS: '200',
+      TERRANE_SETTINGS: '{"everyApp":{"keys":{"cacheMs":200}}}',
       TERRANE_FETCH_ALLOW_HOSTS: new URL(project.url).hostname,
     },
   })

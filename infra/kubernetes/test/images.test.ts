@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../../..')
 const dockerfile = readFileSync(join(root, 'infra/docker/Dockerfile'), 'utf8')
-const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8')
+const settings = readFileSync(join(root, 'docs/settings.md'), 'utf8')
 
 test('what apps write by default beside themselves, images write under /data', () => {
-  const written = [...operations.matchAll(/^\| `([A-Z_]+)` \| `(?:file:)?\.terrane/gm)].map((match) => match[1]!)
+  const written = [...settings.matchAll(/^\| `([A-Z_]+)` \| `(?:file:)?\.terrane/gm)].map((match) => match[1]!)
   expect(written).toContain('TERRANE_STORAGE')
   expect(written.filter((name) => !new RegExp(`\\b${name}=(file:)?/data\\b`).test(dockerfile))).toEqual([])
 })

@@ -37,7 +37,7 @@ const containersOf = (manifest: Manifest): Container[] => {
 
 /** Variables that each app reads, from the tables of the documentation, which `pnpm check` keeps true. */
 const settings = new Map<string, string[]>()
-const page = readFileSync(join(root, 'docs/operations.md'), 'utf8').split('<!-- settings')[1]!
+const page = readFileSync(join(root, 'docs/settings.md'), 'utf8').split('<!-- variables')[1]!
 for (const section of page.split('\n### ').slice(1)) {
   const [name = ''] = section.split('\n')
   settings.set(

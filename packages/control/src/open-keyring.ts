@@ -4,12 +4,12 @@ import type { Logger } from '@terrane/service'
 import { KEY_CHANNEL, type KeyRecord } from './key-record.ts'
 import { Keyring, type FoundKey } from './keyring.ts'
 import { Revocations, readRevoked } from './revocations.ts'
-import type { ControlSettings } from './settings.ts'
 
 export interface OpenKeyringOptions {
   /** The database of the control plane; called again when it failed. */
   readonly connect: () => Promise<Database>
-  readonly settings: ControlSettings
+  /** How long a key is believed without a look-up, and how much longer while the database does not answer. */
+  readonly settings: { readonly cacheMs: number; readonly graceMs: number }
   /** Told when uses of keys cannot be written down, or changes cannot be listened to. */
   readonly log: Pick<Logger, 'warn'>
 }
@@ -49,8 +49,7 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   }
   const keyring = new Keyring({
     find: (sha256) => within(LOOK_UP_MS, lookUp(connect, sha256)),
-    cacheMs: options.settings.TERRANE_KEYS_CACHE_MS,
-    graceMs: options.settings.TERRANE_KEYS_GRACE_MS,
+    ...options.settings,
     onUsed: (id) => used.add(id),
   })
   const revoked = new Revocations({
@@ -59,8 +58,7 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
         LOOK_UP_MS,
         connect().then((database) => readRevoked(database, since)),
       ),
-    cacheMs: options.settings.TERRANE_KEYS_CACHE_MS,
-    graceMs: options.settings.TERRANE_KEYS_GRACE_MS,
+    ...options.settings,
   })
   const flush = async () => {
     const ids = [...used]

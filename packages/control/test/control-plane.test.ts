@@ -34,7 +34,7 @@ describe(`the control plane (${testLane()})`, () => {
   async function accepted(...tried: string[]): Promise<boolean[]> {
     await using opened = openKeyring({
       connect: async () => db.database,
-      settings: { TERRANE_KEYS_CACHE_MS: 0, TERRANE_KEYS_GRACE_MS: 0 },
+      settings: { cacheMs: 0, graceMs: 0 },
       log: { warn() {} },
     })
     const { keyring } = opened

@@ -28,7 +28,7 @@ describe(`revoked tokens (${testLane()})`, () => {
     shore = (await projects.create({ organizationId, ref: 'shore', name: '' })).id
     opened = openKeyring({
       connect: async () => db.database,
-      settings: { TERRANE_KEYS_CACHE_MS: 0, TERRANE_KEYS_GRACE_MS: 0 },
+      settings: { cacheMs: 0, graceMs: 0 },
       log: { warn() {} },
     })
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })

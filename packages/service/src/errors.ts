@@ -3,8 +3,8 @@ import { defineError } from '@terrane/core'
 export const invalidConfig = defineError(
   'INVALID_CONFIG',
   'invalid',
-  (f: { problems: readonly string[] }) =>
-    `The environment is not usable:\n${f.problems.map((p) => `  ${p}`).join('\n')}`,
+  (f: { problems: readonly string[] }) => `The settings are not usable:\n${f.problems.map((p) => `  ${p}`).join('\n')}`,
+  () => ({ hint: 'docs/settings.md has all settings and their ranges.' }),
 )
 
 export const addressInUse = defineError(

@@ -1,4 +1,6 @@
-export { AwsEnv, List, Secret, ServiceEnv, readEnv } from './config.ts'
+export { AwsVariables, Setting } from './settings/schema.ts'
+export type { Config } from './settings/schema.ts'
+export { readSettings } from './settings/read-settings.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
 export { boundBody, refuseCostlyJson } from './edge/bodies.ts'

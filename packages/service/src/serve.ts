@@ -17,7 +17,7 @@ export interface ServeOptions {
   /** A port of its own for the metrics; none when 0 or absent. */
   readonly TERRANE_METRICS_PORT?: number
   /** How long callers whose connections are open must be silent after a stop was requested; 500 ms when absent. */
-  readonly FAREWELL_MS?: number
+  readonly drainIdleMs?: number
 }
 
 /** What an app has to end before what it needs is closed. */
@@ -62,7 +62,7 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
   await within(
     requestsMs,
     async (budgetMs) => {
-      await Promise.all([takeLeave(app, config.FAREWELL_MS ?? 500, budgetMs), phases.requests?.(budgetMs)])
+      await Promise.all([takeLeave(app, config.drainIdleMs ?? 500, budgetMs), phases.requests?.(budgetMs)])
       await Promise.all([app.close(), closed])
     },
     logger,

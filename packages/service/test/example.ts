@@ -1,11 +1,11 @@
-import { addHealth, createHttp, createLogger, readEnv, ServiceEnv, type Http } from '@terrane/service'
+import { addHealth, createHttp, createLogger, readSettings, type Http } from '@terrane/service'
 import { Type } from 'typebox'
 
-const Env = Type.Object({ ...ServiceEnv, GREETING: Type.String({ default: 'Hello', description: 'First word.' }) })
+const variables = { GREETING: Type.String({ default: 'Hello', description: 'First word.' }) }
 
 /** A whole app: settings, log, problem answers, health. `serve(app, config, logger)` would listen and shut down. */
 export function buildGreeter(env: Record<string, string>): Http {
-  const config = readEnv(Env, env)
+  const config = readSettings({ app: 'greeter', variables, file: {} }, env)
   const app = createHttp({ logger: createLogger({ name: 'greeter', level: config.LOG_LEVEL }) })
   addHealth(app, {})
   const schema = { params: Type.Object({ name: Type.String({ maxLength: 20 }) }) }

@@ -18,7 +18,7 @@ const WAITED = 10
 let behindProxy: TestConsole
 let direct: TestConsole
 beforeAll(async () => {
-  const env = { TERRANE_RATE_PER_ADDRESS: '0' }
+  const env = { TERRANE_SETTINGS: '{"everyApp":{"rates":{"perAddress":0}}}' }
   behindProxy = await openConsole({ ...env, TERRANE_TRUSTED_PROXIES: '127.0.0.1/32' })
   direct = await openConsole(env)
 })

@@ -53,7 +53,7 @@ export async function openDeployed(
     pollMs: database.capabilities.notify ? POLL_MS.notified : POLL_MS.blind,
   })
   await source.open()
-  const keepVersions = config.TERRANE_FUNCTIONS_KEEP_VERSIONS
+  const keepVersions = config.keepVersions
   const deployer = new Deployer({ registry, archives, projects, store, builder, source, ceilings, keepVersions })
   return { registry, deployer, source }
 }

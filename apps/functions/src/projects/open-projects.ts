@@ -6,7 +6,6 @@ import {
   registerLocal,
 } from '@terrane/control'
 import type { Database } from '@terrane/database'
-import { splitList } from '@terrane/core'
 import type { Logger, Sealer } from '@terrane/service'
 import type { FunctionsConfig } from '../config.ts'
 import type { RegistryIds } from '../registry/registry.ts'
@@ -28,8 +27,9 @@ export async function openProjects(
 ): Promise<{ projects: Projects; registryIds: RegistryIds }> {
   const { database, sealer, logger, opening } = parts
   const keys =
-    database && opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }))
-  const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
+    database &&
+    opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config.keys, log: logger }))
+  const audiences = config.jwtAudiences
   if (config.TERRANE_MODE === 'shared') {
     const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
     await mergeCredentials(database!, sealer, onLost)

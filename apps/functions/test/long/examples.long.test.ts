@@ -88,7 +88,7 @@ async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[])
       TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
       TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
       // Four start at once beside builds: how soon is not what is judged.
-      TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '30000',
+      TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":30000}}',
       TERRANE_HOME: join(root.folder, '.terrane'),
     },
     true,

@@ -10,26 +10,26 @@ export const noStream = (format: string) =>
 
 export const tooManyOfOneCaller = (most: number) =>
   new RestError(429, 'TOO_MANY_EXPORTS', `This caller has ${most} exports running, which is the most at once`, {
-    hint: 'Wait until one of them is read to its end, or close it. TERRANE_EXPORTS_PER_CALLER is the most.',
+    hint: 'Wait until one of them is read to its end, or close it. The setting origin.exports.mostOfCaller is the maximum.',
   })
 
 export const exportsBusy = (most: number) =>
   new RestError(503, 'EXPORTS_BUSY', `All of the ${most} exports that run at once are taken or kept for other roles`, {
-    hint: 'Try again in half a minute. TERRANE_EXPORTS_AT_ONCE is the most.',
+    hint: 'Try again in half a minute. The setting origin.exports.most is the maximum.',
   })
 
 /** Its client sees the connection end. */
 export const slowClient = () =>
   new RestError(408, 'CLIENT_TOO_SLOW', 'The client of an export takes its bytes too slowly', {
-    hint: 'Read faster, or ask for fewer rows; TERRANE_EXPORT_STALL_MS and TERRANE_EXPORT_BYTES_PER_SECOND are the limits.',
+    hint: 'Read faster, or ask for fewer rows; the settings origin.exports.stallMs and origin.exports.bytesPerSecond are the limits.',
   })
 
 const SMALLER = 'Ask for fewer rows by filters or for fewer columns'
 
 export const exportTooLarge = (most: number) =>
   new RestError(413, 'EXPORT_TOO_LARGE', `The file of this export has more than ${most} bytes`, {
-    details: 'format and database need a temporary file, which TERRANE_EXPORT_FILE_MAX_BYTES bounds',
-    hint: `${SMALLER}, ask the worker's exportTable, or raise TERRANE_EXPORT_FILE_MAX_BYTES.`,
+    details: 'format and database need a temporary file, which the setting origin.exports.fileBytes bounds',
+    hint: `${SMALLER}, ask the worker's exportTable, or raise the setting origin.exports.fileBytes.`,
   })
 
 export const noRoom = (free: number, spare: number) =>

@@ -14,7 +14,7 @@ type Use = Pick<KeeperOptions, 'build' | 'watchMs' | 'logger' | 'onOutcome'> & {
 export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): GraphKeeper {
   const graphPath = resolve(config.TERRANE_ROUTING_GRAPH)
   const entries = splitList(config.TERRANE_ROUTING_OSM)
-  const memory = config.TERRANE_ROUTING_MEMORY
+  const memory = config.graphMemory
   const extracts = new Extracts({
     entries,
     folder: join(dirname(graphPath), 'downloads'),
@@ -24,8 +24,8 @@ export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): 
       userAgent: 'Terrane (+https://github.com/terrane)',
     }),
     logger: use.logger,
-    maxBytes: config.TERRANE_ROUTING_MAX_EXTRACT_BYTES,
-    timeoutMs: config.TERRANE_ROUTING_DOWNLOAD_TIMEOUT_MS,
+    maxBytes: config.maxExtractBytes,
+    timeoutMs: config.downloadTimeoutMs,
   })
   return new GraphKeeper({
     ...use,
@@ -34,7 +34,7 @@ export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): 
     mapped: memory === 'auto' ? null : memory === 'mapped',
     choices: {
       drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
-      construction: config.TERRANE_ROUTING_CONSTRUCTION,
+      construction: config.construction,
     },
     serve: (network) => serve(network, graphPath),
   })

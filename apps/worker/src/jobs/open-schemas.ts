@@ -5,7 +5,7 @@ const schemaClosed = defineError(
   'invalid',
   (f: { schema: string; open: readonly string[] }) => `Schema ${f.schema} is not open to this task`,
   (f) => ({
-    hint: `Use one of: ${f.open.join(', ')}. The operator opens others with TERRANE_OPEN_SCHEMAS.`,
+    hint: `Use one of: ${f.open.join(', ')}. The operator opens others by the setting worker.openSchemas.`,
     errors: [{ path: '/schema', message: `must be one of ${f.open.join(', ')}` }],
   }),
 )

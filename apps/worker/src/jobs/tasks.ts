@@ -43,9 +43,9 @@ export async function openModels(
   const models = openModelStore({
     directory: resolve(config.TERRANE_MODEL_DIR),
     fetcher: config.TERRANE_MODEL_DOWNLOAD ? modelFetcher(fetch, config.HF_TOKEN) : null,
-    allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
+    allowUnpinned: config.allowUnpinnedModels,
   })
-  return { models, engines, crs: await readCrsFile(config.TERRANE_CRS_FILE) }
+  return { models, engines, crs: await readCrsFile(config.crsFile) }
 }
 
 /** What converts files that no reader here knows. */
@@ -56,8 +56,8 @@ export function engineOf(config: WorkerConfig): Engine {
 /** Every task that this worker can run. */
 export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
   const areaLimits = {
-    maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
-    maxVertices: config.TERRANE_MAX_AOI_VERTICES,
+    maxAreaKm2: config.maxAreaKm2 || Infinity,
+    maxVertices: config.maxAreaVertices,
   }
   const engine = engineOf(config)
   return [
@@ -66,24 +66,24 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
       ...deps.models,
       dataRoots: splitList(config.TERRANE_DATA_ROOTS),
       maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
-      maxPatches: config.GEOEMBEDDINGS_MAX_PATCHES,
+      maxPatches: config.maxGeoPatches,
       maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
     }),
     createSraiEmbeddingsTask({
       osm: osmImportSettings(config),
       geocoder: deps.geocoder,
-      maxCells: config.TERRANE_MAX_H3_CELLS,
+      maxCells: config.maxH3Cells,
     }),
-    overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
+    overtureImportArea({ ...areaLimits, catalogueUrl: config.overtureCatalogueUrl }),
     ogr2ogrImport({
       engine,
-      maxBytes: config.TERRANE_IMPORT_MAX_BYTES,
-      openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS),
+      maxBytes: config.maxImportBytes,
+      openSchemas: config.openSchemas,
     }),
-    exportTable({ engine, openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS) }),
+    exportTable({ engine, openSchemas: config.openSchemas }),
     archiveToPmtiles({
       memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20,
-      openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS),
+      openSchemas: config.openSchemas,
     }),
   ]
 }
@@ -99,7 +99,7 @@ async function readCrsFile(path: string | undefined): Promise<CrsEntry[]> {
     throw new TerraneError(
       'INVALID_CONFIG',
       'invalid',
-      `TERRANE_CRS_FILE cannot be used: ${(cause as Error).message}`,
+      `The file of worker.crsFile cannot be used: ${(cause as Error).message}`,
       { cause },
     )
   }

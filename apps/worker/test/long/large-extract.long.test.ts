@@ -34,8 +34,7 @@ describe.skipIf(skipped)(`a large extract${skipped && ` (SKIPPED: ${skipped})`}`
     api = await openWorker({
       env: {
         TERRANE_WORKER_CONCURRENCY: '0',
-        TERRANE_MAX_AOI_KM2: '0',
-        TERRANE_OSM_MAX_BYTES: String(2 ** 40),
+        TERRANE_SETTINGS: JSON.stringify({ worker: { maxAreaKm2: 0, maxOsmBytes: 2 ** 40 } }),
         TERRANE_DATA_ROOTS: dirname(extract),
       },
     })

@@ -41,7 +41,7 @@ const TOPICS = [
 
 let worker: TestWorker
 beforeAll(async () => {
-  worker = await openWorker({ env: { TERRANE_MAX_AOI_KM2: '0' } })
+  worker = await openWorker({ env: { TERRANE_SETTINGS: JSON.stringify({ worker: { maxAreaKm2: 0 } }) } })
 })
 afterAll(() => worker[Symbol.asyncDispose]())
 

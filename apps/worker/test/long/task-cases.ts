@@ -58,9 +58,10 @@ export async function openTaskCases(): Promise<TaskCases> {
   const api = await openWorker({
     env: {
       TERRANE_WORKER_CONCURRENCY: '0',
-      TERRANE_OVERTURE_STAC_URL: `${server.base}/catalog.json`,
       TERRANE_FETCH_ALLOW_HOSTS: server.host,
-      TERRANE_MAX_AOI_KM2: '0',
+      TERRANE_SETTINGS: JSON.stringify({
+        worker: { maxAreaKm2: 0, overtureCatalogueUrl: `${server.base}/catalog.json` },
+      }),
     },
   })
   for (const folder of ['data', 'work']) await mkdir(join(api.folder, folder), { recursive: true })

@@ -291,7 +291,7 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
           HOME: folder,
           TERRANE_ROUTING_OSM: monaco,
           TERRANE_FUNCTIONS_DIR: functions,
-          TERRANE_GEOFABRIK_URL: files.url,
+          TERRANE_SETTINGS: JSON.stringify({ worker: { geofabrikUrl: files.url } }),
           TERRANE_FETCH_ALLOW_HOSTS: new URL(files.url).host,
         }),
       )

@@ -48,8 +48,9 @@ export async function openWorld(): Promise<World> {
   return {
     settings: {
       TERRANE_GEOCODER_URL: `${server.base}/search`,
-      TERRANE_GEOFABRIK_URL: server.base,
-      TERRANE_OVERTURE_STAC_URL: `${server.base}/catalog.json`,
+      TERRANE_SETTINGS: JSON.stringify({
+        worker: { geofabrikUrl: server.base, overtureCatalogueUrl: `${server.base}/catalog.json` },
+      }),
       TERRANE_FETCH_ALLOW_HOSTS: server.host,
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { signToken } from '@terrane/auth'
 import { testLane } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openHouse, type House } from '../support/house.ts'
+import { openHouse, settingsOf, type House } from '../support/house.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -15,7 +15,7 @@ describe(`what was found (${testLane()})`, () => {
   const opened = new AsyncDisposableStack()
   let house: House
   beforeAll(async () => {
-    house = await openHouse(opened, { TERRANE_RATE_PER_ADDRESS: '100000' })
+    house = await openHouse(opened, settingsOf(100_000))
     await house.signIn()
   })
   afterAll(() => opened.disposeAsync())

@@ -20,7 +20,7 @@ const CLIENTS = 20
 /** Between leaving the balancer and SIGTERM, as `preStop` of the manifests has it, in short. */
 const PRE_STOP_MS = 500
 /** Longer than a busy machine keeps the clients of this test from asking. */
-const FAREWELL_MS = '3000'
+const TERRANE_SETTINGS = '{"everyApp":{"drainIdleMs":3000}}'
 
 const opened = new AsyncDisposableStack()
 const replicas = new Map<Name, { readonly port: number; app: App; start: () => Promise<App> }[]>()
@@ -48,7 +48,7 @@ beforeAll(async () => {
   for (const [name, env] of appsOf(settings, keys, places)) {
     const copies = []
     for (const port of await freePorts(REPLICAS)) {
-      const own = { ...env, PORT: String(port), FAREWELL_MS, TERRANE_WORK_DIR: join(home, `work-${port}`) }
+      const own = { ...env, PORT: String(port), TERRANE_SETTINGS, TERRANE_WORK_DIR: join(home, `work-${port}`) }
       const start = () => App.start(name, own, (message) => ended.push(message))
       const copy = { port, app: await start(), start }
       opened.defer(() => copy.app.stop())

@@ -50,9 +50,7 @@ describe(`a key is rotated and revoked under load, over five apps (${testLane()}
         TERRANE_SECRETS_KEY: SECRETS_KEY,
         TERRANE_HOME: join(folder, 'home', app),
         TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
-        TERRANE_KEYS_CACHE_MS: '2000',
-        TERRANE_KEYS_GRACE_MS: '2000',
-        TERRANE_RATE_PER_ADDRESS: '0',
+        TERRANE_SETTINGS: '{"everyApp":{"keys":{"cacheMs":2000,"graceMs":2000},"rates":{"perAddress":0}}}',
         ...env,
       })
       return url

@@ -9,7 +9,7 @@ import { functionsFor, startApp, type AppProcess } from '../support/processes.ts
 const MIB = 1024 * 1024
 const UPLOADS = 16
 const UPLOAD_BYTES = 45 * MIB
-/** TERRANE_FUNCTIONS_BUFFER_BYTES, and the additional memory of a process for sockets and answers. */
+/** `functions.bufferBytes`, and the additional memory of a process for sockets and answers. */
 const BUFFER_BYTES = 512 * MIB
 const BESIDES_BYTES = 128 * MIB
 const KEY = 'the-key-of-the-operator'

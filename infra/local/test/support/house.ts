@@ -31,6 +31,11 @@ export interface House {
 
 const EMAILS = { owner: 'ada@example.org', foreign: 'eve@example.org' }
 
+/** The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit */
+export function settingsOf(perAddress: number): { TERRANE_SETTINGS: string } {
+  return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } } }) }
+}
+
 export async function openHouse(
   opened: AsyncDisposableStack,
   env: Readonly<Record<string, string>> = {},
@@ -48,8 +53,7 @@ export async function openHouse(
     TERRANE_SERVICES_KEY: keys.servicesKey,
     TERRANE_SECRETS_KEY: keys.secretsKey,
     TERRANE_METRICS_KEY: keys.metricsKey,
-    TERRANE_RATE_PER_ADDRESS: '0',
-    TERRANE_KEYS_CACHE_MS: '2000',
+    ...settingsOf(0),
     ...env,
   }
   const start = (name: string, more: Readonly<Record<string, string>>) =>

@@ -11,17 +11,16 @@ export interface EdgeSettings {
 /** An edge that trusts no proxy, shows no metrics and limits no rates. */
 export const BARE_EDGE: EdgeSettings = { trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 }
 
-/** The edge as the settings of ServiceEnv say. */
+/** The edge as the settings of every app say. */
 export function readEdge(config: {
   readonly TERRANE_TRUSTED_PROXIES: string
   readonly TERRANE_METRICS_KEY?: string
-  readonly TERRANE_RATE_PER_ADDRESS: number
-  readonly TERRANE_RATE_PER_KEY: number
+  readonly rates: { readonly perAddress: number; readonly perKey: number }
 }): EdgeSettings {
   return {
     trustedProxies: splitList(config.TERRANE_TRUSTED_PROXIES),
     metricsKey: config.TERRANE_METRICS_KEY ?? null,
-    ratePerAddress: config.TERRANE_RATE_PER_ADDRESS,
-    ratePerKey: config.TERRANE_RATE_PER_KEY,
+    ratePerAddress: config.rates.perAddress,
+    ratePerKey: config.rates.perKey,
   }
 }

@@ -35,7 +35,7 @@ export interface SraiEmbeddingsDeps {
   readonly maxCells: number
 }
 
-const MAX_CELLS_SETTING = 'TERRANE_MAX_H3_CELLS'
+const MAX_CELLS_SETTING = 'worker.maxH3Cells'
 const EXPIRE_SECONDS = 12 * 3600
 
 /** H3 cells of an area become rows of vectors in `geoembeddings.{tableName}`, by the map features in them. */

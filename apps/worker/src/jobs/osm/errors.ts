@@ -25,7 +25,7 @@ export const tooManyNodes = defineError(
   'too_large',
   (f: { nodes: number; limit: number }) =>
     `The extract has about ${f.nodes} nodes, more than the limit of ${f.limit} that this worker is set to`,
-  () => ({ hint: 'Take a smaller extract, or let the operator raise TERRANE_OSM_MAX_NODES.' }),
+  () => ({ hint: 'Take a smaller extract, or let the operator raise the setting worker.maxOsmNodes.' }),
 )
 
 export const defaultFileMissing = defineError(

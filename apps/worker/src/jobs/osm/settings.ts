@@ -15,15 +15,15 @@ export interface OsmImportSettings extends OsmSourceSettings {
 export function osmImportSettings(config: WorkerConfig): OsmImportSettings {
   return {
     defaultSource: config.TERRANE_OSM_SOURCE,
-    geofabrikUrl: config.TERRANE_GEOFABRIK_URL,
+    geofabrikUrl: config.geofabrikUrl,
     overpassUrl: config.TERRANE_OVERPASS_URL,
     dataRoots: splitList(config.TERRANE_DATA_ROOTS),
     cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'osm'),
-    maxCacheBytes: config.TERRANE_CACHE_MAX_BYTES,
-    maxBytes: config.TERRANE_OSM_MAX_BYTES,
-    maxNodes: config.TERRANE_OSM_MAX_NODES || Infinity,
+    maxCacheBytes: config.maxCacheBytes,
+    maxBytes: config.maxOsmBytes,
+    maxNodes: config.maxOsmNodes || Infinity,
     memoryBytes: config.TERRANE_OSM_MEMORY_MB * 2 ** 20 || null,
-    maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
-    maxVertices: config.TERRANE_MAX_AOI_VERTICES,
+    maxAreaKm2: config.maxAreaKm2 || Infinity,
+    maxVertices: config.maxAreaVertices,
   }
 }

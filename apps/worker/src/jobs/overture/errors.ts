@@ -4,7 +4,7 @@ export const catalogueUnreadable = defineError(
   'OVERTURE_CATALOGUE_UNREADABLE',
   'upstream',
   (f: { url: string; reason: string }) => `The catalogue of Overture releases at ${f.url} cannot be used: ${f.reason}`,
-  () => ({ hint: 'Try again later; an operator can name another one by TERRANE_OVERTURE_STAC_URL.' }),
+  () => ({ hint: 'Try again later; an operator can name another one by the setting worker.overtureCatalogueUrl.' }),
 )
 
 export const releaseNotFound = defineError(
