@@ -8,8 +8,7 @@ import {
   createLogger,
   createRegistry,
   createSealer,
-  deriveSecretsKey,
-  parseSecretsKey,
+  readSecretsKey,
   RateLimits,
   type Logger,
   readEdge,
@@ -69,10 +68,12 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   showDisks(registry, { state: stateDir })
   const probed = await openRuntime(config, stateDir, env['PATH'] ?? '', logger)
   const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
-  const sealer = createSealer(secretsKey(config))
+  const secretsKey = readSecretsKey(config)
+  if (secretsKey === null) throw secretsKeyMissing()
+  const sealer = createSealer(secretsKey)
   const { projects, registryIds } = await openProjects(config, database, sealer, logger, opening)
 
-  const depths = new Depths(secretsKey(config).toString('hex'))
+  const depths = new Depths(secretsKey.toString('hex'))
   const databaseDoor = opening.use(
     new DatabaseDoor({
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
@@ -222,16 +223,4 @@ async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Pr
   const applied = await migrate(database, ['control'])
   if (applied.length > 0) logger.info({ applied }, 'migrated')
   return database
-}
-
-/** The key that encrypts secrets. A local host without one derives it from another of its secrets. */
-function secretsKey(config: FunctionsConfig): Buffer {
-  if (config.TERRANE_SECRETS_KEY !== undefined) {
-    const key = parseSecretsKey(config.TERRANE_SECRETS_KEY)
-    if (key) return key
-  } else {
-    const secret = config.TERRANE_JWT_SECRET ?? config.TERRANE_SERVICE_ROLE_KEY
-    if (secret !== undefined) return deriveSecretsKey(secret)
-  }
-  throw secretsKeyMissing()
 }
