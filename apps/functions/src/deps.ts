@@ -8,8 +8,7 @@ import {
   createLogger,
   createRegistry,
   createSealer,
-  deriveSecretsKey,
-  parseSecretsKey,
+  readSecretsKey,
   RateLimits,
   type Logger,
   readEdge,
@@ -117,7 +116,8 @@ async function openBase(config: FunctionsConfig, path: string, opening: AsyncDis
   showDisks(registry, { state: stateDir })
   const probed = await openRuntime(config, stateDir, path, logger)
   const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
-  const key = secretsKey(config)
+  const key = readSecretsKey(config)
+  if (key === null) throw secretsKeyMissing()
   const sealer = createSealer(key)
   return {
     config,
@@ -292,16 +292,4 @@ async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Pr
   const applied = await migrate(database, ['control'])
   if (applied.length > 0) logger.info({ applied }, 'migrated')
   return database
-}
-
-/** The key that encrypts secrets. A local host without one derives it from another of its secrets. */
-function secretsKey(config: FunctionsConfig): Buffer {
-  if (config.TERRANE_SECRETS_KEY !== undefined) {
-    const key = parseSecretsKey(config.TERRANE_SECRETS_KEY)
-    if (key) return key
-  } else {
-    const secret = config.TERRANE_JWT_SECRET ?? config.TERRANE_SERVICE_ROLE_KEY
-    if (secret !== undefined) return deriveSecretsKey(secret)
-  }
-  throw secretsKeyMissing()
 }

@@ -31,64 +31,47 @@ import {
   type Logger,
   type ReadinessCheck,
   type Registry,
-  type Sealer,
 } from '@terrane/service'
-import type { SubmitContext, Task } from './jobs/task.ts'
-import type { QueryEmbedder } from './embed/query-embedder.ts'
-import type { FileInspector } from './inspect/file-inspector.ts'
-import type { LookUp, Place as FoundPlace } from './places/geocoder.ts'
-import type { ProjectDirectory } from './projects/project-directory.ts'
-import type { EventHub } from './queue/event-hub.ts'
-import type { JobStore } from './queue/job-store.ts'
-import type { Submitter } from './queue/submit.ts'
 import { checkAccess } from './routes/access.ts'
-import { cancelRoute } from './routes/cancel-job.ts'
-import { capacityRoute } from './routes/capacity.ts'
+import { cancelRoute, type CancelDeps } from './routes/cancel-job.ts'
+import { capacityRoute, type CapacityDeps } from './routes/capacity.ts'
 import { describeJobs } from './routes/describe-jobs.ts'
-import { embedRoutes } from './routes/embed-query.ts'
-import { inspectRoute } from './routes/inspect-file.ts'
-import { eventRoute } from './routes/job-events.ts'
-import { logRoute } from './routes/job-log.ts'
+import { embedRoutes, type EmbedDeps } from './routes/embed-query.ts'
+import { inspectRoute, type InspectDeps } from './routes/inspect-file.ts'
+import { eventRoute, type EventDeps } from './routes/job-events.ts'
+import { logRoute, type LogDeps } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
-import { retryRoute } from './routes/retry-job.ts'
-import { scheduleRoutes } from './routes/schedules.ts'
-import { submitRoutes } from './routes/submit-job.ts'
-import { placeRoute } from './routes/find-place.ts'
+import { retryRoute, type RetryDeps } from './routes/retry-job.ts'
+import { scheduleRoutes, type ScheduleDeps } from './routes/schedules.ts'
+import { submitRoutes, type SubmitDeps } from './routes/submit-job.ts'
+import { placeRoute, type PlaceDeps } from './routes/find-place.ts'
 import { uiRoute } from './routes/ui.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
-import type { ScheduleStore } from './schedules/schedule-store.ts'
-import type { WebhookStore } from './webhooks/webhook-store.ts'
+import { webhookRoutes, type WebhookDeps } from './routes/webhooks.ts'
 
-/** Everything the app needs; `openDeps` opens it, tests make their own. */
-export interface AppDeps {
+/** What the app itself needs: logs, keys, health and limits of requests. */
+interface EdgeDeps {
   readonly logger: Logger
   readonly registry: Registry
-  /** Who stands before the app, and how much one may ask of it. */
+  /** Trusted proxies and rate limits. */
   readonly edge: EdgeSettings
   readonly verify: Verify
-  readonly projects: ProjectDirectory
-  readonly tasks: readonly Task[]
-  readonly store: JobStore
-  readonly submitter: Submitter
-  readonly schedules: ScheduleStore
-  readonly webhooks: WebhookStore
-  readonly sealer: Sealer
-  /** Least time between two times of a schedule. */
-  readonly leastScheduleSeconds: number
-  readonly events: EventHub
-  readonly checkUrl: SubmitContext['checkUrl']
-  /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
-  readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
-  /** Makes vectors of texts and pictures while the caller waits. */
-  readonly queries: QueryEmbedder
-  /** Looks at files before they are imported. */
-  readonly inspector: FileInspector
-  readonly limits: Omit<Capacity, 'queued' | 'running'>
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
-  /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
-  readonly onCancel: () => void
   readonly bodyLimit: number
 }
+
+/** The app's needs and those of its routes; `openDeps` opens them, tests make their own. */
+export type AppDeps = EdgeDeps &
+  CapacityDeps &
+  PlaceDeps &
+  EmbedDeps &
+  InspectDeps &
+  SubmitDeps &
+  CancelDeps &
+  RetryDeps &
+  EventDeps &
+  LogDeps &
+  ScheduleDeps &
+  WebhookDeps
 
 /** What routes name by reference. */
 const SCHEMAS = [

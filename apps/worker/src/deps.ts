@@ -9,18 +9,17 @@ import {
   createLogger,
   createRegistry,
   createSealer,
-  deriveSecretsKey,
   onScrape,
-  parseSecretsKey,
+  readSecretsKey,
   resolvePublicHost,
   showDisks,
   showPool,
   showStorageCalls,
   tracedFetch,
   Gauge,
+  type GuardedFetch,
   type Logger,
   type Registry,
-  type Sealer,
   readEdge,
 } from '@terrane/service'
 import { observeStore, openStore } from '@terrane/storage'
@@ -28,13 +27,12 @@ import type { AppDeps } from './app.ts'
 import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
-import type { Task } from './jobs/task.ts'
+import type { SubmitContext, Task } from './jobs/task.ts'
 import { QueryEmbedder } from './embed/query-embedder.ts'
 import { FileInspector } from './inspect/file-inspector.ts'
 import { engineOf, makeTasks, openModels } from './jobs/tasks.ts'
 import { Geocoder } from './places/geocoder.ts'
 import { localProject } from './projects/local-project.ts'
-import type { ProjectDirectory } from './projects/project-directory.ts'
 import { sharedProjects, storeCache } from './projects/shared-projects.ts'
 import { startBoss } from './queue/boss.ts'
 import { EventHub } from './queue/event-hub.ts'
@@ -43,6 +41,7 @@ import { JobStore } from './queue/job-store.ts'
 import { ensureQueue } from './queue/queues.ts'
 import { Runner } from './queue/runner.ts'
 import { Submitter } from './queue/submit.ts'
+import type { CapacityDeps } from './routes/capacity.ts'
 import { ScheduleStore } from './schedules/schedule-store.ts'
 import { Scheduler } from './schedules/scheduler.ts'
 import { WebhookStore } from './webhooks/webhook-store.ts'
@@ -50,20 +49,70 @@ import { Webhooks } from './webhooks/webhooks.ts'
 
 /** The open worker; disposing of it closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
+  readonly store: JobStore
+  readonly submitter: Submitter
   /** Gives running jobs the time to end, then hands them over. */
   drain(budgetMs: number): Promise<void>
 }
 
-/**
- * Opens the database, the queue, the runner and what the tasks need.
- *
- * @param overrides tasks instead of the real ones, and how often they keep checkpoints, for tests of the machinery
- */
-export async function openDeps(
-  config: WorkerConfig,
-  overrides: { tasks?: readonly Task[]; checkpointMs?: number } = {},
-): Promise<Deps> {
+/** Tasks instead of the real ones, and how often they keep checkpoints, for tests of the machinery. */
+interface Overrides {
+  readonly tasks?: readonly Task[]
+  readonly checkpointMs?: number
+}
+
+/** Opens the database, the queue, the runner and what the tasks need. */
+export async function openDeps(config: WorkerConfig, overrides: Overrides = {}): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
+  const base = await openBase(config, opening)
+  const { database, logger, registry } = base
+  const outside = await openOutside(config, base)
+  const door = opening.use(openDoor(config, database, logger))
+  const tools = await openTools(config, outside.fetch, opening)
+  const tasks = overrides.tasks ?? makeTasks(config, { fetch: outside.fetch, ...tools })
+  const queue = await openQueue({ ...base, ...outside, tasks, onEnqueued: (task) => runner.nudge(task) }, opening)
+  const { store, submitter, schedules, webhooks } = queue
+  const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks }, overrides)
+  const drain = await startWork(config, { runner, sender: queue.sender, logger }, opening)
+  observe(config, { registry, database, store, runner, tasks })
+
+  const { projects, sealer, checkUrl: checkAddress } = outside
+  const all = opening.move()
+  return {
+    logger,
+    registry,
+    edge: readEdge(config),
+    verify: door.verify,
+    projects,
+    tasks,
+    store,
+    submitter,
+    schedules,
+    webhooks,
+    sealer,
+    leastScheduleSeconds: config.minScheduleMinutes * 60,
+    events: new EventHub(store, logger),
+    checkUrl: checkAddress,
+    queries: tools.queries,
+    inspector: tools.inspector,
+    findPlace: (lookUp) => tools.geocoder.find({ ...lookUp, fetch: outside.fetch }),
+    limits: limitsOf(config),
+    readiness: {
+      database: () => database.query('select 1'),
+      storage: () => outside.storeOf(config.TERRANE_STORAGE).ready(),
+      lanes: async () => runner.checkLanes(),
+    },
+    onCancel: () => runner.lookForCancellations(),
+    bodyLimit: config.bodyLimitBytes,
+    drain,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>
+
+/** Log, metrics and the migrated database. */
+async function openBase(config: WorkerConfig, opening: AsyncDisposableStack) {
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL })
   const registry = createRegistry('worker')
   const onError = (error: Error) => logger.warn({ err: error }, 'database connection lost')
@@ -77,8 +126,16 @@ export async function openDeps(
   )
   const applied = await migrate(database, config.TERRANE_MODE === 'local' ? ['control', 'project'] : ['control'])
   if (applied.length > 0) logger.info({ applied }, 'migrated')
+  return { logger, registry, database, onError }
+}
 
-  const sealer = createSealer(secretsKey(config))
+type Outside = Awaited<ReturnType<typeof openOutside>>
+
+/** What lies outside of this process: other hosts, storage, and the projects with their sealed credentials. */
+async function openOutside(config: WorkerConfig, { registry, database, logger, onError }: Base) {
+  const key = readSecretsKey(config)
+  if (key === null) throw secretsKeyMissing()
+  const sealer = createSealer(key)
   const policy = {
     allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS),
     allowHttp: config.TERRANE_FETCH_ALLOW_HTTP,
@@ -87,135 +144,16 @@ export async function openDeps(
   const fetch = tracedFetch(createGuardedFetch(policy))
   const onStorageCall = showStorageCalls(registry)
   const storeOf = storeCache((setting, aws) => observeStore(openStore(setting, aws), onStorageCall), config)
-  const projects = await openProjects(config, database, sealer, storeOf, fetch, onError, policy, logger)
-  const door = opening.use(openDoor(config, database, logger))
-  const geocoder = new Geocoder({
-    url: config.TERRANE_GEOCODER_URL,
-    cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'geocoder'),
-  })
-  const onClose = (close: () => Promise<void>) => opening.defer(close)
-  const models = await openModels(config, fetch, onClose)
-  const queries = new QueryEmbedder({ ...models, workdir: resolve(config.TERRANE_WORK_DIR) })
-  onClose(() => queries.close())
-  const inspector = new FileInspector({ engine: engineOf(config), fetch, workdir: resolve(config.TERRANE_WORK_DIR) })
-  const tasks = overrides.tasks ?? makeTasks(config, { fetch, geocoder, models })
-
-  const boss = await startBoss(database, logger)
-  opening.defer(() => boss.stop({ graceful: false, close: false }))
-  for (const task of tasks) await ensureQueue(boss, task)
-  const hooks = new WebhookStore(database)
-  const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger, onAttempt: countAttempts(registry) })
-  await webhooks.open()
-  const store = new JobStore(
-    database,
-    webhooks,
-    countJobs(
-      registry,
-      tasks.map(({ name }) => name),
-    ),
-  )
-  const queueing = { boss, database, store, sealer, onEnqueued: (task: string) => runner.nudge(task) }
-  const submitter = new Submitter(queueing)
-  const schedules = new ScheduleStore(database)
-  const checkAddress: AppDeps['checkUrl'] = (url, path) => checkUrl(url, path, policy)
-  const scheduling = { database, schedules, submitter, projects, tasks, sealer, logger, checkUrl: checkAddress }
-  const runner: Runner = new Runner({
-    boss,
-    database,
-    store,
-    tasks,
-    projects,
-    shards: queueing,
-    fetch,
-    logger,
-    workdir: resolve(config.TERRANE_WORK_DIR),
-    scheduler: new Scheduler(scheduling),
-    ...(overrides.checkpointMs !== undefined && { checkpointMs: overrides.checkpointMs }),
-    concurrency: config.TERRANE_WORKER_CONCURRENCY,
-    projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
-    retentionDays: config.jobRetentionDays,
-    workerId: `${hostname()}:${config.PORT}`,
-  })
-  const runs = config.TERRANE_WORKER_CONCURRENCY > 0
-  let drained: Promise<unknown> | null = null
-  const drain = async (budgetMs: number) => {
-    drained ??= Promise.all([runner.stop(budgetMs), webhooks.stop()])
-    await drained
-  }
-  if (runs) {
-    await Promise.all([runner.start(), webhooks.start()])
-    // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
-    onClose(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
-  }
-  observe(registry, { database, store, runner }, tasks, {
-    work: resolve(config.TERRANE_WORK_DIR),
-    cache: resolve(config.TERRANE_CACHE_DIR),
-  })
-
-  const all = opening.move()
-  return {
-    logger,
-    registry,
-    edge: readEdge(config),
-    verify: door.verify,
-    projects,
-    tasks,
-    store,
-    submitter,
-    schedules,
-    webhooks: hooks,
-    sealer,
-    leastScheduleSeconds: config.minScheduleMinutes * 60,
-    events: new EventHub(store, logger),
-    checkUrl: checkAddress,
-    queries,
-    inspector,
-    findPlace: (lookUp) => geocoder.find({ ...lookUp, fetch }),
-    limits: {
-      maxH3Cells: config.maxH3Cells,
-      maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
-      maxGeotiffBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
-      maxAoiKm2: config.maxAreaKm2,
-      workers: config.TERRANE_WORKER_CONCURRENCY,
-    },
-    readiness: {
-      database: () => database.query('select 1'),
-      storage: () => storeOf(config.TERRANE_STORAGE).ready(),
-      lanes: async () => runner.checkLanes(),
-    },
-    onCancel: () => runner.lookForCancellations(),
-    bodyLimit: config.bodyLimitBytes,
-    drain: async (budgetMs) => {
-      if (runs) await drain(budgetMs)
-    },
-    [Symbol.asyncDispose]: () => all.disposeAsync(),
-  }
-}
-
-async function openProjects(
-  config: WorkerConfig,
-  database: Database,
-  sealer: Sealer,
-  storeOf: ReturnType<typeof storeCache>,
-  fetch: ReturnType<typeof createGuardedFetch>,
-  onError: (error: Error) => void,
-  policy: Parameters<typeof createGuardedFetch>[0],
-  logger: Logger,
-): Promise<ProjectDirectory> {
+  const checkAddress: SubmitContext['checkUrl'] = (url, path) => checkUrl(url, path, policy)
+  const outside = { sealer, fetch, storeOf, checkUrl: checkAddress }
   if (config.TERRANE_MODE === 'local') {
-    const { id, ref } = await registerLocal(
-      database,
-      {
-        ref: config.TERRANE_PROJECT_REF,
-        serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
-        servicesKey: config.TERRANE_SERVICES_KEY,
-      },
-      logger,
-    )
-    return localProject({ ref, id, database, store: storeOf(config.TERRANE_STORAGE), sealer })
+    const { TERRANE_PROJECT_REF, TERRANE_SERVICE_ROLE_KEY: serviceRoleKey, TERRANE_SERVICES_KEY: servicesKey } = config
+    const named = { ref: TERRANE_PROJECT_REF, serviceRoleKey, servicesKey }
+    const { id, ref } = await registerLocal(database, named, logger)
+    return { ...outside, projects: localProject({ ref, id, database, store: storeOf(config.TERRANE_STORAGE), sealer }) }
   }
   await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))
-  return sharedProjects({
+  const projects = sharedProjects({
     projects: new Projects(database, sealer),
     sealer,
     allowTargets: config.TERRANE_ALLOW_PROJECT_TARGET,
@@ -225,28 +163,110 @@ async function openProjects(
     resolveHost: (hostname_) => resolvePublicHost(hostname_, policy),
     onError,
   })
+  return { ...outside, projects }
 }
 
-function secretsKey(config: WorkerConfig): Buffer {
-  if (config.TERRANE_SECRETS_KEY) {
-    const key = parseSecretsKey(config.TERRANE_SECRETS_KEY)
-    if (key) return key
-  } else if (config.TERRANE_MODE === 'local') {
-    const secret = config.TERRANE_JWT_SECRET ?? config.TERRANE_SERVICE_ROLE_KEY
-    if (secret) return deriveSecretsKey(secret)
+/** What tasks and routes compute with: places, models, queries and a look at files. */
+async function openTools(config: WorkerConfig, fetch: GuardedFetch, opening: AsyncDisposableStack) {
+  const workdir = resolve(config.TERRANE_WORK_DIR)
+  const geocoder = new Geocoder({
+    url: config.TERRANE_GEOCODER_URL,
+    cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'geocoder'),
+  })
+  const models = await openModels(config, fetch, (close) => opening.defer(close))
+  const queries = new QueryEmbedder({ ...models, workdir })
+  opening.defer(() => queries.close())
+  return { geocoder, models, queries, inspector: new FileInspector({ engine: engineOf(config), fetch, workdir }) }
+}
+
+interface QueueNeeds extends Base, Outside {
+  readonly tasks: readonly Task[]
+  readonly onEnqueued: (task: string) => void
+}
+
+/** The queue, and what is kept of jobs, schedules and webhooks. */
+async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
+  const { logger, registry, database, fetch, sealer, tasks, onEnqueued } = needs
+  const boss = await startBoss(database, logger)
+  opening.defer(() => boss.stop({ graceful: false, close: false }))
+  for (const task of tasks) await ensureQueue(boss, task)
+  const webhooks = new WebhookStore(database)
+  const sender = new Webhooks({ boss, store: webhooks, fetch, sealer, logger, onAttempt: countAttempts(registry) })
+  await sender.open()
+  const observer = countJobs(
+    registry,
+    tasks.map(({ name }) => name),
+  )
+  const store = new JobStore(database, sender, observer)
+  const submitter = new Submitter({ boss, database, store, sealer, onEnqueued })
+  return { boss, store, submitter, schedules: new ScheduleStore(database), webhooks, sender, onEnqueued }
+}
+
+interface RunnerNeeds extends Base, Outside, Awaited<ReturnType<typeof openQueue>> {
+  readonly tasks: readonly Task[]
+}
+
+function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: Overrides): Runner {
+  return new Runner({
+    ...needs,
+    shards: needs,
+    scheduler: new Scheduler(needs),
+    ...(checkpointMs !== undefined && { checkpointMs }),
+    workdir: resolve(config.TERRANE_WORK_DIR),
+    concurrency: config.TERRANE_WORKER_CONCURRENCY,
+    projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
+    retentionDays: config.jobRetentionDays,
+    workerId: `${hostname()}:${config.PORT}`,
+  })
+}
+
+interface Work {
+  readonly runner: Runner
+  readonly sender: Webhooks
+  readonly logger: Logger
+}
+
+/** Starts to take jobs, unless this process only answers requests; returns what ends that. */
+async function startWork(
+  config: WorkerConfig,
+  { runner, sender, logger }: Work,
+  opening: AsyncDisposableStack,
+): Promise<Deps['drain']> {
+  if (config.TERRANE_WORKER_CONCURRENCY === 0) return () => Promise.resolve()
+  let drained: Promise<unknown> | null = null
+  const drain = async (budgetMs: number) => {
+    drained ??= Promise.all([runner.stop(budgetMs), sender.stop()])
+    await drained
   }
-  throw secretsKeyMissing()
+  await Promise.all([runner.start(), sender.start()])
+  // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
+  opening.defer(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
+  return drain
 }
 
-function observe(
-  registry: Registry,
-  { database, store, runner }: { readonly database: Database; readonly store: JobStore; readonly runner: Runner },
-  tasks: readonly Task[],
-  folders: Readonly<Record<string, string>>,
-): void {
+/** What one job may be, as `GET /capacity` tells. */
+function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
+  return {
+    maxH3Cells: config.maxH3Cells,
+    maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
+    maxGeotiffBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
+    maxAoiKm2: config.maxAreaKm2,
+    workers: config.TERRANE_WORKER_CONCURRENCY,
+  }
+}
+
+interface Observed {
+  readonly registry: Registry
+  readonly database: Database
+  readonly store: JobStore
+  readonly runner: Runner
+  readonly tasks: readonly Task[]
+}
+
+function observe(config: WorkerConfig, { registry, database, store, runner, tasks }: Observed): void {
   showQueues(registry, database, store, tasks.map(({ name }) => name)) // prettier-ignore
   showPool(registry, () => database.connections())
-  showDisks(registry, folders)
+  showDisks(registry, { work: resolve(config.TERRANE_WORK_DIR), cache: resolve(config.TERRANE_CACHE_DIR) })
   const here = new Gauge({
     name: 'terrane_jobs_running_here',
     help: 'Jobs that this process runs now.',

@@ -39,5 +39,5 @@ export type {
 } from './fetch/guarded-fetch.ts'
 export { downloadToFile } from './fetch/download.ts'
 export { parseForeignJson, readBytes, readJson } from './fetch/read-answer.ts'
-export { createSealer, deriveSecretsKey, parseSecretsKey } from './seal.ts'
+export { createSealer, parseSecretsKey, readSecretsKey } from './seal.ts'
 export type { Sealer } from './seal.ts'

@@ -33,13 +33,30 @@ export function createSealer(key: Buffer): Sealer {
   }
 }
 
+/** Settings that the key for sealing is made of. */
+interface SecretsKeySettings {
+  readonly TERRANE_MODE: string
+  readonly TERRANE_SECRETS_KEY?: string | undefined
+  readonly TERRANE_JWT_SECRET?: string | undefined
+  readonly TERRANE_SERVICE_ROLE_KEY?: string | undefined
+}
+
+/**
+ * The key for sealing that an app's settings name. In local mode without one it is derived from the JWT secret, or from the
+ * service key. Null when there is none, or it is malformed.
+ */
+export function readSecretsKey(settings: SecretsKeySettings): Buffer | null {
+  if (settings.TERRANE_SECRETS_KEY) return parseSecretsKey(settings.TERRANE_SECRETS_KEY)
+  const secret = settings.TERRANE_JWT_SECRET ?? settings.TERRANE_SERVICE_ROLE_KEY
+  return settings.TERRANE_MODE === 'local' && secret ? deriveSecretsKey(secret) : null
+}
+
 /** Reads a key: 64 hex digits, or base64 of 32 bytes. Null when it is neither. */
 export function parseSecretsKey(text: string): Buffer | null {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
   return key.length === 32 ? key : null
 }
 
-/** The sealing key of a local process that was given none: derived from another secret it has. */
-export function deriveSecretsKey(secret: string): Buffer {
+function deriveSecretsKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'terrane', 'sealing', 32))
 }

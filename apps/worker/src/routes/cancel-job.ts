@@ -1,11 +1,18 @@
 import { Job, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import type { AppDeps } from '../app.ts'
 import { toRecord } from '../queue/job-record.ts'
-import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
+import { JobParams, ProjectQuery, findJob, type JobLookup } from './read-jobs.ts'
+import type { Submitter } from '../queue/submit.ts'
+
+/** Where jobs are cancelled. */
+export interface CancelDeps extends JobLookup {
+  readonly submitter: Pick<Submitter, 'cancel'>
+  /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
+  readonly onCancel: () => void
+}
 
 /** `DELETE /jobs/{taskName}/{job_id}`: 200 when the job has ended by now, 202 while it is being stopped. */
-export function cancelRoute(app: Http, deps: AppDeps): void {
+export function cancelRoute(app: Http, deps: CancelDeps): void {
   app.delete(
     '/jobs/:taskName/:job_id',
     {

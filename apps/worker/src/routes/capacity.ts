@@ -1,11 +1,21 @@
 import { Capacity, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import type { AppDeps } from '../app.ts'
 import { principalOf } from './access.ts'
 import { ProjectQuery } from './read-jobs.ts'
+import type { Task } from '../jobs/task.ts'
+import type { JobStore } from '../queue/job-store.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** Limits and load of the worker. */
+export interface CapacityDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope'>
+  readonly store: Pick<JobStore, 'load'>
+  readonly tasks: readonly Task[]
+  readonly limits: Omit<Capacity, 'queued' | 'running'>
+}
 
 /** `GET /capacity`: what one job may be, and how busy the pool is. */
-export function capacityRoute(app: Http, deps: AppDeps): void {
+export function capacityRoute(app: Http, deps: CapacityDeps): void {
   app.get(
     '/capacity',
     {

@@ -1,11 +1,17 @@
 import { EmbedChip, EmbedText, EmbeddedQuery, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
-import type { AppDeps } from '../app.ts'
 import { queriesBusy } from '../embed/errors.ts'
-import { CHIP_BYTES, type Answered, type QueryProject } from '../embed/query-embedder.ts'
+import { CHIP_BYTES, type Answered, type QueryEmbedder, type QueryProject } from '../embed/query-embedder.ts'
 import { scopeKey } from '../queue/job-row.ts'
 import { principalOf } from './access.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** The project of a caller, and vectors of its queries. */
+export interface EmbedDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
+  readonly queries: Pick<QueryEmbedder, 'text' | 'chip'>
+}
 
 const RESPONSE = { 200: ref(EmbeddedQuery), '4xx': ref(Problem), '5xx': ref(Problem) }
 const COMMON = { tags: ['worker'], security: [{ apikey: [], bearer: [] }], response: RESPONSE }
@@ -15,7 +21,7 @@ const UPLOADS = 16
 type Ask = (project: QueryProject) => Promise<Answered>
 
 /** `POST /embed` and `POST /embed/chip`: words or a picture as a vector of a table's model, and the rows most like it. */
-export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
+export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
   const answer = async (request: FastifyRequest, projectRef: string | undefined, path: string, ask: Ask) => {
     const scope = await deps.projects.scope(principalOf(request), projectRef, path)
     await using project = await deps.projects.openForSubmit(scope, undefined)

@@ -1,13 +1,21 @@
 import { Place, PlaceQuery, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import type { AppDeps } from '../app.ts'
 import { principalOf } from './access.ts'
+import type { LookUp, Place as FoundPlace } from '../places/geocoder.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** Where places are looked up. */
+export interface PlaceDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope'>
+  /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
+  readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
+}
 
 /** Longest wait of a request for its turn at the geocoder. */
 const WAIT_MS = 10_000
 
 /** `GET /places?name=`: the outline of a place, as the geocoder of this worker knows it. */
-export function placeRoute(app: Http, deps: AppDeps): void {
+export function placeRoute(app: Http, deps: PlaceDeps): void {
   app.get(
     '/places',
     {

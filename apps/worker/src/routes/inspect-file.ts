@@ -1,11 +1,20 @@
 import { FileFacts, InspectFile, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import type { AppDeps } from '../app.ts'
 import { scopeKey } from '../queue/job-row.ts'
 import { principalOf } from './access.ts'
+import type { FileInspector } from '../inspect/file-inspector.ts'
+import type { SubmitContext } from '../jobs/task.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** The project of a caller, and facts of its files. */
+export interface InspectDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
+  readonly inspector: Pick<FileInspector, 'inspect'>
+  readonly checkUrl: SubmitContext['checkUrl']
+}
 
 /** `POST /inspect`: what ogr2ogrImport would find in a file. */
-export function inspectRoute(app: Http, deps: AppDeps): void {
+export function inspectRoute(app: Http, deps: InspectDeps): void {
   app.post(
     '/inspect',
     {

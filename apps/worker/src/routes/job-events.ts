@@ -1,10 +1,15 @@
 import { Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
-import type { AppDeps } from '../app.ts'
 import { toRecord } from '../queue/job-record.ts'
 import type { JobRow } from '../queue/job-row.ts'
-import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
+import { JobParams, ProjectQuery, findJob, type JobLookup } from './read-jobs.ts'
+import type { EventHub } from '../queue/event-hub.ts'
+
+/** Where changes of jobs are followed. */
+export interface EventDeps extends JobLookup {
+  readonly events: Pick<EventHub, 'watch'>
+}
 
 const PING_MS = 15_000
 
@@ -13,7 +18,7 @@ const PING_MS = 15_000
  * `progress`; each carries the record. The id is the record's revision: `Last-Event-ID` skips what was seen. The stream
  * ends when the job has ended.
  */
-export function eventRoute(app: Http, deps: AppDeps): void {
+export function eventRoute(app: Http, deps: EventDeps): void {
   const open = new Set<() => void>()
   app.get(
     '/jobs/:taskName/:job_id/events',

@@ -1,10 +1,15 @@
 import { JobLog, JobLogQuery, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import type { AppDeps } from '../app.ts'
-import { JobParams, findJob } from './read-jobs.ts'
+import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
+import type { JobStore } from '../queue/job-store.ts'
+
+/** Where logs of jobs are read. */
+export interface LogDeps extends JobLookup {
+  readonly store: JobLookup['store'] & Pick<JobStore, 'log'>
+}
 
 /** `GET /jobs/{taskName}/{job_id}/log`: what happened to a job, line by line. */
-export function logRoute(app: Http, deps: AppDeps): void {
+export function logRoute(app: Http, deps: LogDeps): void {
   app.get(
     '/jobs/:taskName/:job_id/log',
     {

@@ -2,11 +2,18 @@ import { Job, JobList, JobListQuery, Problem, TASK_NAMES, ref } from '@terrane/c
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { AppDeps } from '../app.ts'
 import { jobNotFound, noJobYet, unknownTask } from '../errors.ts'
 import { toRecord } from '../queue/job-record.ts'
 import type { JobRow, JobScope } from '../queue/job-row.ts'
 import { mountOf, principalOf } from './access.ts'
+import type { JobStore } from '../queue/job-store.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** Where jobs are looked up. */
+export interface JobLookup {
+  readonly projects: Pick<ProjectDirectory, 'scope'>
+  readonly store: Pick<JobStore, 'find' | 'latest' | 'list'>
+}
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -24,7 +31,7 @@ const shared = { tags: ['jobs'], security: [{ apikey: [], bearer: [] }] }
 const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
 /** `GET /jobs/{taskName}`, `…/latest` and `…/{job_id}`. */
-export function readRoutes(app: Http, deps: AppDeps): void {
+export function readRoutes(app: Http, deps: JobLookup): void {
   app.get(
     '/jobs/:taskName',
     {
@@ -102,7 +109,7 @@ export function readRoutes(app: Http, deps: AppDeps): void {
  * @throws UNKNOWN_TASK, JOB_NOT_FOUND (also for another project's job), and what the project directory throws
  */
 export async function findJob(
-  deps: AppDeps,
+  deps: JobLookup,
   request: FastifyRequest,
   params: { taskName: string; job_id: string },
   projectRef: string | undefined,
@@ -114,7 +121,7 @@ export async function findJob(
 }
 
 async function scopeOf(
-  deps: AppDeps,
+  deps: JobLookup,
   request: FastifyRequest,
   task: string,
   projectRef: string | undefined,

@@ -1,14 +1,19 @@
 import { Job, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import type { AppDeps } from '../app.ts'
 import { jobNotFailed, shardNotRetried, taskNotBuilt } from '../errors.ts'
 import { toRecord } from '../queue/job-record.ts'
 import { mountOf, principalOf } from './access.ts'
-import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
-import { RETRY_AFTER_SECONDS, checkAndSubmit } from './submit-job.ts'
+import { JobParams, ProjectQuery, findJob, type JobLookup } from './read-jobs.ts'
+import { RETRY_AFTER_SECONDS, checkAndSubmit, type SubmitDeps } from './submit-job.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** Where failed jobs are found and queued again. */
+export interface RetryDeps extends JobLookup, Pick<SubmitDeps, 'tasks' | 'submitter' | 'checkUrl'> {
+  readonly projects: Pick<ProjectDirectory, 'scope' | 'open'>
+}
 
 /** `POST /jobs/{taskName}/{job_id}/retry`: queues a failed job's request once more, as a job of its own. */
-export function retryRoute(app: Http, deps: AppDeps): void {
+export function retryRoute(app: Http, deps: RetryDeps): void {
   app.post(
     '/jobs/:taskName/:job_id/retry',
     {

@@ -10,19 +10,30 @@ import {
   type ProjectTarget,
 } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
-import type { Http } from '@terrane/service'
+import type { Http, Sealer } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { AppDeps } from '../app.ts'
 import { scheduleNotFound, schedulesFull, unknownTask } from '../errors.ts'
-import type { Task } from '../jobs/task.ts'
+import type { SubmitContext, Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
 import { checkSubmission } from '../queue/check-submission.ts'
 import { checkTimes, nextTick } from '../schedules/cron.ts'
-import { toSchedule, type ScheduleRow } from '../schedules/schedule-store.ts'
+import { toSchedule, type ScheduleRow, type ScheduleStore } from '../schedules/schedule-store.ts'
 import { fillTokens, restoreTokens } from '../schedules/tokens.ts'
 import { mountOf, principalOf } from './access.ts'
 import { ProjectQuery, UUID } from './read-jobs.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** Where schedules are checked and kept. */
+export interface ScheduleDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
+  readonly tasks: readonly Task[]
+  readonly schedules: ScheduleStore
+  readonly sealer: Sealer
+  readonly checkUrl: SubmitContext['checkUrl']
+  /** Minimum interval between two runs of a schedule. */
+  readonly leastScheduleSeconds: number
+}
 
 /** Schedules of one project at most. */
 const MOST_SCHEDULES = 100
@@ -39,7 +50,7 @@ declare module 'fastify' {
 }
 
 /** `POST /schedules/{taskName}`, and reading, changing and deleting schedules. */
-export function scheduleRoutes(app: Http, deps: AppDeps): void {
+export function scheduleRoutes(app: Http, deps: ScheduleDeps): void {
   app.decorateRequest('scheduleInput', null)
   for (const task of deps.tasks) createRoute(app, deps, task)
   app.post<{ Params: { taskName: string } }>('/schedules/:taskName', { schema: { hide: true } }, async (request) => {
@@ -126,7 +137,7 @@ export function scheduleRoutes(app: Http, deps: AppDeps): void {
 }
 
 /** One route per task, as for jobs: the input is checked as that of a job is. */
-function createRoute(app: Http, deps: AppDeps, task: Task): void {
+function createRoute(app: Http, deps: ScheduleDeps, task: Task): void {
   app.post(
     `/schedules/${task.name}`,
     {
@@ -186,14 +197,14 @@ function createRoute(app: Http, deps: AppDeps, task: Task): void {
 }
 
 /** When a schedule runs, and its first time: null while it is paused. Throws what {@link checkTimes} throws. */
-function readTimes(deps: AppDeps, given: string, timeZone: string, paused: boolean) {
+function readTimes(deps: ScheduleDeps, given: string, timeZone: string, paused: boolean) {
   const now = new Date()
   const cron = checkTimes(given, timeZone, now, deps.leastScheduleSeconds)
   return { cron, nextAt: paused ? null : nextTick(cron, timeZone, now) }
 }
 
 async function findSchedule(
-  deps: AppDeps,
+  deps: ScheduleDeps,
   request: FastifyRequest,
   id: string,
   query: { projectRef?: string },

@@ -1,14 +1,21 @@
 import { Job, Problem, TASK_NAMES, ref, type ProjectTarget } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
-import type { AppDeps } from '../app.ts'
 import { taskNotBuilt, unknownTask } from '../errors.ts'
 import { checkSubmission } from '../queue/check-submission.ts'
 import { toRecord } from '../queue/job-record.ts'
-import type { Task } from '../jobs/task.ts'
-import type { OpenProject } from '../projects/project-directory.ts'
-import type { Submission } from '../queue/submit.ts'
+import type { SubmitContext, Task } from '../jobs/task.ts'
+import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
+import type { Submission, Submitter } from '../queue/submit.ts'
 import { mountOf, principalOf } from './access.ts'
+
+/** Where jobs are checked and queued. */
+export interface SubmitDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
+  readonly tasks: readonly Task[]
+  readonly submitter: Pick<Submitter, 'replay' | 'submit'>
+  readonly checkUrl: SubmitContext['checkUrl']
+}
 
 const HEADERS = Type.Object({
   'idempotency-key': Type.Optional(
@@ -23,7 +30,7 @@ const HEADERS = Type.Object({
 /** How often a client should look, in seconds; the documented clients start with this. */
 export const RETRY_AFTER_SECONDS = '5'
 /** `POST /jobs/{taskName}`: one route per task, so that each has its own schema in the OpenAPI document. */
-export function submitRoutes(app: Http, deps: AppDeps): void {
+export function submitRoutes(app: Http, deps: SubmitDeps): void {
   const tasks = new Map<string, Task>(deps.tasks.map((task) => [task.name, task]))
   for (const name of TASK_NAMES) {
     const task = tasks.get(name)
@@ -35,7 +42,7 @@ export function submitRoutes(app: Http, deps: AppDeps): void {
   })
 }
 
-function submitRoute(app: Http, deps: AppDeps, task: Task): void {
+function submitRoute(app: Http, deps: SubmitDeps, task: Task): void {
   const schema = {
     operationId: task.name,
     summary: task.summary,
@@ -78,7 +85,7 @@ function submitRoute(app: Http, deps: AppDeps, task: Task): void {
 
 /** Refuses what can be refused now, and queues the rest. */
 export async function checkAndSubmit(
-  deps: AppDeps,
+  deps: Pick<SubmitDeps, 'submitter' | 'checkUrl'>,
   submission: Submission,
   project: Pick<OpenProject, 'database' | 'store'>,
 ) {

@@ -10,16 +10,25 @@ import {
   ref,
 } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
-import type { Http } from '@terrane/service'
+import type { Http, Sealer } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { AppDeps } from '../app.ts'
 import { webhookNotFound, webhooksFull } from '../errors.ts'
 import { redactUrl } from '../projects/redact.ts'
 import { makeSecret } from '../webhooks/sign.ts'
-import { toWebhook, type WebhookRow } from '../webhooks/webhook-store.ts'
+import { toWebhook, type WebhookRow, type WebhookStore } from '../webhooks/webhook-store.ts'
 import { mountOf, principalOf } from './access.ts'
 import { ProjectQuery, UUID } from './read-jobs.ts'
+import type { SubmitContext } from '../jobs/task.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+
+/** Where webhooks are checked and kept. */
+export interface WebhookDeps {
+  readonly projects: Pick<ProjectDirectory, 'scope'>
+  readonly webhooks: WebhookStore
+  readonly sealer: Sealer
+  readonly checkUrl: SubmitContext['checkUrl']
+}
 
 /** Webhooks of one project at most. */
 const MOST_WEBHOOKS = 20
@@ -29,7 +38,7 @@ const shared = { tags: ['webhooks'], security: [{ apikey: [], bearer: [] }] }
 const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
 /** `/webhooks`: who is told of the ends of a project's jobs, and what each was told. */
-export function webhookRoutes(app: Http, deps: AppDeps): void {
+export function webhookRoutes(app: Http, deps: WebhookDeps): void {
   createRoute(app, deps)
   app.get(
     '/webhooks',
@@ -124,7 +133,7 @@ export function webhookRoutes(app: Http, deps: AppDeps): void {
   )
 }
 
-function createRoute(app: Http, deps: AppDeps): void {
+function createRoute(app: Http, deps: WebhookDeps): void {
   app.post(
     '/webhooks',
     {
@@ -168,12 +177,12 @@ function createRoute(app: Http, deps: AppDeps): void {
   )
 }
 
-function scopeOf(deps: AppDeps, request: FastifyRequest) {
+function scopeOf(deps: WebhookDeps, request: FastifyRequest) {
   const { projectRef } = request.query as { projectRef?: string }
   return deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
 }
 
-async function findWebhook(deps: AppDeps, request: FastifyRequest, id: string): Promise<WebhookRow> {
+async function findWebhook(deps: WebhookDeps, request: FastifyRequest, id: string): Promise<WebhookRow> {
   const scope = await scopeOf(deps, request)
   const row = UUID.test(id) ? await deps.webhooks.find(scope, id) : null
   if (!row) throw webhookNotFound({ id })
