@@ -26,7 +26,7 @@ export interface GroundOptions {
   readonly search: SearchKind
   readonly costings: number
   readonly now: () => Date
-  /** When the data of the network was made; null where nobody knows. */
+  /** Date of the data of the network; null when unknown. */
   readonly builtAt: Date | null
 }
 
@@ -129,8 +129,8 @@ export class Ground {
   }
 
   /**
-   * Puts a location on the network. Nobody arrives where a route begins, or goes on from where it ends: there one
-   * direction is enough.
+   * Puts a location on the network. At the first and the last location of a route one direction is enough, since it only
+   * leaves or arrives there.
    *
    * @throws RouteProblem 171 when nothing is near
    */

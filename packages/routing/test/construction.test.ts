@@ -26,7 +26,7 @@ describe('streets under construction', async () => {
     expect(kept.route('AE', ignoring('auto')).path).toBe('ABC')
   })
 
-  it('are used by nobody else', () => {
+  it('are used by no other request', () => {
     expect(kept.route('AD').path).toBe('ABFGHD')
     expect(kept.route('AD', { costing: 'pedestrian' }).path).toBe('ABFGHD')
     expect(kept.route('AD', { costing_options: { auto: { ignore_access: true } } }).path).toBe('ABFGHD')

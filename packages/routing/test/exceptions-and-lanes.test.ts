@@ -64,7 +64,7 @@ describe('what a condition opens (wiki, Conditional restrictions)', () => {
     },
   )
 
-  it('leads at closed hours to the houses of those who are excepted', async () => {
+  it('leads at closed hours to the houses of excepted residents', async () => {
     const town = await square({ 'motor_vehicle:conditional': 'no @ (22:00-05:00); yes @ residents' })
     expect(town.route('DE', at('23:00')).path).toBe(LONG)
     expect(town.route('D1', at('23:00')).path).toBe('DA1')
@@ -97,7 +97,7 @@ describe('gates with sizes and hours (wiki, Conditional restrictions, Key:openin
   })
 })
 
-describe('a barrier of which no more is said (OSRM profiles, barrier_blacklist)', () => {
+describe('a barrier without further tags (OSRM profiles, barrier_blacklist)', () => {
   it.each([
     [{ barrier: 'yes' }, LONG, LONG, LONG],
     [{ barrier: 'yes', access: 'yes' }, SHORT, SHORT, SHORT],

@@ -255,7 +255,7 @@ describe('a motorway', async () => {
     })
   })
 
-  it('is entered by a ramp with its sign, of which a merge at its end is part', () => {
+  it('is entered by a ramp with its sign; the merge at its end is part of it', () => {
     const route = town.route('RD')
     expect(route.kinds).toEqual(['start', 'slightRight', 'sharpRight', 'rampLeft', 'destination'])
     expect(route.instructions[3]).toBe('Turn left to take the ramp toward Far City.')

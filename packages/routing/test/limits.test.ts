@@ -82,7 +82,7 @@ describe('a conditional exception', () => {
     [{ maxweight: '3.5', 'maxweight:conditional': 'none @ destination' }],
     [{ maxweight: '3.5', 'maxweight:conditional': 'none @ delivery; none @ destination' }],
     [{ 'maxweight:hgv': '3.5', 'maxweight:hgv:conditional': 'none @ customers' }],
-  ])('of %j leaves the limit to those who pass, and lets in those who have business there', async (tags) => {
+  ])('of %j binds through traffic, and lets local traffic in', async (tags) => {
     const town = await road(tags)
     expect(town.route('AF', truck()).path).toBe(AROUND)
     expect(town.route('A2', truck()).path).toBe('ABC2')
@@ -98,7 +98,7 @@ describe('a conditional exception', () => {
   ])('of %j is none without a time, for locals either', async (tags) => {
     const town = await road(tags)
     expect(town.route('AF', truck({ hazmat: true })).path).toBe(AROUND)
-    // Whoever must go there goes as far as there is no other way.
+    // A route to a place beyond goes as far as there is no other way.
     expect(town.route('A2', truck({ hazmat: true })).path).toBe('ABGHED2')
   })
 
@@ -109,7 +109,7 @@ describe('a conditional exception', () => {
     expect(town.route('A2', truck({ weight: 20 })).path).toBe('ABGHED2')
   })
 
-  it('of one direction lets nobody pass in it', async () => {
+  it('of one direction closes it to all vehicles above', async () => {
     const town = await road({ 'maxweight:forward': '3.5', 'maxweight:conditional': 'none @ destination' })
     expect(town.route('AF', truck()).path).toBe(AROUND)
     expect(town.route('FA', truck()).path).toBe('FEDCBA')

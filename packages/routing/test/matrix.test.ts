@@ -51,7 +51,7 @@ function routed(
   return { time: Math.round(trip.summary.time), distance: trip.summary.length }
 }
 
-/** Compares every cell of a matrix with the route between its places, and counts those that have one. */
+/** Compares every cell of a matrix with the route between its places, and counts the cells with a route. */
 function compareWithRoutes(sources: Place[], targets: Place[], more: Record<string, unknown>): number {
   const { sources_to_targets: rows } = ask({ sources, targets, ...more })
   let found = 0

@@ -6,7 +6,7 @@ import { type CostOptions, costOptions } from '../src/cost/options.ts'
 import { PROFILES } from '../src/cost/profiles/index.ts'
 import { drawTown } from './support/ascii-map.ts'
 
-// Every member that Valhalla's documentation of `/route` lists, with a value that asks for something. Whoever says one gets
+// Every member that Valhalla's documentation of `/route` lists, with a value that asks for something. Each gives
 // another answer, or a warning that names it: nothing is ignored in silence.
 
 type Json = Readonly<Record<string, unknown>>

@@ -33,7 +33,7 @@ it('a place beside the last metre of a street is on it, however lengths are roun
   }
 })
 
-it('who begins where a street for local traffic meets others leaves by it, and nobody crosses it', async () => {
+it('a route that begins where a street for local traffic meets others leaves by it, and no route crosses it', async () => {
   const town = await drawTown({
     map: 'Y---X---A---B\n    |       |\n    C-------D',
     meters: 60,

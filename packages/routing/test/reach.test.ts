@@ -4,7 +4,7 @@ import { drawTown } from './support/ascii-map.ts'
 
 const residential = { highway: 'residential' }
 
-/** A stub AB beside a street CDE; whoever leaves the stub may only go straight on, into a street closed to cars. */
+/** A stub AB beside a street CDE; a vehicle that leaves the stub may only go straight on, into a street closed to cars. */
 describe('a place beside a stub that turn restrictions close', async () => {
   const stub = (restriction: Readonly<Record<string, string>>) =>
     drawTown({
@@ -41,7 +41,7 @@ describe('a place beside a stub that turn restrictions close', async () => {
     expect(() => town.route('1E')).toThrow('No path could be found for input')
   })
 
-  it('is put on the stub where it binds somebody else', async () => {
+  it('is put on the stub where it binds other modes', async () => {
     const town = await stub({ restriction: 'only_straight_on', except: 'motorcar' })
     expect(town.route('1E').path).toBe('ABGHE')
   })
@@ -71,7 +71,7 @@ describe('a place beside a street that traffic passes one way', async () => {
   })
   const at = (place: string) => ({ ...town.at(place), minimum_reachability: 4 })
 
-  it('may be begun at where nobody arrives, and ended at where nobody goes on', () => {
+  it('may begin a route where none arrives, and end one where none goes on', () => {
     const { path, trip } = town.answer([at('1'), at('2')])
     expect(path).toBe('BC')
     expect(trip.summary.length).toBeCloseTo(0.24, 2)
@@ -79,7 +79,7 @@ describe('a place beside a street that traffic passes one way', async () => {
     expect(town.answer([at('G'), at('2')]).trip.summary.length).toBeCloseTo(0.42, 2)
   })
 
-  it('is left out where the route would not lead on, or nobody would come', () => {
+  it('is left out where the route would not lead on or arrive', () => {
     expect(town.answer([at('2'), at('G')]).trip.summary.length).toBeCloseTo(0.36, 2)
     expect(town.answer([at('G'), at('1')]).trip.summary.length).toBeCloseTo(0.24, 2)
   })

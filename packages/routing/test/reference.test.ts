@@ -35,7 +35,7 @@ describe.each(MODES)('by %s', (costing) => {
   it.each([
     ['', () => ({})],
     [', with a place to avoid', () => ({ exclude_locations: [placeAt(network, 0.5, 0.5)] })],
-  ])('the routes are those that ngraph.path finds%s', (_, more) => {
+  ])('the routes equal those of ngraph.path%s', (_, more) => {
     const random = seededRandom(MODES.indexOf(costing) + 1)
     const place = () => placeAt(network, random(), random())
     let routes = 0

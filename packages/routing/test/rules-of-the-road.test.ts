@@ -82,7 +82,7 @@ describe('one-way streets', async () => {
     expect(closed.route('AE', { costing: costing === 'auto' ? 'bicycle' : 'auto' }).path).toBe('ABE')
   })
 
-  it('are motorways without a word about it, but not where a tag says that they are none', async () => {
+  it('are motorways without a oneway tag, but not where a tag says otherwise', async () => {
     const motorway = { highway: 'motorway', name: 'North Street' }
     const untagged = await square({ ways: { AB: motorway } })
     expect(untagged.route('AE').path).toBe('ABE')
@@ -220,7 +220,7 @@ describe('turn restrictions', async () => {
     expect(only.route('AC').path).toBe('ABC')
   })
 
-  it('over a way bind only those who come the whole way', async () => {
+  it('over a way bind only routes that come the whole way', async () => {
     const over = await drawTown({
       map: `
         A---B---C
@@ -281,7 +281,7 @@ describe('barriers', async () => {
 })
 
 describe('access', async () => {
-  it('private ways are for those who begin or end there', async () => {
+  it('private ways are for routes that begin or end there', async () => {
     const town = await square({ ways: { AB: { ...street('Private Street'), access: 'private' } } })
     expect(town.route('DE').path).toBe('DCBE')
     expect(town.route('CA').path).toBe('CDA')

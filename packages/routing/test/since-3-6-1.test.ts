@@ -62,7 +62,7 @@ it.each(['auto', 'truck', 'motorcycle', 'motor_scooter', 'bus', 'taxi'])(
   },
 )
 
-it('walkers use platforms, and nobody else (#5913)', async () => {
+it('walkers use platforms, and no other mode (#5913)', async () => {
   const town = await square({ highway: 'platform' })
   const ways = ['pedestrian', 'auto', 'bicycle'].map((costing) => town.route('DE', { costing }).path)
   expect(ways).toEqual([SHORT, LONG, LONG])

@@ -54,7 +54,7 @@ describe('what access keys close by size alone (wiki, Conditional restrictions; 
     expect(way(others, 'truck')).toBe(SHORT)
   })
 
-  it('is no bar to those who have business there where a case says so', async () => {
+  it('is no bar to local traffic where a case says so', async () => {
     const town = await square({ 'hgv:conditional': 'no @ (weight>7.5); yes @ destination' })
     expect(way(town, 'truck')).toBe(LONG)
     expect(town.route('E1', { costing: 'truck' }).path).toBe('EB1')

@@ -51,7 +51,7 @@ describe('a lower limit for certain hours', async () => {
       },
     })
     const seconds = (more: object) => straight.route('AD', { ...more }).trip.summary.time
-    // 1,000 m at 60 km/h, of which 600 m at 20.
+    // 1,000 m at 60 km/h, 600 m of them at 20.
     expect(seconds(at('12:00'))).toBeCloseTo(60, -1)
     expect(seconds(at('23:00')) - seconds(at('12:00'))).toBeCloseTo(72, 0)
     expect(seconds(at('23:00', 2)) - seconds(at('12:00'))).toBeCloseTo(72, 0)

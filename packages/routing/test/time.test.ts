@@ -49,7 +49,7 @@ describe('a street that is closed at certain hours', async () => {
     expect(town.route('DE', at('09:00')).path).toBe(SHORT)
   })
 
-  it('is told of in the summary of whoever may be kept out by it', () => {
+  it('is in the summary of modes that it may keep out', () => {
     expect(town.route('DE', at('12:00')).trip.summary.has_time_restrictions).toBe(true)
     expect(town.route('DE').trip.summary.has_time_restrictions).toBe(true)
     expect(town.route('DE', { costing: 'bicycle' }).trip.summary.has_time_restrictions).toBe(false)
@@ -109,7 +109,7 @@ describe('a street that is open at certain hours', () => {
     expect(town.route('DE').path).toBe(SHORT)
   })
 
-  it('opens to nobody against a one-way street', async () => {
+  it('opens no way against a one-way street', async () => {
     const town = await square({ oneway: '-1', motor_vehicle: 'no', 'motor_vehicle:conditional': 'yes @ (19:00-07:00)' })
     expect(town.route('DE', at('23:00')).path).toBe(LONG)
     expect(town.route('ED', at('23:00')).path).toBe('EBAD')

@@ -4,7 +4,7 @@ import type { Mode } from '../src/index.ts'
 import { TIPS } from './scenarios/crossings.ts'
 import { type AsciiTown, drawTown } from './support/ascii-map.ts'
 
-/** A crossing X with arms in all directions, of which each town has the one it comes from and two more. */
+/** A crossing X with arms in all directions; each town has the one it comes from and two more. */
 const MAP = `
  A  B  C
 

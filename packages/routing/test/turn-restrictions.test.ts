@@ -74,13 +74,13 @@ describe('a restriction with several members (wiki, Relation:restriction, no_ent
       restrictions: [restriction],
     })
 
-  it('of no_entry keeps out those who come from each of the ways', async () => {
+  it('of no_entry keeps out routes from each of the ways', async () => {
     const town = await cross({ from: ['NX', 'WX', 'XO'], via: 'X', to: 'XS', tags: { restriction: 'no_entry' } })
     for (const ends of ['NS', 'WS', 'OS']) expect(town.route(ends).path, ends).not.toContain('XS')
     expect(town.route('SN').path).toBe('SXN')
   })
 
-  it('of no_exit keeps from each of the ways those who come from one', async () => {
+  it('of no_exit keeps routes from one way out of each of the ways', async () => {
     const town = await cross({ from: 'NX', via: 'X', to: ['XO', 'WX', 'XS'], tags: { restriction: 'no_exit' } })
     for (const ends of ['NS', 'NW', 'NO']) expect(town.route(ends).path, ends).not.toContain('NX')
     expect(town.route('WO').path).toBe('WXO')

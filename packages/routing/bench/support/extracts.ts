@@ -15,8 +15,8 @@ export interface Extract {
 }
 
 /**
- * The extracts that arguments name: paths of files, or names that begin one of the shared test extracts. Those that are
- * not there are named and left out.
+ * The extracts that arguments name: paths of files, or names that begin one of the shared test extracts. Missing
+ * ones are named and left out.
  */
 export function findExtracts(names: readonly string[]): Extract[] {
   const found: Extract[] = []

@@ -249,7 +249,7 @@ function signsAlong({ links, nodes }: EdgeInputs, link: number): LinkSigns {
   return { signal, stop }
 }
 
-/** Whether a sign concerns a direction. Without a word about it, on one-way streets it does, elsewhere as `otherwise`. */
+/** Whether a sign concerns a direction. Without a direction it does on one-way streets; elsewhere `otherwise` decides. */
 function applies(sign: Sign | null, forward: boolean, oneway: boolean, otherwise: boolean): boolean {
   if (sign === null) return false
   if (!sign.forward && !sign.backward) return oneway || otherwise

@@ -47,7 +47,7 @@ export class NodeIndex {
     return this.#facts.values[this.#factOf[node]!]!
   }
 
-  /** Second pass over the files: coordinates of all nodes and the tags of those that have some. */
+  /** Second pass over the files: coordinates and tags of all nodes. */
   async load(readers: readonly OsmReader[], signal?: AbortSignal): Promise<void> {
     for (const reader of readers) {
       // Nodes mostly come in the order of their ids: the next one is not far.
@@ -71,7 +71,7 @@ export class NodeIndex {
     }
   }
 
-  /** Takes where nodes are, of those that are not known, from what files keep on their ways. */
+  /** Takes coordinates of nodes that are still unknown from the ways of files with locations on ways. */
   locate(refs: Float64Array, { lon, lat }: NonNullable<WayColumns['located']>): void {
     for (const [i, ref] of refs.entries()) {
       const node = this.find(ref)

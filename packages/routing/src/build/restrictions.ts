@@ -235,7 +235,7 @@ function viaPaths(inputs: RestrictionInputs, from: number, viaWays: readonly num
   return paths
 }
 
-/** An edge and those that continue it on the same way, to the end of the way. */
+/** An edge and its continuations on the same way, to the end of the way. */
 function alongWay(inputs: RestrictionInputs, first: number): number[] {
   const { edges } = inputs
   const path = [first]

@@ -67,7 +67,7 @@ export const FlagField = {
   timed: field(4, 1),
   /** A driveway or the like, which is no way through. */
   yard: field(5, 1),
-  /** Modes of which only those with business there may use the edge. */
+  /** Modes with local access only. */
   local: field(6, 10),
 } as const
 

@@ -3,7 +3,7 @@ import type { SectionArray, SectionFile } from './sections.ts'
 
 /**
  * A street network for routing, as flat arrays over one buffer. Nodes are where edges meet. Edges are directed, numbered
- * by the node they leave; every edge has an opposite with the same geometry, even where nobody may travel it.
+ * by the node they leave; every edge has an opposite with the same geometry, even where it is closed to all modes.
  */
 export interface Graph {
   readonly nodeCount: number
@@ -82,7 +82,7 @@ export interface Graph {
   readonly timedModes: Uint16Array
   readonly timedEffect: Uint8Array
   readonly timedText: Uint32Array
-  /** Turn restrictions for certain times, over two edges or more, as those that always hold. */
+  /** Turn restrictions for certain times, over two edges or more, in the layout of permanent ones. */
   readonly firstTimedRule: Uint32Array
   readonly timedRuleEdge: Uint32Array
   readonly timedRuleModes: Uint16Array

@@ -135,7 +135,7 @@ export class CrossingView {
     return this.#straightest((crossing) => this.isOpen(crossing))
   }
 
-  /** Angle of the straightest edge, whoever may take it. */
+  /** Angle of the straightest edge, whether or not the mode may take it. */
   straightest(): number {
     return this.#straightest(() => true).degrees
   }

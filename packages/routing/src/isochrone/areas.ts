@@ -52,7 +52,7 @@ export class Areas {
     this.#middle = { lon: Math.round(middle.lon), lat: Math.round(middle.lat) }
   }
 
-  /** The polygons of rings; those that were added before lie within them. */
+  /** The polygons of rings; rings added before lie within them. */
   add(rings: readonly Ring[]): Polygon[] {
     const kept = this.#worthShowing(rings)
     const path = new Path()

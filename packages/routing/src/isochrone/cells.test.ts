@@ -18,7 +18,7 @@ it('needs the places on both sides of where contours meet, however far apart, an
   for (const x of columns) for (const y of rows) cells.mark(cell(x, y), x < 700 ? 1 : 0)
   cells.close()
   const needed = columns.filter((x) => cells.isNeeded(cell(x, 2000)))
-  // At the rim nobody comes: the first column lies beside it.
+  // The rim is unreachable: the first column lies beside it.
   expect(needed).toEqual([0, 400, 1000])
 })
 

@@ -24,7 +24,7 @@ export interface Box {
 /**
  * Where contours may run: a grid whose cells know within which contours their places are. An empty cell belongs to a cell
  * with places that is nearest; contours run where cells of different contours meet. A place elsewhere shapes no line: all
- * those that are nearest to it, with and without it, lie within the same contours. Around everything nobody comes.
+ * its nearest places, with and without it, lie within the same contours. Everything outside counts as unreachable.
  */
 export class Cells {
   /** Metres of the side of a cell. */

@@ -18,7 +18,7 @@ const FIRST_ROOM = 2 ** 15
 /** Streets that are looked at in one step. */
 const STEP = 4096
 
-/** Places on streets and how far each is; infinite where nobody comes. Coordinates are millionths of degrees. */
+/** Places on streets and how far each is; infinite where unreachable. Coordinates are millionths of degrees. */
 export class Samples {
   lon = new Float64Array(FIRST_ROOM)
   lat = new Float64Array(FIRST_ROOM)
@@ -123,7 +123,7 @@ class Sampler {
     }
   }
 
-  /** Lays out the cells, and gives the streets around that the sweep did not come to but somebody may travel: they keep contours from running over them. */
+  /** Lays out the cells, and returns open streets around that the sweep did not reach: they keep contours from running over them. */
   others(near: Uint32Array): Uint32Array {
     this.#cells = new Cells(this.#box)
     const { closures, prepared } = this.#reached
@@ -131,7 +131,7 @@ class Sampler {
     const { nodeConnected, edgeHead } = this.#graph
     const edges = shapeEdges(this.#graph)
     const isConnected = (edge: number): boolean => (nodeConnected[edgeHead[edge]!]! & costing.access) !== 0
-    // Nobody comes to islands at any time, so they say nothing of how far places are.
+    // Islands are unreachable at any time, so they say nothing about distances.
     const onMainland = near.some((shape) => isConnected(edges[2 * shape]!))
     // Excluded edges are not sampled.
     const isOpen = (edge: number): boolean =>

@@ -25,10 +25,10 @@ export function giveBackStreets(graph: Graph, streets: Streets): void {
 
 /**
  * The streets that a sweep came to and others, by their geometry, and how far places on them are: 36 bytes for each of the
- * graph, and 4 for each crossing; memory of those that nothing is asked of stays untouched.
+ * graph, and 4 for each crossing; memory of unused ones stays untouched.
  */
 export class Streets {
-  /** How far the place is that was last asked for with `at`; infinite where nobody comes. */
+  /** How far the place is that was last asked for with `at`; infinite where unreachable. */
   seconds = 0
   meters = 0
   /** The sample of each node plus one; zero where there is none. */

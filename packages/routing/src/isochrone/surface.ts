@@ -21,8 +21,8 @@ export interface Ring {
 }
 
 /**
- * A surface over samples: linear on the triangles of Delaunay, within a frame that nobody reaches. Lines of one height on
- * it are rings that do not cross, and those of a lower height lie within those of a higher one.
+ * A surface over samples: linear on the triangles of Delaunay, within an unreachable frame. Lines of one height on it are
+ * rings that do not cross, and lines of a lower height lie within lines of a higher one.
  */
 export class Surface {
   readonly middle: { readonly lon: number; readonly lat: number }

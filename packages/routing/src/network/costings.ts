@@ -56,8 +56,8 @@ export class CostingStore {
   }
 
   /**
-   * Resolves when the hierarchy of a costing is ready; to false when it will not be. The process lives as long as
-   * somebody waits.
+   * Resolves when the hierarchy of a costing is ready; to false when it will not be. The process stays alive as
+   * long as a caller waits.
    *
    * @throws what ended the thread
    */
@@ -126,7 +126,7 @@ export class CostingStore {
     const waiters = this.#waiting.get(key) ?? []
     this.#waiting.delete(key)
     for (const { resolve } of waiters) resolve(ready)
-    // Whoever closes the store waits for the thread, whatever it still sends.
+    // Closing the store waits for the thread, whatever it still sends.
     if (!this.#closed && ![...this.#waiting.values()].some((others) => others.length > 0)) this.#thread?.unref()
   }
 }

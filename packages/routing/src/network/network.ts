@@ -40,7 +40,7 @@ export interface Customized {
   readonly leastWeight: number
 }
 
-/** Facts about a network for those who run it. */
+/** Facts about a network for operators. */
 export interface NetworkFacts {
   readonly nodes: number
   readonly edges: number

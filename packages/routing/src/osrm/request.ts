@@ -23,7 +23,7 @@ interface Path {
 
 type Query = Readonly<Record<string, unknown>>
 
-/** OSRM's names of profiles, and those that are usual beside them. */
+/** OSRM's names of profiles, and their common synonyms. */
 const PROFILES: Readonly<Record<string, string>> = {
   driving: 'auto',
   'driving-traffic': 'auto',

@@ -81,7 +81,7 @@ export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[
   }
 }
 
-/** Stops of which those in the middle are where they can be reached; null where one cannot be. */
+/** Stops whose middle ones are reachable; null when one is not. */
 function withoutIslands(stops: readonly TripStop[]): TripStop[] | null {
   const ashore = stops.map((stop, i) => (i === 0 || i === stops.length - 1 ? stop : kept(stop, stop.isReachable)))
   return ashore.some(({ snapped }) => snapped.candidates.length === 0) ? null : ashore

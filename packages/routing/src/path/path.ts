@@ -75,7 +75,7 @@ export interface EndStates {
   readonly destinations: ReadonlyMap<number, Stop>
 }
 
-/** The states of ends, for whoever searches on their own; closed edges keep those before the obstacle. */
+/** The states of ends, for searches outside of this module; closed edges keep the states before the obstacle. */
 export function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN }: Ends): EndStates {
   const leaving = origins.filter(({ edge, along }) => !((closures.get(edge) ?? -1) >= along))
   const arriving = destinations.filter(({ edge, along }) => !((closures.get(edge) ?? 2) <= along))
@@ -172,8 +172,8 @@ function originStates(
 }
 
 /**
- * Who begins on a street for local traffic may leave it, but pays in searches as if it were crossed. So that this is no reason to begin
- * on another street that is no nearer, whoever does pays the same.
+ * Adds the local-access penalty to every origin candidate, so that it does not decide between them: a route may leave a street for
+ * local traffic, but searches charge it as if the street were crossed.
  */
 function amendsFor({ costing }: StateWeights, origins: readonly Candidate[]): (origin: Candidate) => number {
   const nearest = origins.reduce(
@@ -196,7 +196,7 @@ function destinationStates(weights: StateWeights, destinations: readonly Candida
   return stops
 }
 
-/** Offers the states before an edge that is closed but to those who stay on it. */
+/** Offers the states before an edge that is open to local access only. */
 function offerEntries(weights: StateWeights, candidate: Candidate, part: number, stops: Map<number, Stop>): void {
   if (weights.endEdge(candidate.edge) >= UNREACHABLE) return
   const { graph, network } = weights

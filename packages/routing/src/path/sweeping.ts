@@ -44,7 +44,7 @@ function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, make: ()
 /** What a sweep heeds besides its costing. */
 export interface SweepTerms {
   readonly closures: Closures
-  /** Where it begins: nobody is kept from leaving, or from coming to, a closed edge of these. */
+  /** Where it begins: closed edges among these may be left and reached. */
   readonly candidates: readonly Candidate[]
   readonly clock: { readonly clock: Clock; readonly startMs: number } | null
   readonly leadsOn: SweepRules['leadsOn']

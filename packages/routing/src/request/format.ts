@@ -76,7 +76,7 @@ export function readRecostings(value: unknown): RequestedRecosting[] {
   })
 }
 
-/** All values of points and stretches that are known, or those that are named. */
+/** The named values of points and stretches; all known ones without names. */
 function readAnnotations(value: unknown): readonly Annotation[] {
   if (value === true || value === 'true') return ANNOTATIONS
   const named = textOf(value)?.split(',') ?? []

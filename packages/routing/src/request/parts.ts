@@ -147,7 +147,7 @@ export function readOptions(
   { limits, warnings }: { limits: Limits; warnings: Warning[] },
 ): CostOptions {
   const options = costOptions(mode, given)
-  // Whoever asks in the form of OSRM knows nothing of a server that may not.
+  // Clients of OSRM do not know that a server may refuse it.
   const isOfOsrm = Array.isArray(request.unheeded)
   if (!isOfOsrm && HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
   if (PROFILES[mode].family === 'motor' && flagOf(given.disable_hierarchy_pruning) === true) {
@@ -202,8 +202,8 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
 }
 
 /**
- * Valhalla 3.6 warns that it ignores these in its default configuration, and heeds them all the same. So do we: whoever
- * asks for a route without motorways wants one.
+ * Valhalla 3.6 warns that it ignores these in its default configuration, and heeds them all the same. So do we: a request
+ * for a route without motorways means it.
  */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
 

@@ -25,7 +25,7 @@ function problem(body: unknown): [number, string] | null {
   }
 }
 
-// Codes and messages are those that Valhalla 3.6.1 was seen to answer.
+// Codes and messages are answers of Valhalla 3.6.1.
 it.each<[string, unknown, number, string]>([
   ['text that is no JSON', '{"locations":', 100, 'Failed to parse json request'],
   ['an array', '[]', 100, 'Failed to parse json request'],

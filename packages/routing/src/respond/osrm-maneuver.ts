@@ -68,7 +68,7 @@ export function osrmType(
   return modifier === 'uturn' || maneuver.toStayOn ? 'continue' : 'turn'
 }
 
-/** Whether a street ends at a node in a crossbar, of which both arms turn off. */
+/** Whether a street ends at a node in a crossbar whose arms both turn off. */
 function endsRoad(leg: GuidedLeg, node: number): boolean {
   const [other, ...more] = leg.crossings(node)
   const before = leg.steps[node - 1]!

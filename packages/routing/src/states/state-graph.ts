@@ -8,7 +8,7 @@ import type { ArcGraph } from '../search/search.ts'
 import { Uint16List, Uint32List } from '../graph/lists.ts'
 import { type Sequence, SequenceAutomaton, type Step } from './sequences.ts'
 
-/** Modes of each family, as bits; `any` are those who may go anywhere. */
+/** Modes of each family, as bits; `any` are modes that may go anywhere. */
 export const FAMILY_ACCESS: Readonly<Record<Family | 'any', number>> = {
   motor: MOTOR_ACCESS,
   bicycle: Access.bicycle,

@@ -19,7 +19,7 @@ export class StateWeights {
   readonly graph: StateGraph
   readonly costing: Costing
   readonly network: Graph
-  /** Weights plus one; zero where they are not computed yet. Pages that nobody asks for cost no memory. */
+  /** Weights plus one; zero where they are not computed yet. Unused pages cost no memory. */
   readonly #edges: Uint32Array
   readonly #arcs: Uint32Array
   /** Seconds; zero where they are not computed yet. */

@@ -54,7 +54,7 @@ export const ACCESS_SCENARIOS: readonly Scenario[] = [
     asks: by(['motorcycle', 'motor_scooter', 'auto'], 'AD'),
   },
   {
-    behaviour: 'a private street is for those who begin or end there',
+    behaviour: 'a private street is for routes that begin or end there',
     map: BYPASS,
     meters: 40,
     ways: { ...around, BC: { ...residential, access: 'private' } },

@@ -56,7 +56,7 @@ export const TURN_SCENARIOS: readonly Scenario[] = [
   restricted('a restriction for lorries', { 'restriction:hgv': 'no_right_turn' }, by(['auto', 'truck'], 'AD')),
   restricted('no straight on', { restriction: 'no_straight_on' }, by(MOTOR, 'AC'), 'CX'),
   {
-    behaviour: 'a restriction over a way binds those who come all the way',
+    behaviour: 'a restriction over a way binds routes that come all the way',
     map: `
 A---B---C
     |

@@ -51,7 +51,7 @@ export function compareWithDijkstra(
   return comparison
 }
 
-/** The vertices that an arc leaves, and those that one enters, of the arcs that may be passed. */
+/** The vertices that open arcs leave, and the vertices that they enter. */
 function passable(
   { vertexCount, firstOut, head }: StateGraph,
   weights: ArcWeights,

@@ -51,7 +51,7 @@ const COUNTRIES: Readonly<Record<string, Rules>> = {
 const FOOT_CLASSES = new Set(['footway', 'pedestrian', 'path'])
 
 /**
- * Access of a way as its country has it. Modes of which a tag of the way says whether they may go there are left alone.
+ * Default access of a way in its country. Modes with an access tag on the way are left alone.
  *
  * @param highway the class of the way; null when tags decide for everybody
  */

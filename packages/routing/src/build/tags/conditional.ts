@@ -27,7 +27,7 @@ export function conditionalCases(text: string | undefined): ConditionalCase[] {
   })
 }
 
-/** Conditions that are met by whoever has business on the way. */
+/** Conditions that mean local traffic only. */
 const LOCAL = new Set(['destination', 'delivery', 'customers', 'residents', 'loading', 'unloading', 'access'])
 
 /** Whether a case counts for local traffic, whenever it comes and whatever it drives. */

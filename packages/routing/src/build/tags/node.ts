@@ -29,7 +29,7 @@ export interface NodeFacts {
   readonly access: number
   /** Some access tag says who may pass. */
   readonly taggedAccess: boolean
-  /** Modes of which only those with business there may pass. */
+  /** Modes that may pass for local access only. */
   readonly privateModes: number
   readonly cashOnlyToll: boolean
   /** The sizes that fit through. */
@@ -105,7 +105,7 @@ const BOLLARDS = new Set([
 ])
 /** Only walkers fit through. */
 const TURNSTILES = new Set(['turnstile', 'full-height_turnstile', 'stile', 'horse_stile'])
-/** What stops everybody, as a barrier of which no more is said does. Source: OSRM's profiles. */
+/** Barriers that stop every mode, like `barrier` without further tags. Source: OSRM's profiles. */
 const WALLS = new Set(['yes', 'fence', 'barrier_board', 'wall', 'jersey_barrier', 'debris'])
 
 function barrierKind(tags: Tags): Barrier | null {
@@ -180,7 +180,7 @@ const MODE_KEYS: readonly (readonly [number, readonly (readonly [string, ValueTa
   [Access.motorcycle, [['motorcycle', MOTOR_VEHICLE]]],
 ]
 
-/** Modes of which a tag says whether they may pass. */
+/** Access by mode, for modes with an access tag. */
 function taggedAccess(tags: Tags): Map<number, boolean> {
   const decided = new Map<number, boolean>()
   for (const [mode, keys] of MODE_KEYS) {
@@ -202,7 +202,7 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
   if (car === false) follow(decided, false, Access.taxi)
   if (decided.get(Access.foot) === true) follow(decided, true, Access.wheelchair)
   if (tags.get('access') === 'emergency' || tags.get('emergency') === 'yes') decided.set(Access.emergency, true)
-  // A crossing for bicycles is no barrier to those who ride along the street.
+  // A crossing for bicycles is no barrier to riders along the street.
   if (decided.get(Access.bicycle) === false && tags.get('highway') === 'crossing') decided.set(Access.bicycle, true)
   return decided
 }

@@ -43,7 +43,7 @@ export function unreadTags(tags: Tags): UnreadTag[] {
     if (subject === null || subject.modes === 0) return []
     return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
   })
-  // Of a way that may be when one goes there, or when somebody is there: only access keys say the one for sure.
+  // `hours` of a way may be hours of access or of staff: only access keys are unambiguous.
   return hours === undefined || hours === '24/7'
     ? conditional
     : [...conditional, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
@@ -100,7 +100,7 @@ function subjectOf(tags: Tags, key: string, suffix: string): Subject | null {
   return limitSubject(key) ?? (other === undefined ? null : { modes: other[1], isRead: never })
 }
 
-/** Keys, with everything after a colon, of which no condition is read but those above. */
+/** Keys, with everything after a colon, whose conditions are not read except the ones above. */
 const OTHER_SUBJECTS = [
   ['oneway', MOTOR_ACCESS | Access.bicycle],
   ['maxspeed', MOTOR_ACCESS],

@@ -50,7 +50,7 @@ export const CYCLEWAY = values(
   'yes designated use_sidepath permissive destination dismount lane track shared shared_lane sidepath share_busway allowed private cyclestreet crossing',
 )
 export const HAZMAT = values('designated yes', 'no destination delivery')
-/** Values that open a way to those who have business on it only. */
+/** Values that open a way for local access only. */
 export const DESTINATION_ONLY = values('private destination customers delivery permit residents')
 
 /** What a value means; of a list (`yes;designated`) the first part that opens decides, else the last that closes. */

@@ -111,7 +111,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   return { modes, tagged }
 }
 
-/** Modes that carry many or few people, and those that do not go where vehicles with many go. */
+/** Modes by the people that they carry, and modes that high-occupancy lanes exclude. */
 export const FEW_PEOPLE = car | taxi
 const NOT_WITH_MANY = truck | foot | bicycle
 
@@ -141,8 +141,7 @@ function decisionOf(
 const FACILITIES = new Set(['cycleway', 'lanes:psv:forward'])
 
 /**
- * Modes of which only those with business on a way may use it in a direction: what the most specific key of each mode
- * says. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy.
+ * Modes that may use a way in a direction for local access only, by the most specific key of each mode. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy.
  */
 export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
   let local = 0

@@ -11,7 +11,7 @@ export interface WayLimit {
   readonly type: number
   readonly value: number
   readonly direction: number
-  /** Whoever has business on the way need not keep it. */
+  /** The limit does not bind local access. */
   readonly exceptDestination: boolean
   /** Modes it is for. */
   readonly modes: number
@@ -84,9 +84,8 @@ export function wayLimits(tags: Tags): WayLimit[] {
 }
 
 /**
- * The people that a vehicle must carry where all lanes are for those that carry several. Two or three are told; where
- * the number is missing, only vehicles that carry three or more are known to be enough. Source: OpenStreetMap wiki,
- * Key:hov.
+ * Minimum occupants of a vehicle where all lanes are high-occupancy lanes: two or three. Three where the number
+ * is missing. Source: OpenStreetMap wiki, Key:hov.
  */
 function occupancyLimits(tags: Tags): WayLimit[] {
   const modes = FEW_PEOPLE & addressed(tags, 'motor_vehicle')

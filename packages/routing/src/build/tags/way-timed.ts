@@ -72,7 +72,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const opening = local ? TimedEffect.local : TimedEffect.open
           const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
           if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
-          // Whoever says when a way is open, and nothing else of it, means that it is closed otherwise.
+          // A way with opening hours and no other access tag is closed otherwise.
           return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
         })
       })
@@ -104,7 +104,7 @@ export function nodeHours(tags: Tags): NodeHours[] {
   return [...conditional, { modes: ALL_ACCESS, conditions: `${OUTSIDE}${hours}` }]
 }
 
-/** Whether a case says when a gate is open of which nothing else is said. */
+/** Whether a case gives the opening hours of a gate without any other access tag. */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
   return ACCESS.get(one.value) === true && !tags.has(key) && !one.conditions.includes(' AND ')
 }
@@ -165,7 +165,7 @@ export const TIMED_LIMITS = [
   ['maxaxleload', 'axleload', tonnes],
 ] as const
 
-/** A limit for certain hours closes the way to whoever exceeds it. */
+/** A limit for certain hours closes the way to vehicles above it. */
 function limitRules(tags: Tags): TimedRule[] {
   return TIMED_LIMITS.flatMap(([key, size, parse]) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>

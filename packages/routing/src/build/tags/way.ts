@@ -66,7 +66,7 @@ export interface WayFlags {
   readonly useSidepath: boolean
   readonly sidewalkLeft: boolean
   readonly sidewalkRight: boolean
-  /** Modes of which only those with business there may use it, along and against its nodes. */
+  /** Modes with local access only, along and against its nodes. */
   readonly localForward: number
   readonly localBackward: number
   /** Leads to a house or a parking space, or past a counter: no way through for any mode. */
@@ -89,9 +89,9 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
   if (highway === 'proposed' || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
   if (access === null) {
-    // Nobody may go there, but for certain hours.
-    if (wayTimed(tags, NOBODY).every(({ effect }) => effect !== TimedEffect.open)) return null
-    access = NOBODY
+    // Closed except at certain hours.
+    if (wayTimed(tags, NO_ACCESS).every(({ effect }) => effect !== TimedEffect.open)) return null
+    access = NO_ACCESS
   }
   const ferry = tags.get('route') === 'ferry'
   const shuttle = tags.get('route') === 'shuttle_train'
@@ -138,7 +138,7 @@ function planned(tags: Tags): WayFacts | null {
   return facts && { ...facts, use: Use.construction }
 }
 
-const NOBODY: WayAccess = {
+const NO_ACCESS: WayAccess = {
   forward: 0,
   backward: 0,
   tagged: 0,

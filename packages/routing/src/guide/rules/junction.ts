@@ -17,7 +17,7 @@ export interface Junction {
   readonly fork: boolean
 }
 
-/** The junction at a node; null where the leg begins or ends. As those who arrive there see it, it is made once. */
+/** The junction at a node; null where the leg begins or ends. Made once, as seen on arrival. */
 export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {
   const before = leg.steps[node - 1]
   const after = leg.steps[node]

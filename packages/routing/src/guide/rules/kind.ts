@@ -135,7 +135,7 @@ function straightKind(junction: Junction, maneuver: Maneuver): number {
   return right ? Kind.stayRight : Kind.stayLeft
 }
 
-/** A bend that nobody would take for a turn, because all else turns off further or nothing else is there. */
+/** A bend that is not perceived as a turn: every other street turns off further, or there is none. */
 function isHardlyATurn(junction: Junction, maneuver: Maneuver, right: boolean): boolean {
   const sides = junction.view.sides(junction.degrees)
   const same = right ? sides.right : sides.left

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { UNREACHABLE } from '../search.ts'
 import { ArcPacker, FORMAT_SHIFT, middleOfArc, type SearchArcs, weightOfArc } from './arcs.ts'
 
-/** Arcs of which some are kept, with weights and middles up to some size. */
+/** Arcs, some of them kept, with weights and middles up to some size. */
 function drawn(count: number, share: number, largest: { weight: number; middle: number }) {
   const random = seededRandom(count + largest.weight)
   const upTo = (most: number): number => Math.floor(random() ** 3 * (most + 1))

@@ -17,7 +17,7 @@ const CHAIN = 2
  * Nowatzyk and Werneck, "PHAST: Hardware-accelerated shortest path trees", 2011). 9 bytes per rank; not re-entrant.
  */
 export class Descent {
-  /** By rank; `UNREACHABLE` where nobody comes, or where the latest run did not look because all cost more than its limit. */
+  /** By rank; `UNREACHABLE` where no path leads, or where the latest run did not look because all cost more than its limit. */
   readonly cost: Int32Array
   readonly #topology: UpperArcs
   /** The lowest rank below each in the elimination tree; all ranks between are below it, too. */

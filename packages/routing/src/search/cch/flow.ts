@@ -18,7 +18,7 @@ export class FlowGraph {
   #queue = new Uint32Array(0)
   /** What a node is: 1 a source, 2 a sink, 0 neither. */
   terminal = new Uint8Array(0)
-  /** Of which side a node is found to be: 1 what sources reach, or what reaches sinks. */
+  /** Side of each node: 1 for nodes that sources reach, or nodes that reach sinks. */
   side = new Uint8Array(0)
 
   /** Begins a graph of so many nodes, none of them a terminal. */

@@ -82,7 +82,7 @@ export function contract(graph: ArcGraph, order: Uint32Array): HierarchyTopology
   }
 }
 
-/** Lists of heads, those that end a longer one inside it: a list has no more heads after its first than that one's list. */
+/** Lists of heads; a list that is the end of a longer one is stored inside it. */
 function sharedHeads(firstUp: Uint32Array, heads: Uint32Array): Pick<UpperArcs, 'firstHead' | 'upHead'> {
   const count = firstUp.length - 1
   const size = (r: number): number => firstUp[r + 1]! - firstUp[r]!

@@ -74,7 +74,7 @@ export class LegalityChecker {
     return { violations, passesRestricted: passesRestricted(mode, steps) }
   }
 
-  /** The segments that a shape runs along; of those that share their nodes the ones that break least. */
+  /** The segments that a shape runs along; among segments with the same nodes the ones that break least. */
   #match(bound: Bound, shape: readonly Place[], violations: Violation[]): Step[] {
     let choices: Choice[] = []
     for (let i = 1; i < shape.length; i++) {
@@ -143,9 +143,9 @@ export class LegalityChecker {
   #breaks({ from, to, only, viaNode }: Restriction, before: Step, after: Step): boolean {
     const entry = before.segment.way
     const exit = after.segment.way
-    // The ways of a restriction end where it is: of one that goes on nobody knows which part is meant.
+    // The ways of a restriction end where it is: for a way that goes on it is unknown which part is meant.
     if (!from.includes(entry.id) || !endsAt(entry, viaNode!)) return false
-    // Where the map ends before the only way on, nobody can be held to take it.
+    // Where the map ends before the only way on, the restriction cannot be kept.
     if (only) return !to.includes(exit.id) && to.some((id) => this.map.ways.has(id))
     if (!to.includes(exit.id)) return false
     return entry.id === exit.id ? before.from === after.to : endsAt(exit, viaNode!)

@@ -49,7 +49,7 @@ export function readRestriction({ id, tags = {}, members }: OsmRelation): Restri
   }
 }
 
-/** Whether a restriction holds for a mode: for vehicles, but not for those that are excepted, and in its hours. */
+/** Whether a restriction holds for a mode: for vehicles that are not excepted, and in its hours. */
 export function holdsFor({ tags, hours }: Restriction, mode: Mode, when: When | null): boolean {
   if (hours !== null && (when === null || holdsAllThrough(hours, when) !== true)) return false
   const keys = KEYS[mode].filter((key) => key !== 'access')

@@ -39,7 +39,7 @@ const FOOTWAYS = [
   'elevator',
   'via_ferrata',
 ]
-const NOBODY = new Set(['construction', 'proposed', 'planned', 'abandoned', 'razed', 'raceway'])
+const CLOSED_HIGHWAYS = new Set(['construction', 'proposed', 'planned', 'abandoned', 'razed', 'raceway'])
 const NO_MOTOR = new Set([...FOOTWAYS, 'cycleway'])
 const NO_BICYCLE = new Set(['motorway', 'motorway_link', 'footway', 'corridor', 'platform', 'via_ferrata'])
 const MOTORWAYS = new Set(['motorway', 'motorway_link'])
@@ -50,7 +50,7 @@ export function wayAccess(tags: OsmTags, mode: Mode, direction: Direction): Verd
   const said = sayAccess(tags, mode, direction)
   const closed = isClosedByClass(tags, mode)
   if (said === null) return closed ? 'closed' : 'open'
-  // Whoever must not ride on the road rides on the lane or track that belongs to it.
+  // Where riding on the road is forbidden, its lane or track is used.
   if (mode === 'bicycle' && said.verdict === 'closed' && hasCycleway(tags)) return 'open'
   // What holds for everybody does not open a footway to cars unless it says that everybody may use it.
   if (said.key === 'access' && closed) return said.verdict === 'open' ? 'open' : 'closed'
@@ -61,7 +61,7 @@ function isClosedByClass(tags: OsmTags, mode: Mode): boolean {
   const { highway } = tags
   // A way that is no road is one for those only of whom a tag says so; a ferry carries everybody.
   if (highway === undefined) return tags.route === undefined
-  if (NOBODY.has(highway)) return true
+  if (CLOSED_HIGHWAYS.has(highway)) return true
   const slow = mode === 'bicycle' || mode === 'pedestrian' || mode === 'motor_scooter'
   if (slow && (tags.motorroad === 'yes' || MOTORWAYS.has(highway))) return true
   if (BUSWAYS.has(highway)) return mode !== 'bus' && (MOTOR.has(mode) || highway === 'bus_guideway')
@@ -151,7 +151,7 @@ function busesGoBack(tags: OsmTags): boolean {
   return lane || back || tags.psv?.startsWith('opposite') === true || tags.bus?.startsWith('opposite') === true
 }
 
-/** Barriers that stop a mode unless a tag lets it pass; a barrier that is not listed stops nobody. */
+/** Barriers that stop a mode unless a tag lets it pass; a barrier that is not listed stops no mode. */
 const STOPS: Readonly<Record<string, 'all' | 'vehicles' | 'motor' | 'cars'>> = {
   fence: 'all',
   wall: 'all',
@@ -173,7 +173,7 @@ export function isStopped(tags: OsmTags, mode: Mode): boolean {
   if (barrier === undefined) return false
   const said = sayAccess(tags, mode, null)
   if (said !== null) return said.verdict === 'closed'
-  // One that goes down for those who may pass is a gate.
+  // A rising bollard is a gate.
   if (barrier === 'bollard' && tags.bollard === 'rising') return false
   const stops = STOPS[barrier]
   if (stops === 'all') return true
