@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { compile, quotient, run } from '../src/cost/expression.ts'
-import { PROFILES } from '../src/cost/profiles/index.ts'
+import { createCosting } from '../src/cost/create.ts'
+import { costOptions } from '../src/cost/options.ts'
+import { NodeField, put, turnIndex } from '../src/graph/fields.ts'
 import { drawTown } from './support/ascii-map.ts'
 
 // Each constant here decides something that the drawn scenarios do not ask about.
@@ -28,24 +29,27 @@ describe('streets for local traffic', () => {
   })
 })
 
-it('the denser a place, the longer one stops there', () => {
-  const { turn } = PROFILES.auto.terms({ number: () => 0.5, is: () => false, text: () => '' })
-  const found: (readonly number[])[] = []
-  const walk = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return
-    const { term, weights } = part as { term?: string; weights?: readonly number[] }
-    if (term === 'stops in towns') found.push(weights!)
-    for (const inner of Object.values(part)) walk(inner)
-  }
-  walk(turn)
-  const [weights] = found
-  expect(weights).toHaveLength(16)
-  expect(weights).toEqual(weights!.toSorted((a, b) => a - b))
-  expect([weights![0], weights![4], weights![15]]).toEqual([1, 1, 3.5])
-})
-
-it('a quotient of one is not nothing', () => {
-  expect(run(compile(quotient(1, { fact: 'a' }), { a: 0 }), Int32Array.of(4))).toBe(0.25)
+it('the denser a place, the longer one stops there', async () => {
+  const { graph } = (
+    await drawTown({
+      map: '    D\n    |\nA---B---C\n    |\n    E',
+      ways: { ABC: road, DBE: road },
+    })
+  ).network
+  const costing = createCosting(graph, 'auto', costOptions('auto'))
+  const { firstEdge, edgeOpposite, nodeInfo } = graph
+  const crossing = firstEdge.findIndex((first, node) => firstEdge[node + 1]! - first === 4)
+  const [from, to] = [edgeOpposite[firstEdge[crossing]!]!, firstEdge[crossing]! + 1]
+  const turn = graph.turnInfo[turnIndex(graph, from, to)]!
+  const costs = Array.from({ length: 16 }, (_, density) => {
+    nodeInfo[crossing] = put(nodeInfo[crossing]!, NodeField.density, density)
+    return costing.turnCost(from, to, turn, false)
+  })
+  expect(costs[0]).toBeGreaterThan(0)
+  expect(costs).toEqual(costs.toSorted((a, b) => a - b))
+  const factors = costs.map((cost) => cost / costs[0]!)
+  expect(factors[4]).toBe(1)
+  expect(factors[15]).toBeCloseTo(3.5, 9)
 })
 
 it('who crosses a border waits there whether a tag says who may, or not', async () => {

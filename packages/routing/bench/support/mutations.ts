@@ -45,9 +45,9 @@ export const EQUIVALENT: readonly {
   readonly number?: string
   readonly because: string
 }[] = [
-  { in: 'cost/facts.ts', what: 'crossing: 8,', because: 'a number that only names a kind' },
-  { in: 'cost/expression.ts', what: 'const Code = {', because: 'numbers that only name instructions' },
-  { in: 'cost/expression.ts', what: 'const VALUES = 64', because: 'room for more values than any fact has' },
+  { in: 'cost/edge-view.ts', what: '#', number: '0', because: 'fields that are set before they are read' },
+  { in: 'cost/turn-view.ts', what: ' = 0', number: '0', because: 'fields that are set before they are read' },
+  { in: 'cost/preferences.ts', what: 'length: 64', because: 'room for more uses than there are' },
   { in: 'cost/options.ts', what: "typeof rule[0] === 'string'", because: 'all choices of an option are texts' },
   {
     in: 'cost/option-table.ts',
@@ -61,7 +61,6 @@ export const EQUIVALENT: readonly {
     number: '0',
     because: 'the bit belongs to what is put last',
   },
-  { in: 'cost/expression.ts', what: 'new Float64Array(32)', because: 'room for more than any expression needs' },
   {
     in: 'profiles/bicycle.ts',
     what: 'surfaceSpeed: [',

@@ -1,9 +1,7 @@
 import type { Exclusions } from './exclusions.ts'
 import type { CostOptions, Mode } from './options.ts'
+import type { Family } from './profile.ts'
 import type { Rights } from './rights.ts'
-
-/** Part of the network that modes share: they may travel the same kinds of edges. */
-export type Family = 'motor' | 'bicycle' | 'foot'
 
 /**
  * What it costs one mode to travel the network. Costs are seconds with preferences, seconds are plain time; a path's

@@ -1,7 +1,7 @@
 import { RoadClass, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { CostOptions } from './options.ts'
+import type { CostOptions } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import type { Vehicle } from './vehicle.ts'
 
@@ -43,7 +43,9 @@ export class Exclusions {
 
   /** Seconds of cost on top of a turn from one edge onto another. */
   penalty(from: number, to: number): number {
-    return BORDER_PENALTY * this.#kinds.reduce((borders, is) => borders + Number(is(from) !== is(to)), 0)
+    let borders = 0
+    for (const is of this.#kinds) if (is(from) !== is(to)) borders++
+    return BORDER_PENALTY * borders
   }
 
   /** Whether a path enters and leaves again what is excluded. */

@@ -1,3 +1,6 @@
+/** Options of a mode after defaults: numbers in seconds, metres, tonnes, km/h or shares; names in lower case. */
+export type CostOptions = Readonly<Record<string, number | boolean | string>>
+
 /** A number with its bounds: least, default, most. Outside of them the default counts. */
 export type Range = readonly [least: number, fallback: number, most: number]
 

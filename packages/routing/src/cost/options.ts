@@ -1,15 +1,12 @@
 import { flagOf, integerOf, isObject, numberOf, textOf } from '../request/read.ts'
-import type { OptionTable, Range } from './option-table.ts'
+import type { CostOptions, OptionTable, Range } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import { type Mode, PROFILES } from './profiles/index.ts'
 
-export type { Mode }
+export type { CostOptions, Mode }
 
 /** The ways to travel that a request can name. */
 export const MODES = Object.keys(PROFILES) as readonly Mode[]
-
-/** Options of a mode after defaults: numbers in seconds, metres, tonnes, km/h or shares; names in lower case. */
-export type CostOptions = Readonly<Record<string, number | boolean | string>>
 
 /**
  * Options of a mode from what a request says. Values that are missing, of the wrong type or out of bounds count as the

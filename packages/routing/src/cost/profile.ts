@@ -1,9 +1,11 @@
-import type { Family } from './costing.ts'
-import type { Expression } from './expression.ts'
-import type { EdgeFact, TurnFact } from './facts.ts'
+import type { EdgeView } from './edge-view.ts'
 import type { DependentDefaults, OptionTable } from './option-table.ts'
+import type { TurnView } from './turn-view.ts'
 
-/** A way to travel, as data: who it is, what its requests can say, and the terms that its costs are made of. */
+/** Part of the network that modes share: they may travel the same kinds of edges. */
+export type Family = 'motor' | 'bicycle' | 'foot'
+
+/** A way to travel: its vehicle, the options of its requests, and what edges and turns cost it. */
 export interface Profile {
   readonly family: Family
   /** Where the figures come from. */
@@ -16,8 +18,6 @@ export interface Profile {
   readonly defaults?: DependentDefaults
   /** The option that says each size of the vehicle, by kind of limit; without one it is not held to the limit. */
   readonly sizes: Readonly<Record<number, string>>
-  /** It may be let onto streets that are closed to it. */
-  readonly isLorry?: true
   /** Options by which requests exclude kinds of streets, besides those that every mode has. */
   readonly excludesUnpaved?: true
   /** Toll booths that take cash only can be excluded. */
@@ -26,7 +26,7 @@ export interface Profile {
   readonly farPenalty: number
   /** How much one request may ask for: locations, metres along them as the crow flies, and between any two of a matrix. */
   readonly most: { readonly locations: number; readonly meters: number; readonly matrixMeters: number }
-  readonly terms: (options: OptionReader) => Terms
+  readonly costs: (options: OptionReader) => ModeCosts
 }
 
 /** Options of a request by name: numbers (0 where the mode has none such), or whether one is set, or its text. */
@@ -36,30 +36,27 @@ export interface OptionReader {
   readonly text: (name: string) => string
 }
 
-/** Most that facts of an edge may be for the mode to use it. */
-export type Bounds = Readonly<Partial<Record<EdgeFact, number>>>
-
-/** What costs, time and rules of a mode are made of under some options. */
-export interface Terms {
-  readonly edge: EdgeTerms
-  readonly turn: TurnTerms
-  /** For passing an edge, and for beginning or ending on it. */
-  readonly bounds: Bounds
-  readonly endBounds: Bounds
+/** What a mode pays under some options, and where it may go. */
+export interface ModeCosts {
+  readonly edge: EdgeCosts
+  readonly turn: TurnCosts
+  /** Whether an edge that the mode has access to may be passed, and whether a path may begin or end on it. */
+  readonly mayPass: (edge: EdgeView) => boolean
+  readonly mayEnd: (edge: EdgeView) => boolean
   /** Modes whose access is enough where the mode has none, at a price. */
-  readonly tolerates: number
+  readonly tolerates?: number
   /** Seconds that searches pay for crossing streets for local traffic from end to end; none where absent. */
   readonly throughLocal?: number
 }
 
-export interface EdgeTerms {
-  readonly seconds: Expression<EdgeFact>
-  readonly cost: Expression<EdgeFact>
+/** Seconds, and cost (seconds with preferences), of a whole edge. */
+export interface EdgeCosts {
+  readonly seconds: (edge: EdgeView) => number
+  readonly cost: (edge: EdgeView) => number
 }
 
-export interface TurnTerms {
-  readonly seconds: Expression<TurnFact>
-  readonly cost: Expression<TurnFact>
-  /** The cost in searches, which know of turns inside a crossing, and what keeps searches away besides. */
-  readonly searchCost: Expression<TurnFact>
+/** Seconds, and cost (seconds with preferences), of a turn and of what is entered by it. */
+export interface TurnCosts {
+  readonly seconds: (turn: TurnView) => number
+  readonly cost: (turn: TurnView) => number
 }

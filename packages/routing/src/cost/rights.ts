@@ -2,7 +2,7 @@ import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
-import type { CostOptions } from './options.ts'
+import type { CostOptions } from './option-table.ts'
 
 /** What a mode may use, and what of that its options tell to ignore. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
 export class Rights {

@@ -1,7 +1,7 @@
 import { Limit } from '../graph/attributes.ts'
 import { FlagField, get, TrafficField } from '../graph/fields.ts'
 import { type Graph, LimitBits } from '../graph/graph.ts'
-import type { CostOptions } from './options.ts'
+import type { CostOptions } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 

@@ -1,4 +1,4 @@
-import type { Family } from '../cost/costing.ts'
+import type { Family } from '../cost/profile.ts'
 import { Access, ALL_ACCESS, MOTOR_ACCESS, Turn } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, TrafficField, turnIndex, TurnField } from '../graph/fields.ts'
 import { ANY_SIZE, type Graph } from '../graph/graph.ts'

@@ -115,7 +115,10 @@ export class StateWeights {
     for (let state = 0; state < vertexCount; state++) {
       if (firstOut[state]! < firstOut[state + 1]! && this.#arcs[firstOut[state]!] === 0) this.#weighArcs(state)
     }
-    return Int32Array.from(this.#arcs, (stored) => stored - 1)
+    // Ten times as fast as `Int32Array.from` with a function.
+    const weights = new Int32Array(this.#arcs)
+    for (let arc = 0; arc < weights.length; arc++) weights[arc]!--
+    return weights
   }
 
   #isInFamily(edge: number): boolean {

@@ -1,6 +1,5 @@
 import { Access, Limit, Surface, Use } from '../../graph/attributes.ts'
-import { EdgeField } from '../../graph/fields.ts'
-import { factor, product, sum, tabulate } from '../expression.ts'
+import type { EdgeView } from '../edge-view.ts'
 import {
   COMMON,
   duration,
@@ -11,8 +10,9 @@ import {
   TOLL_BOOTHS,
   weight,
 } from '../option-table.ts'
-import type { OptionReader, Profile, Terms } from '../profile.ts'
-import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
+import type { ModeCosts, OptionReader, Profile } from '../profile.ts'
+import { motorTurns } from '../turn-cost.ts'
+import { motorEdges, motorFactors, upTo } from './motor.ts'
 
 const OPTIONS: OptionTable = {
   ...COMMON,
@@ -38,22 +38,22 @@ const OPTIONS: OptionTable = {
 const SURFACE_WEIGHT = 0.5
 const TOLL_DISLIKE = 4
 
-function carTerms(options: OptionReader): Terms {
-  const { density, highways, surface, overSpeed, toll, kinds, ferry, railFerry, speed } = streetTerms(options)
-  const rough = surface(SURFACE_WEIGHT)
-  const tolled = toll(TOLL_DISLIKE)
-  const carried = sum(overSpeed, sum(highways, rough))
-  const factors = {
-    by: 'use' as const,
-    cases: { [Use.ferry]: sum(ferry, carried, tolled), [Use.railFerry]: sum(railFerry, carried, tolled) },
-    otherwise: product(
-      sum(density, sum(highways, rough, overSpeed, tolled)),
-      kinds({ [Use.alley]: options.number('alley_factor') }),
-    ),
+function carCosts(options: OptionReader): ModeCosts {
+  const { density, highways, surface, overSpeed, toll, kind, ferry, railFerry, speed } = motorFactors(options)
+  const alley = options.number('alley_factor')
+  const factor = (edge: EdgeView): number => {
+    const { use } = edge
+    const rough = surface(edge) * SURFACE_WEIGHT
+    const tolled = toll(edge, TOLL_DISLIKE)
+    if (use === Use.ferry || use === Use.railFerry) {
+      return (use === Use.ferry ? ferry : railFerry) + (overSpeed(edge) + (highways(edge) + rough)) + tolled
+    }
+    const street = density(edge) + (highways(edge) + rough + overSpeed(edge) + tolled)
+    return street * (use === Use.alley ? alley : kind(edge))
   }
   return {
-    edge: edgeTerms(options, speed, factors),
-    turn: turnTerms(options, { aroundInside: true }),
+    edge: motorEdges(options, speed, factor),
+    turn: motorTurns(options, { turnsAroundInside: true }),
     ...upTo(Surface.path),
   }
 }
@@ -75,7 +75,7 @@ export const AUTO: Profile = {
   paysTolls: true,
   farPenalty: 43200,
   most: { locations: 20, meters: 5_000_000, matrixMeters: 400_000 },
-  terms: carTerms,
+  costs: carCosts,
 }
 
 /** A car where buses may go. */
@@ -88,25 +88,20 @@ export const BUS: Profile = {
 
 /** Lanes that private cars may not use are fast. */
 const TAXI_LANE_FACTOR = 0.85
-const TAXI_LANES = tabulate(EdgeField.access, (access) =>
-  (access & Access.taxi) !== 0 && (access & Access.car) === 0 ? TAXI_LANE_FACTOR : 1,
-)
 
 /** A car where taxis may go, to which surfaces, tolls and motorways are all the same; it weighs distance on turns only. */
 export const TAXI: Profile = {
   ...AUTO,
   access: Access.taxi,
-  terms: (options) => {
-    const { density, overSpeed, kinds, ferry, speed } = streetTerms(options)
-    const factors = {
-      by: 'use' as const,
-      cases: { [Use.ferry]: sum(ferry, overSpeed) },
-      otherwise: product(
-        sum(density, overSpeed),
-        factor('lanes for taxis', 'access', TAXI_LANES),
-        kinds({ [Use.alley]: options.number('alley_factor') }),
-      ),
+  costs: (options) => {
+    const { density, overSpeed, kind, ferry, speed } = motorFactors(options)
+    const alley = options.number('alley_factor')
+    const factor = (edge: EdgeView): number => {
+      if (edge.use === Use.ferry) return ferry + overSpeed(edge)
+      const isTaxiLane = (edge.access & (Access.taxi | Access.car)) === Access.taxi
+      const street = (density(edge) + overSpeed(edge)) * (isTaxiLane ? TAXI_LANE_FACTOR : 1)
+      return street * (edge.use === Use.alley ? alley : kind(edge))
     }
-    return { ...carTerms(options), edge: edgeTerms(options, speed, factors, 0) }
+    return { ...carCosts(options), edge: motorEdges(options, speed, factor, 0) }
   },
 }

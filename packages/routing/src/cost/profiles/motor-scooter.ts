@@ -1,9 +1,9 @@
 import { Access, Surface, Use } from '../../graph/attributes.ts'
-import { TrafficField } from '../../graph/fields.ts'
-import { product, share, speed, sum, tabulate } from '../expression.ts'
+import type { EdgeView } from '../edge-view.ts'
 import { COMMON, duration, FAST_STREETS, preference } from '../option-table.ts'
 import type { Profile } from '../profile.ts'
-import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
+import { motorTurns } from '../turn-cost.ts'
+import { motorEdges, motorFactors, upTo } from './motor.ts'
 
 const CLASS_WEIGHTS = [1, 0.5, 0.2, 0.1, 0.05, 0.05, 0, 0.5]
 /** Share of the speed that is left on each surface. */
@@ -30,43 +30,22 @@ export const MOTOR_SCOOTER: Profile = {
   paysTolls: true,
   farPenalty: 14400,
   most: { locations: 50, meters: 500_000, matrixMeters: 200_000 },
-  terms: (options) => {
+  costs: (options) => {
     const { number } = options
-    const { density, overSpeed, kinds, ferry, top } = streetTerms(options)
+    const { density, overSpeed, kind, ferry, top } = motorFactors(options)
     const primary = number('use_primary')
     const roads = primary >= 0.5 ? 1.5 - primary : 3 - primary * 5
+    const hills = (1 - number('use_hills')) * FLAT_HILL_WEIGHT
     const fixed = number('fixed_speed')
-    const slowed = SURFACE_SPEED.flatMap((onSurface) =>
-      tabulate(TrafficField.speed, (value) => Math.max(1, Math.trunc(Math.min(top, fixed || value) * onSurface))),
-    )
-    return {
-      edge: edgeTerms(
-        options,
-        {
-          by: 'use',
-          cases: { [Use.ferry]: fixed || { fact: 'speed' } },
-          otherwise: speed('speed', 'speedOnSurface', slowed),
-        },
-        {
-          by: 'use',
-          cases: { [Use.ferry]: ferry },
-          otherwise: product(
-            sum(
-              density,
-              sum(
-                BASE,
-                share('class', 'roadClass', CLASS_WEIGHTS, roads),
-                (1 - number('use_hills')) * FLAT_HILL_WEIGHT,
-                overSpeed,
-              ),
-              share('for local traffic only', 'local', [0, LOCAL_SHARE]),
-            ),
-            kinds(),
-          ),
-        },
-      ),
-      turn: turnTerms(options, { aroundInside: false }),
-      ...upTo(Surface.dirt),
+    const speed = (edge: EdgeView): number => {
+      if (edge.use === Use.ferry) return fixed || edge.speed
+      return Math.max(1, Math.trunc(Math.min(top, fixed || edge.speed) * SURFACE_SPEED[edge.surface]!))
     }
+    const factor = (edge: EdgeView): number => {
+      if (edge.use === Use.ferry) return ferry
+      const dislike = BASE + CLASS_WEIGHTS[edge.roadClass]! * roads + hills + overSpeed(edge)
+      return (density(edge) + dislike + (edge.isLocal ? LOCAL_SHARE : 0)) * kind(edge)
+    }
+    return { edge: motorEdges(options, speed, factor), turn: motorTurns(options), ...upTo(Surface.dirt) }
   },
 }

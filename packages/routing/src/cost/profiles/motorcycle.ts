@@ -1,8 +1,10 @@
 import { Access, Surface, Use } from '../../graph/attributes.ts'
-import { product, sum } from '../expression.ts'
+import type { EdgeView } from '../edge-view.ts'
 import { COMMON, FAST_STREETS, preference, TOLL_BOOTHS } from '../option-table.ts'
+import { avoidance } from '../preferences.ts'
 import type { Profile } from '../profile.ts'
-import { avoidance, edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
+import { motorTurns } from '../turn-cost.ts'
+import { motorEdges, motorFactors, upTo } from './motor.ts'
 
 const TOLL_DISLIKE = 2
 
@@ -25,18 +27,15 @@ export const MOTORCYCLE: Profile = {
   paysTolls: true,
   farPenalty: 14400,
   most: { locations: 50, meters: 500_000, matrixMeters: 200_000 },
-  terms: (options) => {
-    const { density, highways, surface, overSpeed, toll, kinds, ferry, speed } = streetTerms(options)
+  costs: (options) => {
+    const { density, highways, surface, overSpeed, toll, kind, ferry, speed } = motorFactors(options)
     const trails = avoidance(options.number('use_trails'))
-    const rough = surface(trails > 0 ? Math.trunc(trails) : trails)
-    return {
-      edge: edgeTerms(options, speed, {
-        by: 'use',
-        cases: { [Use.ferry]: ferry },
-        otherwise: product(sum(density, sum(highways, rough, overSpeed, toll(TOLL_DISLIKE))), kinds()),
-      }),
-      turn: turnTerms(options, { aroundInside: false }),
-      ...upTo(Surface.impassable),
+    const surfaceWeight = trails > 0 ? Math.trunc(trails) : trails
+    const factor = (edge: EdgeView): number => {
+      if (edge.use === Use.ferry) return ferry
+      const rough = surface(edge) * surfaceWeight
+      return (density(edge) + (highways(edge) + rough + overSpeed(edge) + toll(edge, TOLL_DISLIKE))) * kind(edge)
     }
+    return { edge: motorEdges(options, speed, factor), turn: motorTurns(options), ...upTo(Surface.impassable) }
   },
 }

@@ -1,12 +1,10 @@
-import { Access, NodeType, Surface, Use } from '../../graph/attributes.ts'
-import { type Expression, factor, product, quotient, seconds, sum } from '../expression.ts'
-import type { EdgeFact, TurnFact } from '../facts.ts'
+import { Access, Surface, Use } from '../../graph/attributes.ts'
+import type { EdgeView } from '../edge-view.ts'
 import { COMMON, duration, MOST_SECONDS, preference, weight } from '../option-table.ts'
-import type { OptionReader, Profile } from '../profile.ts'
-import { entering, tastes } from './entering.ts'
+import { byUse, preferences } from '../preferences.ts'
+import type { EdgeCosts, OptionReader, Profile } from '../profile.ts'
+import { pedestrianTurns } from '../turn-cost.ts'
 
-/** Seconds to cross an intersection, by how likely one has to stop. */
-const CROSSING_SECONDS = [0, 0, 1, 1, 2, 3, 5, 15]
 /** Time and cost on mountain paths, by difficulty. */
 const HIKING_SLOWNESS = [1, 1.11, 1.25, 1.54, 2.5, 4, 6.67]
 const HIKING_FACTOR = [1, 1.25, 1.75, 2.25, 3, 3.5, 4]
@@ -43,72 +41,51 @@ export const PEDESTRIAN: Profile = {
   sizes: {},
   farPenalty: 7200,
   most: { locations: 50, meters: 250_000, matrixMeters: 200_000 },
-  terms: (options) => {
-    const meters: Expression<EdgeFact> = { fact: 'meters' }
-    const walked = product(
-      meters,
-      3.6 / options.number('walking_speed'),
-      factor('slower on mountain paths', 'hiking', HIKING_SLOWNESS),
-    )
-    const time: Expression<EdgeFact> = {
-      by: 'use',
-      cases: { [Use.ferry]: quotient(product(meters, 3.6), { fact: 'speed' }) },
-      otherwise: walked,
-    }
+  costs: (options) => {
     const hiking = options.text('type') === 'foot' ? options.number('max_hiking_difficulty') : 0
     const surface = options.text('type') === 'wheelchair' ? Surface.compacted : Surface.path
-    const turn = turnTerms(options)
     return {
-      edge: { seconds: time, cost: options.is('shortest') ? meters : streetCost(options, time) },
-      turn: { ...turn, searchCost: turn.cost },
-      bounds: { surface, hiking },
-      endBounds: { isRailFerry: 0, hiking },
-      tolerates: 0,
+      edge: pedestrianEdges(options),
+      turn: pedestrianTurns(options),
+      mayPass: (edge) => edge.surface <= surface && edge.hikingDifficulty <= hiking,
+      mayEnd: (edge) => edge.use !== Use.railFerry && edge.hikingDifficulty <= hiking,
     }
   },
 }
 
-function streetCost(options: OptionReader, time: Expression<EdgeFact>): Expression<EdgeFact> {
+function pedestrianEdges(options: OptionReader): EdgeCosts {
   const { number } = options
-  const { tracks, livingStreets, ferry, unlit } = tastes(options)
-  return {
-    by: 'use',
-    cases: { [Use.ferry]: product(time, ferry.factor) },
-    otherwise: product(
-      time,
-      factor('difficulty of mountain paths', 'hiking', HIKING_FACTOR),
-      {
-        by: 'use',
-        cases: {
-          [Use.footway]: number('walkway_factor'),
-          [Use.sidewalk]: number('walkway_factor'),
-          [Use.alley]: number('alley_factor'),
-          [Use.driveway]: number('driveway_factor'),
-          [Use.track]: tracks.factor,
-          [Use.livingStreet]: livingStreets.factor,
-          [Use.serviceRoad]: number('service_factor'),
-        },
-        otherwise: factor('beside a street', 'beside', [1, number('sidewalk_factor'), ROUNDABOUT_FACTOR]),
-      },
-      factor('light', 'lit', [unlit, 1]),
-    ),
+  const { tracks, livingStreets, ferry, unlit } = preferences(options)
+  const secondsPerMeter = 3.6 / number('walking_speed')
+  const sidewalk = number('sidewalk_factor')
+  const kinds = byUse(
+    {
+      [Use.footway]: number('walkway_factor'),
+      [Use.sidewalk]: number('walkway_factor'),
+      [Use.alley]: number('alley_factor'),
+      [Use.driveway]: number('driveway_factor'),
+      [Use.track]: tracks.factor,
+      [Use.livingStreet]: livingStreets.factor,
+      [Use.serviceRoad]: number('service_factor'),
+    },
+    0,
+  )
+  const beside = (edge: EdgeView): number => {
+    if (edge.hasSidewalk) return sidewalk
+    return edge.isRoundabout ? ROUNDABOUT_FACTOR : 1
   }
-}
-
-/** The penalty of stairs or a lift stands for all other costs of the turn. */
-function turnTerms(options: OptionReader): { cost: Expression<TurnFact>; seconds: Expression<TurnFact> } {
-  const base = entering(options, { entered: 'entered', local: 'entersLocal', locked: [NodeType.gate], tolls: false })
-  const crossing = seconds('crossing', 'crossed', CROSSING_SECONDS)
-  return {
-    seconds: orStairs(0, 0, sum(base.seconds, crossing)),
-    cost: orStairs(
-      options.number('step_penalty'),
-      options.number('elevator_penalty'),
-      options.is('shortest') ? 0 : sum(base.cost, crossing),
-    ),
+  const seconds = (edge: EdgeView): number => {
+    if (edge.use === Use.ferry) return (edge.meters * 3.6) / edge.speed
+    return edge.meters * secondsPerMeter * HIKING_SLOWNESS[edge.hikingDifficulty]!
   }
-}
-
-function orStairs(stairs: number, lift: number, otherwise: Expression<TurnFact>): Expression<TurnFact> {
-  return { by: 'stepsOrLift', cases: { 1: stairs, 2: lift }, otherwise }
+  if (options.is('shortest')) return { seconds, cost: (edge) => edge.meters }
+  return {
+    seconds,
+    cost: (edge) => {
+      const { use } = edge
+      if (use === Use.ferry) return seconds(edge) * ferry.factor
+      const kind = kinds[use]! || beside(edge)
+      return seconds(edge) * HIKING_FACTOR[edge.hikingDifficulty]! * kind * (edge.isLit ? 1 : unlit)
+    },
+  }
 }

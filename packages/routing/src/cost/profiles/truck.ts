@@ -1,10 +1,10 @@
 import { Access, Limit, RoadClass, Surface, Use } from '../../graph/attributes.ts'
-import { TrafficField } from '../../graph/fields.ts'
-import { factor, product, seconds, speed, sum, tabulate } from '../expression.ts'
+import type { EdgeView } from '../edge-view.ts'
 import { COMMON, duration, FAST_STREETS, MOST_SECONDS, preference, RAIL_FERRIES, TOLL_BOOTHS } from '../option-table.ts'
-import type { Profile } from '../profile.ts'
-import { steep } from './entering.ts'
-import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
+import { steep } from '../preferences.ts'
+import type { EdgeCosts, OptionReader, Profile, TurnCosts } from '../profile.ts'
+import { motorTurns } from '../turn-cost.ts'
+import { motorEdges, motorFactors, upTo } from './motor.ts'
 
 const SURFACE_WEIGHT = 1
 const TOLL_DISLIKE = 2
@@ -47,51 +47,56 @@ export const TRUCK: Profile = {
     [Limit.maxAxles]: 'axle_count',
     [Limit.hazmat]: 'hazmat',
   },
-  isLorry: true,
   excludesUnpaved: true,
   paysTolls: true,
   farPenalty: 43200,
   most: { locations: 20, meters: 5_000_000, matrixMeters: 400_000 },
-  terms: (options) => {
+  costs: (options) => {
     const { number } = options
-    const street = streetTerms(options, 'slowerSpeed')
-    const { density, highways, surface, overSpeed, toll, kinds, ferry, railFerry } = street
-    const fixed = number('fixed_speed')
-    // A speed that a request fixes gives way to that of lorries alone.
-    const ownSpeed = fixed
-      ? speed(
-          'speed of lorries',
-          'lorrySpeed',
-          tabulate(TrafficField.truckSpeed, (value) => Math.min(value || fixed, fixed)),
-        )
-      : street.speed
-    const route = factor('routes of lorries', 'truckRoute', [steep(number('use_truck_route')), ROUTE_FACTOR])
-    const tolled = toll(TOLL_DISLIKE)
-    const weight = {
-      by: 'use' as const,
-      cases: {
-        [Use.ferry]: sum(product(ferry, route), tolled),
-        [Use.railFerry]: sum(product(railFerry, route), tolled),
-      },
-      otherwise: product(
-        sum(product(sum(density, highways, surface(SURFACE_WEIGHT), overSpeed), route), tolled),
-        kinds(),
-      ),
-    }
     const tolerated = number('hgv_no_access_penalty')
-    const low = number('low_class_penalty')
     return {
-      edge: edgeTerms(options, ownSpeed, weight),
-      turn: turnTerms(options, {
-        aroundInside: true,
-        more: sum(
-          seconds('streets of low class', 'enteredClass', { [RoadClass.residential]: low, [RoadClass.service]: low }),
-          seconds('streets closed to lorries', 'entersClosed', [0, tolerated]),
-        ),
-        local: 'lorryEntersLocal',
-      }),
+      edge: truckEdges(options),
+      turn: truckTurns(options, tolerated),
       ...upTo(Surface.path),
       tolerates: tolerated < MOST_SECONDS ? Access.car : 0,
     }
   },
+}
+
+function truckEdges(options: OptionReader): EdgeCosts {
+  const { density, highways, surface, overSpeed, toll, kind, ferry, railFerry, speed } = motorFactors(
+    options,
+    slowerSpeed,
+  )
+  const fixed = options.number('fixed_speed')
+  // A speed that a request fixes gives way to that of trucks alone.
+  const fixedSpeed = (edge: EdgeView): number => Math.min(edge.truckSpeed || fixed, fixed)
+  const offRoute = steep(options.number('use_truck_route'))
+  const factor = (edge: EdgeView): number => {
+    const { use } = edge
+    const route = edge.isTruckRoute ? ROUTE_FACTOR : offRoute
+    const tolled = toll(edge, TOLL_DISLIKE)
+    if (use === Use.ferry) return ferry * route + tolled
+    if (use === Use.railFerry) return railFerry * route + tolled
+    const street = density(edge) + highways(edge) + surface(edge) * SURFACE_WEIGHT + overSpeed(edge)
+    return (street * route + tolled) * kind(edge)
+  }
+  return motorEdges(options, fixed > 0 ? fixedSpeed : speed, factor)
+}
+
+/** Km/h that are allowed: the limit of trucks where it is lower. */
+function slowerSpeed({ speed, truckSpeed }: EdgeView): number {
+  return truckSpeed > 0 && truckSpeed < speed ? truckSpeed : speed
+}
+
+function truckTurns(options: OptionReader, closedPenalty: number): TurnCosts {
+  const lowClassPenalty = options.number('low_class_penalty')
+  return motorTurns(options, {
+    turnsAroundInside: true,
+    more: (turn) => {
+      const isLowClass = turn.roadClass === RoadClass.residential || turn.roadClass === RoadClass.service
+      return (isLowClass ? lowClassPenalty : 0) + (turn.entersClosed ? closedPenalty : 0)
+    },
+    ignoresDriveways: true,
+  })
 }
