@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { EngineProcess, checkLayer, type Engine, type Layer } from './engine.ts'
+import { gdalFolder } from './gdal-module.ts'
+import { programPath } from './program-path.ts'
 
-const SCRIPT = fileURLToPath(new URL('./gdal.worker.ts', import.meta.url))
+const PROGRAM = new URL('./gdal.worker.ts', import.meta.url)
 
 /** Most memory of the script besides the WebAssembly's own, which ends at 2 GiB by itself. */
 const HEAP_MB = 512
@@ -17,7 +18,7 @@ export const wasmEngine: Engine = {
     const rights = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${dirname(conversion.target)}/*`]
     const limits = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
     // Of 30 MB of WebAssembly few functions run: each is validated when it is compiled, at its first call.
-    const args = [...rights, ...limits, '--wasm-lazy-validation', SCRIPT]
+    const args = [...rights, ...limits, '--wasm-lazy-validation', programPath(PROGRAM, workdir), gdalFolder()]
     const engine = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
     // A process that ended early says why itself.
     engine.child.stdin!.on('error', () => {})

@@ -18,10 +18,18 @@ const ROOT = resolve(import.meta.dirname, '../../../../..')
 const PEERS = join(ROOT, 'infra/peers/packing')
 
 /** Published packages, dependencies first. */
-export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'embeddings', 'routing', 'client'] as const
+export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'files', 'embeddings', 'routing', 'client'] as const
 
-/** Native packages and WebAssembly, which a bundle leaves in node_modules. */
-export const NATIVE = ['sharp', 'onnxruntime-node', 'lerc', '@cornerstonejs/codec-libjpeg-turbo-8bit']
+/** Native packages, WebAssembly and packages that ask for modules of Node by `require`: a bundle leaves them in node_modules. */
+export const NATIVE = [
+  'sharp',
+  'onnxruntime-node',
+  'lerc',
+  '@cornerstonejs/codec-libjpeg-turbo-8bit',
+  'gdal3.js',
+  'yauzl',
+  'tar-stream',
+]
 
 /** A compiler, two bundlers, two checkers and an older Node, of fixed versions. Null when they cannot be installed. */
 export function installTools(): string | null {
