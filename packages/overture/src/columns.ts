@@ -1,5 +1,7 @@
 import type { SchemaTree } from 'hyparquet'
-import type { ColumnType } from '@terrane/database'
+
+/** Type of a column, by its name in PostgreSQL. */
+type ColumnType = 'bool' | 'int4' | 'int8' | 'float4' | 'float8' | 'text' | 'jsonb' | 'timestamptz'
 
 /** A column of an imported table and where it comes from: a field of the file, or a member of one. */
 export interface OvertureColumn {

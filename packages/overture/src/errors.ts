@@ -29,9 +29,20 @@ export const parquetInvalid = defineError(
   (f: { file: string; reason: string }) => `${f.file} is not a GeoParquet file that can be read: ${f.reason}`,
 )
 
-export const noTypes = defineError(
-  'NO_TYPES',
+export const downloadRefused = defineError(
+  'DOWNLOAD_REFUSED',
   'invalid',
-  () => 'Nothing is asked for: name topics or types',
-  () => ({ errors: [{ path: '/topics', message: 'topics or types is needed' }] }),
+  (f: { url: string; status: number }) => `${f.url} answered with status ${f.status}`,
+)
+
+export const downloadFailed = defineError(
+  'DOWNLOAD_FAILED',
+  'upstream',
+  (f: { url: string; reason: string }) => `${f.url} could not be fetched: ${f.reason}`,
+)
+
+export const downloadTooLarge = defineError(
+  'DOWNLOAD_TOO_LARGE',
+  'too_large',
+  (f: { limit: number }) => `The answer has more than ${f.limit} bytes`,
 )
