@@ -11,7 +11,22 @@ const PROGRAM = new URL('./gdal.worker.ts', import.meta.url)
 /** Most memory of the script besides the WebAssembly's own, which ends at 2 GiB by itself. */
 const HEAP_MB = 512
 
-/** GDAL in WebAssembly: needs nothing installed, sees two folders, reaches no network. */
+/**
+ * GDAL in WebAssembly: needs nothing installed, sees two folders, reaches no network.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { writeFile } from 'node:fs/promises'
+ * import { openFile, wasmEngine } from '@terrane/files'
+ *
+ * const town = { type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [1, 2] }] }
+ * const topology = { type: 'Topology', arcs: [], objects: { town } }
+ * const source = (path: string) => writeFile(path, JSON.stringify(topology))
+ * await using file = await openFile(source, { engine: wasmEngine })
+ * assert.deepEqual(file.layerNames, ['town'])
+ * ```
+ */
 export const wasmEngine: Engine = {
   async convert(conversion, workdir, signal) {
     // It may read programs and data, writes to the folder of its result at most, and can start no processes.

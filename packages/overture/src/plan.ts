@@ -25,7 +25,22 @@ export interface TypePlan {
   readonly runs: readonly Run[]
 }
 
-/** Opens the files that may hold features of the area and chooses their row groups. */
+/**
+ * Opens the files that may hold features of the area and chooses their row groups.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { readAoi } from '@terrane/core'
+ * import { planType, webFetch } from '@terrane/overture'
+ *
+ * const ring = [[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]]
+ * const aoi = readAoi({ type: 'Polygon', coordinates: [ring] }, { maxVertices: 100, maxAreaKm2: 1000 })
+ * const source = { fetch: webFetch, traffic: { requests: 0, bytes: 0 }, signal: AbortSignal.timeout(1000) }
+ * const { runs } = await planType(source, { release: '2026-08-19.0', files: new Map() }, 'place', aoi)
+ * assert.deepEqual(runs, [])
+ * ```
+ */
 export async function planType(source: RangeSource, release: Release, type: string, aoi: Aoi): Promise<TypePlan> {
   const all = release.files.get(type) ?? []
   const hit = filesTouching(all, aoi)

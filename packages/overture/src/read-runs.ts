@@ -24,6 +24,20 @@ export interface GroupRows {
  * Reads runs of row groups in their order, some of them ahead, and decodes them on the thread.
  *
  * @throws PARQUET_INVALID, RANGES_UNSUPPORTED, and what the fetch throws
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { readAoi } from '@terrane/core'
+ * import { DecodeThread, readRuns } from '@terrane/overture'
+ *
+ * const ring = [[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]]
+ * const aoi = readAoi({ type: 'Polygon', coordinates: [ring] }, { maxVertices: 100, maxAreaKm2: 1000 })
+ * await using thread = new DecodeThread(aoi)
+ * let groups = 0
+ * for await (const _ of readRuns([], thread, { columns: [], multi: ['polygon'] })) groups++
+ * assert.equal(groups, 0)
+ * ```
  */
 export async function* readRuns(
   runs: readonly Run[],

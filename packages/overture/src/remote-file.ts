@@ -6,7 +6,24 @@ import { bytesOf, type RangeSource } from './range-fetch.ts'
 const ATTEMPTS = 4
 const FIRST_WAIT_MS = 500
 
-/** A file that is read by HTTP ranges, all of one version: it fails when the file changes between two reads. */
+/**
+ * A file that is read by HTTP ranges, all of one version: it fails when the file changes between two reads.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { RemoteFile, type RangeFetch } from '@terrane/overture'
+ *
+ * async function* body() {
+ *   yield Buffer.from('PAR1')
+ * }
+ * const headers = { 'content-range': 'bytes 996-999/1000' }
+ * const fetch: RangeFetch = async () => ({ status: 206, headers, body: body(), cancel() {} })
+ * const source = { fetch, traffic: { requests: 0, bytes: 0 }, signal: AbortSignal.timeout(1000) }
+ * const file = await RemoteFile.open(source, 'https://example.org/a.parquet', 4)
+ * assert.deepEqual([file.size, source.traffic], [1000, { requests: 1, bytes: 4 }])
+ * ```
+ */
 export class RemoteFile {
   readonly url: string
   readonly size: number

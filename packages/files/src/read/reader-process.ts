@@ -24,6 +24,15 @@ export interface ReaderProcessOptions {
 /**
  * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
  * environment; the system bounds its memory, and it is ended when it computes without progress.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { openFile, readerProcesses } from '@terrane/files'
+ *
+ * const startReader = readerProcesses({ stuckSeconds: 5 })
+ * await assert.rejects(openFile(import.meta.filename, { startReader }), { code: 'FORMAT_UNKNOWN' })
+ * ```
  */
 export function readerProcesses({
   program = PROGRAM,
