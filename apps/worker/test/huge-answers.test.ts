@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readAoi } from '@terrane/core'
+import { RemoteFile, findRelease } from '@terrane/overture'
 import { createGuardedFetch } from '@terrane/service'
 import { RemoteStore, openStore } from '@terrane/storage'
 import { startEndless, type EndlessServer } from '@terrane/testing/endless'
@@ -9,8 +10,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { Geocoder, RequestInterval } from '../src/places/geocoder.ts'
 import { cachedDownload } from '../src/jobs/osm/cached-download.ts'
 import { findExtract } from '../src/jobs/osm/geofabrik.ts'
-import { findRelease } from '../src/jobs/overture/releases.ts'
-import { RemoteFile } from '../src/jobs/overture/remote-file.ts'
 
 /** What one answer may cost, and what the system's buffers may hold besides. */
 const MOST_BYTES = 64 * 1024 * 1024
@@ -54,7 +53,10 @@ test.each([
   ],
   ['an extract', () => cachedDownload(`${server.url}/a.osm.pbf`, join(folder, 'a'), cache())],
   ['a catalogue', () => findRelease(fetch, `${server.url}/catalog.json`, undefined, signal)],
-  ['a file that is read by ranges', () => RemoteFile.open(fetch, `${server.url}/a.parquet`, 1000, traffic(), signal)],
+  [
+    'a file that is read by ranges',
+    () => RemoteFile.open({ fetch, traffic: traffic(), signal }, `${server.url}/a.parquet`, 1000),
+  ],
 ])('%s that has no end costs 64 MB at most and one clear error', async (_, ask) => {
   const error = await ask().then(
     () => null,

@@ -1,7 +1,7 @@
 // Slow: each theme is imported as a job.
 import { createGuardedFetch } from '@terrane/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findRelease } from '../src/jobs/overture/releases.ts'
+import { findRelease } from '@terrane/overture'
 import { HEADERS, openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import {
   features,

@@ -42,7 +42,7 @@ async function compile(): Promise<void> {
     extends: '../tsconfig.json',
     compilerOptions,
     include: ['../src'],
-    exclude: ['../src/**/*.test.ts'],
+    exclude: ['../src/**/*.test.ts', '../src/testing/**'],
   }
   await mkdir(dist, { recursive: true })
   await writeFile(config, JSON.stringify(program))

@@ -39,6 +39,17 @@ export const readerTooLarge = defineError(
   () => ({ hint: COSTLY_HINT }),
 )
 
+/**
+ * A layer that the file does not have.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { layerUnknown } from '@terrane/files'
+ *
+ * assert.equal(layerUnknown({ layer: 'roads', layers: ['rivers'] }).message, 'The file has no layer roads')
+ * ```
+ */
 export const layerUnknown = defineError(
   'LAYER_UNKNOWN',
   'invalid',
@@ -49,6 +60,17 @@ export const layerUnknown = defineError(
   }),
 )
 
+/**
+ * A file of coordinates in an unknown reference system.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { sourceSrsNeeded } from '@terrane/files'
+ *
+ * assert.equal(sourceSrsNeeded().message, 'The file does not say which coordinate reference system it uses')
+ * ```
+ */
 export const sourceSrsNeeded = defineError(
   'SOURCE_SRS_NEEDED',
   'invalid',
@@ -76,6 +98,17 @@ export const csvColumnsUnknown = defineError(
   }),
 )
 
+/**
+ * A file that cannot be read, or not within the limits.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { conversionFailed } from '@terrane/files'
+ *
+ * assert.equal(conversionFailed({ reason: 'it has no layers' }).message, 'The file could not be read: it has no layers')
+ * ```
+ */
 export const conversionFailed = defineError(
   'CONVERSION_FAILED',
   'invalid',

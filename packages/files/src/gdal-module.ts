@@ -1,6 +1,6 @@
 import { constants, readFileSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Conversion, Layer } from './engine.ts'
 
 /** What is used of the Emscripten module. */
@@ -28,6 +28,8 @@ interface OpenFile {
 /** Reads from a position into the memory of the module and returns how many bytes it got. */
 type ReadFile = (file: OpenFile, memory: Int8Array, offset: number, length: number, position: number) => number
 
+/** From the folder of its WebAssembly. */
+const PROGRAM = '../../build/package/gdal3WebAssembly.js'
 const OPEN_VECTOR = 0x04
 const OPEN_VERBOSE = 0x40
 const INPUT = '/input'
@@ -36,11 +38,21 @@ const READ_BYTES = 1 << 16
 const ACCESS_MODE = 3
 const WRITABLE = 0o222
 
-/** Loads GDAL in WebAssembly. @param onMessage gets what it complains about */
-export async function loadGdal(onMessage: (text: string) => void): Promise<GdalModule> {
+/** The folder of gdal3.js with its WebAssembly. */
+export function gdalFolder(): string {
   const require = createRequire(import.meta.url)
-  const folder = dirname(require.resolve('gdal3.js'))
-  const start = require('gdal3.js/build/package/gdal3WebAssembly.js') as (options: object) => Promise<GdalModule>
+  return dirname(require.resolve('gdal3.js'))
+}
+
+/**
+ * Loads GDAL in WebAssembly.
+ *
+ * @param folder as {@link gdalFolder} gives it
+ * @param onMessage gets what it complains about
+ */
+export async function loadGdal(folder: string, onMessage: (text: string) => void): Promise<GdalModule> {
+  const load = createRequire(import.meta.url)
+  const start = load(join(folder, PROGRAM)) as (options: object) => Promise<GdalModule>
   const settings = {
     PROJ_LIB: '/usr/share/proj',
     GDAL_DATA: '/usr/share/gdal',

@@ -1,5 +1,6 @@
 // A process of its own: GDAL in WebAssembly converts layers into a GeoPackage. It sees the folder of the data and that of
-// the result, has no network, and can be killed at any moment. A report goes to file descriptor 3, as a line of JSON.
+// the result, has no network, and can be killed at any moment. Its argument is the folder of
+// gdal3.js. A report goes to file descriptor 3, as a line of JSON.
 import { constants, readFileSync, writeSync } from 'node:fs'
 import type { Conversion } from './engine.ts'
 import { GdalError, convertLayers, loadGdal } from './gdal-module.ts'
@@ -9,7 +10,7 @@ const REPORTS = 3
 
 // The module asks in an old way for constants; under the permission model that way is closed.
 Object.assign(process, { binding: () => ({ fs: constants }) })
-const gdal = await loadGdal((text) => writeSync(2, `${text}\n`))
+const gdal = await loadGdal(process.argv[2]!, (text) => writeSync(2, `${text}\n`))
 // The request comes when its file is there; loading takes longer than most files.
 const conversion = JSON.parse(readFileSync(0, 'utf8')) as Conversion
 try {

@@ -61,6 +61,16 @@ export interface OpenedFile extends AsyncDisposable {
  *
  * @throws FORMAT_UNKNOWN, ZIP_REFUSED, LAYER_UNKNOWN, CONVERSION_FAILED, FILE_TOO_COSTLY, ENCODING_UNKNOWN,
  * CSV_COLUMNS_UNKNOWN, ENGINE_UNAVAILABLE
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { writeFile } from 'node:fs/promises'
+ * import { openFile } from '@terrane/files'
+ *
+ * await using file = await openFile((path) => writeFile(path, 'name,lon,lat\nUlm,9.99,48.4\n'))
+ * for await (const { batch } of file.read()) assert.deepEqual(batch.columns[0], ['Ulm'])
+ * ```
  */
 export async function openFile(source: ByteSource, options: OpenOptions = {}): Promise<OpenedFile> {
   const { workdir } = options

@@ -1,6 +1,19 @@
 import type { FieldType } from './feature-stream.ts'
 
-/** The value of `layer` that means all of them. */
+/**
+ * The value of `layer` that means all of them.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { writeFile } from 'node:fs/promises'
+ * import { ALL_LAYERS, openFile } from '@terrane/files'
+ *
+ * const source = (path: string) => writeFile(path, '<gpx version="1.1"><wpt lat="48.4" lon="9.99"/></gpx>')
+ * await using file = await openFile(source, { layer: ALL_LAYERS })
+ * assert.ok(file.layerNames.includes('waypoints'))
+ * ```
+ */
 export const ALL_LAYERS = '*'
 
 /** What a file does not say itself, or says wrongly. */
@@ -21,7 +34,17 @@ export interface ReadOptions {
   readonly targetSrs?: string
 }
 
-/** The number in `EPSG:4326`. */
+/**
+ * The number in `EPSG:4326`.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { sridOf } from '@terrane/files'
+ *
+ * assert.equal(sridOf('EPSG:25832'), 25832)
+ * ```
+ */
 export function sridOf(srs: string): number {
   return Number(srs.slice('EPSG:'.length))
 }

@@ -2,22 +2,38 @@ import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { EngineProcess, checkLayer, type Engine, type Layer } from './engine.ts'
+import { gdalFolder } from './gdal-module.ts'
+import { programPath } from './program-path.ts'
 
-const SCRIPT = fileURLToPath(new URL('./gdal.worker.ts', import.meta.url))
+const PROGRAM = new URL('./gdal.worker.ts', import.meta.url)
 
 /** Most memory of the script besides the WebAssembly's own, which ends at 2 GiB by itself. */
 const HEAP_MB = 512
 
-/** GDAL in WebAssembly: needs nothing installed, sees two folders, reaches no network. */
+/**
+ * GDAL in WebAssembly: needs nothing installed, sees two folders, reaches no network.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { writeFile } from 'node:fs/promises'
+ * import { openFile, wasmEngine } from '@terrane/files'
+ *
+ * const town = { type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [1, 2] }] }
+ * const topology = { type: 'Topology', arcs: [], objects: { town } }
+ * const source = (path: string) => writeFile(path, JSON.stringify(topology))
+ * await using file = await openFile(source, { engine: wasmEngine })
+ * assert.deepEqual(file.layerNames, ['town'])
+ * ```
+ */
 export const wasmEngine: Engine = {
   async convert(conversion, workdir, signal) {
     // It may read programs and data, writes to the folder of its result at most, and can start no processes.
     const rights = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${dirname(conversion.target)}/*`]
     const limits = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
     // Of 30 MB of WebAssembly few functions run: each is validated when it is compiled, at its first call.
-    const args = [...rights, ...limits, '--wasm-lazy-validation', SCRIPT]
+    const args = [...rights, ...limits, '--wasm-lazy-validation', programPath(PROGRAM, workdir), gdalFolder()]
     const engine = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
     // A process that ended early says why itself.
     engine.child.stdin!.on('error', () => {})

@@ -9,9 +9,9 @@ import {
   swapIn,
   tableExists,
 } from '@terrane/database'
+import { OVERTURE_TYPES } from '@terrane/overture'
 import { Loading, type OvertureSettings } from './overture/loading.ts'
 import { SCHEMA, nameOf, requestedTypes, tablesOf } from './overture/targets.ts'
-import { OVERTURE_TYPES } from './overture/types.ts'
 import { emptyTables } from './empty-tables.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'

@@ -26,6 +26,7 @@ const LINES = [
   'core 8193',
   'contracts 256',
   'osm true',
+  'files 4',
   'raster 2',
   'vector 1 features in 12 tiles of zooms 0 to 10',
   'route true',

@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import { EngineProcess } from '../engine.ts'
 import { readerStuck } from '../errors.ts'
+import { programPath } from '../program-path.ts'
 import { CpuWatch } from './cpu-watch.ts'
 import type { StartReader } from './reading.ts'
 
@@ -24,6 +24,15 @@ export interface ReaderProcessOptions {
 /**
  * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
  * environment; the system bounds its memory, and it is ended when it computes without progress.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { openFile, readerProcesses } from '@terrane/files'
+ *
+ * const startReader = readerProcesses({ stuckSeconds: 5 })
+ * await assert.rejects(openFile(import.meta.filename, { startReader }), { code: 'FORMAT_UNKNOWN' })
+ * ```
  */
 export function readerProcesses({
   program = PROGRAM,
@@ -31,7 +40,7 @@ export function readerProcesses({
 }: ReaderProcessOptions = {}): StartReader {
   return (workdir, signal) => {
     const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
-    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, fileURLToPath(program)]
+    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, programPath(program, workdir)]
     const [command, ...bounded] = withBoundedMemory(process.execPath, args)
     const process_ = new EngineProcess(command, bounded, { cwd: workdir, env: {}, events: true }, signal)
     const { stdin, stdout, pid } = process_.child

@@ -1,5 +1,5 @@
 import { checkLayer, failure, plainComplaint, type Engine, type Layer } from '../engine.ts'
-import { GdalError, convertLayers, loadGdal, type GdalModule } from '../gdal-module.ts'
+import { GdalError, convertLayers, gdalFolder, loadGdal, type GdalModule } from '../gdal-module.ts'
 
 let loading: Promise<GdalModule> | null = null
 let messages: string[] = []
@@ -8,7 +8,7 @@ let messages: string[] = []
 export const gdalHere: Engine = {
   async convert(conversion, _workdir, signal) {
     signal.throwIfAborted()
-    const gdal = await (loading ??= loadGdal((text) => messages.push(text)))
+    const gdal = await (loading ??= loadGdal(gdalFolder(), (text) => messages.push(text)))
     messages = []
     let layers: Layer[] = []
     try {

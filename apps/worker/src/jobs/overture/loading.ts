@@ -9,19 +9,23 @@ import {
   type ImportShape,
   type StagedTable,
 } from '@terrane/database'
+import {
+  DecodeThread,
+  columnsOf,
+  findRelease,
+  planType,
+  readRuns,
+  type DecodedRows,
+  type OvertureColumn,
+  type Run,
+  type Traffic,
+  type TypePlan,
+} from '@terrane/overture'
 import { identityOf } from '../identity.ts'
 import { Lanes } from '../lanes.ts'
 import { LOADED, type Identity, type JobContext } from '../task.ts'
-import { columnsOf, type OvertureColumn } from './columns.ts'
-import type { DecodedRows } from './decode-group.ts'
-import { DecodeThread } from './decode-thread.ts'
-import { planType, type Run, type TypePlan } from './plan.ts'
-import { findRelease } from './releases.ts'
-import type { Traffic } from './remote-file.ts'
 import { SCHEMA, multiFamilies, nameOf, requestedTypes, shapeOf, tableOf, tablesOf, type TablePlan } from './targets.ts'
 
-/** Range reads on their way while earlier ones are decoded and loaded. */
-const READS_AHEAD = 3
 const LOADS_AT_ONCE = 3
 const BATCH_ROWS = 4000
 
@@ -89,10 +93,11 @@ export class Loading {
   async #loadAll(): Promise<Readonly<Record<string, unknown>>> {
     const { fetch, signal, checkpoint } = this.#context
     const release = await findRelease(fetch, this.#settings.catalogueUrl, this.#input.release, signal)
+    const source = { fetch, traffic: this.#traffic, signal }
     const plans: TypePlan[] = []
     for (const type of requestedTypes(this.#input)) {
       this.#report('plan', plans.length, null, 'types')
-      plans.push(await planType(fetch, release, type, this.#aoi, this.#traffic, signal))
+      plans.push(await planType(source, release, type, this.#aoi))
     }
     const runs = plans.flatMap((plan) => plan.runs)
     const places = runs.map(({ file: { file }, start, end }) => [file.url, file.version, file.size, start, end])
@@ -115,7 +120,7 @@ export class Loading {
       // The staging tables can be dropped only when nothing writes into them any more.
       await this.#lanes.settle()
     }
-    const source = {
+    const record = {
       provider: 'Overture Maps Foundation',
       release: release.release,
       files: sum(plans.map(({ files }) => files.length)),
@@ -124,8 +129,8 @@ export class Loading {
       bytes_read: this.#traffic.bytes,
       selected_bytes: total,
     }
-    if (checkpoint.isThere || checkpoint.isDue) await checkpoint.keep(LOADED, this.#loaded(source))
-    return source
+    if (checkpoint.isThere || checkpoint.isDue) await checkpoint.keep(LOADED, this.#loaded(record))
+    return record
   }
 
   #goOn({ targets, rows, runs, traffic }: Loaded): void {
@@ -150,44 +155,15 @@ export class Loading {
     const { checkpoint } = this.#context
     const columns = columnsOf(files.map(({ schema }) => schema))
     for (const table of tablesOf(type)) await this.#targetOf(table, columns)
-    for await (const { run, bytes } of this.#read(runs)) {
-      for (const place of run.groups) {
-        const { file, footer } = run.file
-        const request = {
-          url: file.url,
-          footer,
-          fileSize: file.size,
-          place,
-          bytes: bytes.slice(place.start - run.start, place.end - run.start),
-          columns,
-          multi: multiFamilies(type),
-        }
-        const name = new URL(file.url).pathname.split('/').at(-1)!
-        for (const decoded of await thread.decode(request, name)) await this.#load(type, columns, decoded)
-      }
+    for await (const { rows, finished } of readRuns(runs, thread, { columns, multi: multiFamilies(type) })) {
+      for (const decoded of rows) await this.#load(type, columns, decoded)
+      if (finished === null) continue
       this.#runs++
-      this.#bytesRead += run.end - run.start
+      this.#bytesRead += finished.end - finished.start
       this.#report('import', this.#bytesRead, total, 'bytes')
       if (!checkpoint.isDue) continue
       await this.#lanes.finish()
       await checkpoint.keep(identity, this.#loaded(), { rowsFollow: true })
-    }
-  }
-
-  /** The bytes of runs in order, some of them read ahead. */
-  async *#read(runs: readonly Run[]): AsyncGenerator<{ run: Run; bytes: Uint8Array<ArrayBuffer> }> {
-    const { signal } = this.#context
-    const ahead: Promise<Uint8Array<ArrayBuffer>>[] = []
-    try {
-      for (const [i, run] of runs.entries()) {
-        for (let next = i + ahead.length; next < runs.length && ahead.length < READS_AHEAD; next++) {
-          const { file, start, end } = runs[next]!
-          ahead.push(file.file.read(start, end, signal))
-        }
-        yield { run, bytes: await ahead.shift()! }
-      }
-    } finally {
-      await Promise.allSettled(ahead)
     }
   }
 

@@ -1,11 +1,9 @@
 import type { OvertureImportArea } from '@terrane/contracts'
 import type { ImportShape } from '@terrane/database'
+import { OVERTURE_TYPES, typesOf, type DecodedRows, type OvertureColumn } from '@terrane/overture'
 import { tableNameTooLong } from '../osm/errors.ts'
 import { prefixOf } from '../osm/names.ts'
-import { type OvertureColumn } from './columns.ts'
 import { noTypes } from './errors.ts'
-import { OVERTURE_TYPES, typesOf } from './types.ts'
-import type { DecodedRows } from './decode-group.ts'
 
 /** Where the tables go. */
 export const SCHEMA = 'public'

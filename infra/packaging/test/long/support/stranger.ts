@@ -23,6 +23,7 @@ export const PACKAGES = [
   'contracts',
   'osm',
   'tiling',
+  'files',
   'embeddings',
   'routing',
   'bundler',
@@ -30,7 +31,7 @@ export const PACKAGES = [
   'pglite-server',
 ] as const
 
-/** Native packages, WebAssembly and a driver with optional native parts, which a bundle leaves in node_modules. */
+/** Native packages, WebAssembly and packages that ask for modules of Node by `require`: a bundle leaves them in node_modules. */
 export const NATIVE = [
   'sharp',
   'onnxruntime-node',
@@ -39,6 +40,9 @@ export const NATIVE = [
   'esbuild',
   'oxc-parser',
   'pg',
+  'gdal3.js',
+  'yauzl',
+  'tar-stream',
 ]
 /** What examples of READMEs import beside the packages. */
 const DRIVER = ['pg@8.23.1', '@types/pg@8.23.1']

@@ -1,8 +1,8 @@
 import { parquetMetadata, parquetRead } from 'hyparquet'
 import type { Aoi, Bbox } from '@terrane/core'
-import { readBytes, type GuardedFetch } from '@terrane/service'
 import { compressors } from '@terrane/files/parquet'
 import { catalogueUnreadable, releaseNotFound } from './errors.ts'
+import { bytesOf, type RangeFetch } from './range-fetch.ts'
 
 const MAX_CATALOGUE_BYTES = 16 << 20
 const MAX_INDEX_BYTES = 64 << 20
@@ -25,9 +25,22 @@ export interface Release {
  * from the release's index, `collections.parquet`, one row per file.
  *
  * @throws OVERTURE_RELEASE_NOT_FOUND, OVERTURE_CATALOGUE_UNREADABLE
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { findRelease, type RangeFetch } from '@terrane/overture'
+ *
+ * async function* body() {
+ *   yield Buffer.from('{ "latest": "2026-08-19.0", "links": [] }')
+ * }
+ * const fetch: RangeFetch = async () => ({ status: 200, headers: {}, body: body(), cancel() {} })
+ * const found = findRelease(fetch, 'https://example.org/catalog.json', '2020-01-01.0')
+ * await assert.rejects(found, { code: 'OVERTURE_RELEASE_NOT_FOUND' })
+ * ```
  */
 export async function findRelease(
-  fetch: GuardedFetch,
+  fetch: RangeFetch,
   catalogueUrl: string,
   wanted: string | undefined,
   signal?: AbortSignal,
@@ -45,7 +58,7 @@ export function filesTouching(files: readonly ReleaseFile[], aoi: Aoi): ReleaseF
 }
 
 async function readCatalogue(
-  fetch: GuardedFetch,
+  fetch: RangeFetch,
   url: string,
   signal?: AbortSignal,
 ): Promise<{ latest: string; releases: string[] }> {
@@ -68,7 +81,7 @@ async function readCatalogue(
 }
 
 async function readIndex(
-  fetch: GuardedFetch,
+  fetch: RangeFetch,
   url: string,
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly ReleaseFile[]>> {
@@ -116,7 +129,7 @@ async function readRows(bytes: Uint8Array<ArrayBuffer>): Promise<IndexRow[]> {
   return rows
 }
 
-async function download(fetch: GuardedFetch, url: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
+async function download(fetch: RangeFetch, url: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   const response = await fetch(url, { maxBytes, ...(signal ? { signal } : {}) })
-  return Buffer.from((await readBytes(response.body, maxBytes)).buffer)
+  return Buffer.from((await bytesOf(response)).buffer)
 }

@@ -3,8 +3,8 @@ import type { FileMetaData, RowGroup, SchemaTree } from 'hyparquet'
 import type { Aoi } from '@terrane/core'
 import { parquetInvalid } from './errors.ts'
 import { paddedBox } from './padded-box.ts'
-import { RemoteFile, type Traffic } from './remote-file.ts'
-import type { GuardedFetch } from '@terrane/service'
+import type { RangeSource } from './range-fetch.ts'
+import { RemoteFile } from './remote-file.ts'
 
 /** The footers of most files fit into the first read; it also holds the size of larger ones. */
 const FIRST_READ = 1 << 16
@@ -42,13 +42,8 @@ export function parseFooter(footer: Uint8Array<ArrayBuffer>): FileMetaData {
  *
  * @throws PARQUET_INVALID, and what reading throws
  */
-export async function openParquet(
-  fetch: GuardedFetch,
-  url: string,
-  traffic: Traffic,
-  signal: AbortSignal,
-): Promise<ParquetFile> {
-  const file = await RemoteFile.open(fetch, url, FIRST_READ, traffic, signal)
+export async function openParquet(source: RangeSource, url: string): Promise<ParquetFile> {
+  const file = await RemoteFile.open(source, url, FIRST_READ)
   const name = new URL(url).pathname.split('/').at(-1) ?? url
   const fail = (reason: string, cause?: unknown) => parquetInvalid({ file: name, reason }, { cause })
   const { tail } = file
@@ -56,7 +51,7 @@ export async function openParquet(
   if (tail.length < 12 || text !== MAGIC) throw fail('it does not end as a Parquet file does')
   const length = new DataView(tail.buffer).getUint32(tail.length - 8, true) + 8
   if (length > LARGEST_FOOTER || length + 4 > file.size) throw fail(`its footer claims ${length} bytes`)
-  const footer = await file.read(file.size - length, file.size, signal)
+  const footer = await file.read(file.size - length, file.size)
   try {
     const metadata = parseFooter(footer)
     return { file, footer, metadata, schema: parquetSchema(metadata), groups: placesOf(metadata, file.size - length) }

@@ -1,5 +1,7 @@
 import type { SchemaTree } from 'hyparquet'
-import type { ColumnType } from '@terrane/database'
+
+/** Type of a column, by its name in PostgreSQL. */
+type ColumnType = 'bool' | 'int4' | 'int8' | 'float4' | 'float8' | 'text' | 'jsonb' | 'timestamptz'
 
 /** A column of an imported table and where it comes from: a field of the file, or a member of one. */
 export interface OvertureColumn {
@@ -21,6 +23,19 @@ const FLATTENED = [
 /**
  * The columns of a table for the fields of a type's files: scalars as they are, everything nested as jsonb, the
  * primary name and category also as text. Files of one type may differ: the result has the fields of all of them.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { columnsOf } from '@terrane/overture'
+ *
+ * const names = { children: [], count: 1, path: ['version'], element: { name: 'version', type: 'INT32' } } as const
+ * const root = { ...names, path: [], children: [names], element: { name: 'schema' } }
+ * assert.deepEqual(
+ *   columnsOf([root as never]).map(({ name, type }) => `${name} ${type}`),
+ *   ['id text', 'version int4'],
+ * )
+ * ```
  */
 export function columnsOf(schemas: readonly SchemaTree[]): OvertureColumn[] {
   const columns = new Map<string, OvertureColumn>()

@@ -1,8 +1,7 @@
 import type { Aoi } from '@terrane/core'
-import type { GuardedFetch } from '@terrane/service'
 import { type GroupPlace, groupsTouching, openParquet, type ParquetFile } from './parquet-footer.ts'
+import type { RangeSource } from './range-fetch.ts'
 import { filesTouching, type Release } from './releases.ts'
-import type { Traffic } from './remote-file.ts'
 
 /** Footers that are read at a time. */
 const FOOTERS_AT_ONCE = 6
@@ -26,22 +25,30 @@ export interface TypePlan {
   readonly runs: readonly Run[]
 }
 
-/** Opens the files that may hold features of the area and chooses their row groups. */
-export async function planType(
-  fetch: GuardedFetch,
-  release: Release,
-  type: string,
-  aoi: Aoi,
-  traffic: Traffic,
-  signal: AbortSignal,
-): Promise<TypePlan> {
+/**
+ * Opens the files that may hold features of the area and chooses their row groups.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { readAoi } from '@terrane/core'
+ * import { planType, webFetch } from '@terrane/overture'
+ *
+ * const ring = [[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]]
+ * const aoi = readAoi({ type: 'Polygon', coordinates: [ring] }, { maxVertices: 100, maxAreaKm2: 1000 })
+ * const source = { fetch: webFetch, traffic: { requests: 0, bytes: 0 }, signal: AbortSignal.timeout(1000) }
+ * const { runs } = await planType(source, { release: '2026-08-19.0', files: new Map() }, 'place', aoi)
+ * assert.deepEqual(runs, [])
+ * ```
+ */
+export async function planType(source: RangeSource, release: Release, type: string, aoi: Aoi): Promise<TypePlan> {
   const all = release.files.get(type) ?? []
   const hit = filesTouching(all, aoi)
   const wanted = hit.length > 0 ? hit : all.slice(0, 1)
   const files: ParquetFile[] = []
   for (let from = 0; from < wanted.length; from += FOOTERS_AT_ONCE) {
     const batch = wanted.slice(from, from + FOOTERS_AT_ONCE)
-    files.push(...(await Promise.all(batch.map(({ url }) => openParquet(fetch, url, traffic, signal)))))
+    files.push(...(await Promise.all(batch.map(({ url }) => openParquet(source, url)))))
   }
   return { type, files, runs: files.flatMap((file) => runsOf(file, groupsTouching(file, aoi))) }
 }

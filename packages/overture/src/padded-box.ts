@@ -2,8 +2,8 @@
 const STEP = 2 ** -23
 
 /**
- * A box that surely holds what the given one was made for: the files store boxes in single precision, and nobody promises
- * that they were rounded outwards.
+ * A box that surely holds what the given one was made for: the files store boxes in single precision, and may have rounded
+ * them inwards.
  */
 export function paddedBox(
   west: number,

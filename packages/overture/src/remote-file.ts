@@ -1,18 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TerraneError } from '@terrane/core'
-import { readBytes, type GuardedFetch } from '@terrane/service'
 import { rangesUnsupported } from './errors.ts'
+import { bytesOf, type RangeSource } from './range-fetch.ts'
 
 const ATTEMPTS = 4
 const FIRST_WAIT_MS = 500
 
-/** What a remote file was asked for, over all of an import. */
-export interface Traffic {
-  requests: number
-  bytes: number
-}
-
-/** A file that is read by HTTP ranges, all of one version: it fails when the file changes between two reads. */
+/**
+ * A file that is read by HTTP ranges, all of one version: it fails when the file changes between two reads.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { RemoteFile, type RangeFetch } from '@terrane/overture'
+ *
+ * async function* body() {
+ *   yield Buffer.from('PAR1')
+ * }
+ * const headers = { 'content-range': 'bytes 996-999/1000' }
+ * const fetch: RangeFetch = async () => ({ status: 206, headers, body: body(), cancel() {} })
+ * const source = { fetch, traffic: { requests: 0, bytes: 0 }, signal: AbortSignal.timeout(1000) }
+ * const file = await RemoteFile.open(source, 'https://example.org/a.parquet', 4)
+ * assert.deepEqual([file.size, source.traffic], [1000, { requests: 1, bytes: 4 }])
+ * ```
+ */
 export class RemoteFile {
   readonly url: string
   readonly size: number
@@ -20,41 +31,29 @@ export class RemoteFile {
   readonly version: string | null
   /** The last bytes. */
   readonly tail: Uint8Array<ArrayBuffer>
-  readonly #fetch: GuardedFetch
-  readonly #traffic: Traffic
+  readonly #source: RangeSource
 
-  private constructor(
-    fetch: GuardedFetch,
-    url: string,
-    traffic: Traffic,
-    first: { size: number; etag: string | null; bytes: Uint8Array<ArrayBuffer> },
-  ) {
-    this.#fetch = fetch
+  private constructor(source: RangeSource, url: string, first: RangeAnswer) {
+    this.#source = source
     this.url = url
-    this.#traffic = traffic
     this.size = first.size
     this.version = first.etag
     this.tail = first.bytes
   }
 
   /** Opens a file by reading its last `tailBytes` bytes, which also tells its size. */
-  static async open(
-    fetch: GuardedFetch,
-    url: string,
-    tailBytes: number,
-    traffic: Traffic,
-    signal: AbortSignal,
-  ): Promise<RemoteFile> {
-    const first = await readRange(fetch, url, `bytes=-${tailBytes}`, null, tailBytes, traffic, signal)
-    return new RemoteFile(fetch, url, traffic, first)
+  static async open(source: RangeSource, url: string, tailBytes: number): Promise<RemoteFile> {
+    const first = await readRange(source, { url, range: `bytes=-${tailBytes}`, etag: null, maxBytes: tailBytes })
+    return new RemoteFile(source, url, first)
   }
 
   /** Bytes `start` up to and without `end`. */
-  async read(start: number, end: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  async read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
     const tailStart = this.size - this.tail.length
     if (start >= tailStart) return this.tail.slice(start - tailStart, end - tailStart)
     const range = `bytes=${start}-${end - 1}`
-    const { bytes } = await readRange(this.#fetch, this.url, range, this.version, end - start, this.#traffic, signal)
+    const asked = { url: this.url, range, etag: this.version, maxBytes: end - start }
+    const { bytes } = await readRange(this.#source, asked)
     if (bytes.length !== end - start) {
       throw rangesUnsupported({ host: hostOf(this.url), reason: `it sent ${bytes.length} bytes for ${range}` })
     }
@@ -62,36 +61,36 @@ export class RemoteFile {
   }
 }
 
+/** A range of one version of a file; of any where its ETag is not known. */
+interface RangeRequest {
+  readonly url: string
+  readonly range: string
+  readonly etag: string | null
+  readonly maxBytes: number
+}
+
+interface RangeAnswer {
+  /** Bytes of the whole file. */
+  readonly size: number
+  readonly etag: string | null
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
 /** One range; what may pass is tried again. */
-async function readRange(
-  fetch: GuardedFetch,
-  url: string,
-  range: string,
-  etag: string | null,
-  maxBytes: number,
-  traffic: Traffic,
-  signal: AbortSignal,
-): Promise<{ size: number; etag: string | null; bytes: Uint8Array<ArrayBuffer> }> {
+async function readRange(source: RangeSource, request: RangeRequest): Promise<RangeAnswer> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await readOnce(fetch, url, range, etag, maxBytes, traffic, signal)
+      return await readOnce(source, request)
     } catch (error) {
       const mayPass = error instanceof TerraneError && error.retryable && error.code !== 'RANGES_UNSUPPORTED'
       if (!mayPass || attempt === ATTEMPTS) throw error
-      await sleep(FIRST_WAIT_MS * 2 ** (attempt - 1), undefined, { signal })
+      await sleep(FIRST_WAIT_MS * 2 ** (attempt - 1), undefined, { signal: source.signal })
     }
   }
 }
 
-async function readOnce(
-  fetch: GuardedFetch,
-  url: string,
-  range: string,
-  etag: string | null,
-  maxBytes: number,
-  traffic: Traffic,
-  signal: AbortSignal,
-): Promise<{ size: number; etag: string | null; bytes: Uint8Array<ArrayBuffer> }> {
+async function readOnce({ fetch, traffic, signal }: RangeSource, request: RangeRequest): Promise<RangeAnswer> {
+  const { url, range, etag, maxBytes } = request
   traffic.requests++
   const headers = { range, ...(etag === null ? {} : { 'if-match': etag }) }
   const response = await fetch(url, { headers, maxBytes, signal, accept: [412] })
@@ -102,7 +101,7 @@ async function readOnce(
     if (response.status !== 206 || total === undefined) {
       throw rangesUnsupported({ host, reason: `it answered a range request with status ${response.status}` })
     }
-    const bytes = await readBytes(response.body, maxBytes, (received) => {
+    const bytes = await bytesOf(response, (received) => {
       traffic.bytes += received
     })
     const found = response.headers['etag'] ?? null

@@ -19,7 +19,17 @@ const ADDRESSES = {
   attribution: 'Overture Maps Foundation; see the column sources',
 }
 
-/** The types of Overture's schema by name. */
+/**
+ * The types of Overture's schema by name.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { OVERTURE_TYPES } from '@terrane/overture'
+ *
+ * assert.equal(OVERTURE_TYPES['segment']?.topic, 'transportation')
+ * ```
+ */
 export const OVERTURE_TYPES: Readonly<Record<string, OvertureType>> = {
   address: { topic: 'addresses', geometry: 'point', ...ADDRESSES },
   bathymetry: {
@@ -48,7 +58,17 @@ export const OVERTURE_TYPES: Readonly<Record<string, OvertureType>> = {
   segment: { topic: 'transportation', geometry: 'line', ...OSM },
 }
 
-/** The types that a request asks for, by name, in the order of the list above. */
+/**
+ * The types that a request asks for, by name, in the order of the list above.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { typesOf } from '@terrane/overture'
+ *
+ * assert.deepEqual(typesOf(['transportation'], ['place']), ['place', 'connector', 'segment'])
+ * ```
+ */
 export function typesOf(topics: readonly string[], types: readonly string[]): string[] {
   return Object.entries(OVERTURE_TYPES)
     .filter(([name, { topic }]) => types.includes(name) || topics.includes(topic))

@@ -1,0 +1,102 @@
+import { downloadFailed, downloadRefused, downloadTooLarge } from './errors.ts'
+
+/** What is asked for. */
+export interface RangeOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  /** The body must be cut with an error at the first byte over this. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal
+  /** Statuses that are returned instead of thrown, besides 2xx. */
+  readonly accept?: readonly number[]
+}
+
+/** The head of an answer, and its body, which is read to the end or cancelled. */
+export interface RangeResponse {
+  readonly status: number
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+  cancel(): void
+}
+
+/** Fetches a URL or a range of it. An error that may pass is a `TerraneError` that is `retryable`. */
+export type RangeFetch = (url: string, options: RangeOptions) => Promise<RangeResponse>
+
+/** What remote files are read with. */
+export interface RangeSource {
+  readonly fetch: RangeFetch
+  /** Counts what is asked for. */
+  readonly traffic: Traffic
+  readonly signal: AbortSignal
+}
+
+/** Requests, and bytes of their answers. */
+export interface Traffic {
+  requests: number
+  bytes: number
+}
+
+/**
+ * A {@link RangeFetch} by the runtime's `fetch`. It goes wherever a URL leads: a server that takes URLs from strangers needs a
+ * guarded one.
+ *
+ * @throws DOWNLOAD_REFUSED (status 4xx), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict'
+ * import { webFetch } from '@terrane/overture'
+ *
+ * const { status, headers } = await webFetch('data:text/plain,hello', { maxBytes: 100 })
+ * assert.deepEqual([status, headers['content-type']], [200, 'text/plain'])
+ * ```
+ */
+export const webFetch: RangeFetch = async (url, { headers = {}, maxBytes, signal, accept = [] }) => {
+  const stop = new AbortController()
+  const response = await fetch(url, {
+    headers,
+    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+  }).catch((cause: unknown) => {
+    signal?.throwIfAborted()
+    throw downloadFailed({ url, reason: 'the server cannot be reached' }, { cause })
+  })
+  const { status } = response
+  if (!response.ok && !accept.includes(status)) {
+    stop.abort()
+    throw status < 500 ? downloadRefused({ url, status }) : downloadFailed({ url, reason: `status ${status}` })
+  }
+  return {
+    status,
+    headers: Object.fromEntries(response.headers),
+    body: capped(response.body ?? [], maxBytes),
+    cancel: () => stop.abort(),
+  }
+}
+
+async function* capped(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number) {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw downloadTooLarge({ limit: maxBytes })
+    yield chunk
+  }
+}
+
+/** The whole body in memory of its own. */
+export async function bytesOf(
+  { body }: RangeResponse,
+  onChunk?: (bytes: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    onChunk?.(chunk.length)
+  }
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
