@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { Warnings, type ExportFormat, type JobWarning } from '@terrane/contracts'
-import { scan, type Database } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { scan } from '@terrane/database/scan'
 import { fileBytes, findTable, readSystems, rowsFor, withTypes, writeFlatGeobuf, writeGpkg } from '../src/index.ts'
 
 /** Formats that this package writes, and FlatGeobuf with an index. */

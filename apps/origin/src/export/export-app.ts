@@ -3,7 +3,9 @@ import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Principal } from '@terrane/auth'
 import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
-import { parseQuery, scanSession, type Condition, type Session } from '@terrane/database'
+import type { Session } from '@terrane/database'
+import { parseQuery, type Condition } from '@terrane/database/rest-query'
+import { scanSession } from '@terrane/database/scan'
 import {
   CONTENT_TYPES,
   fileBytes,

@@ -1,15 +1,8 @@
 import { join } from 'node:path'
 import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
-import {
-  finishImportTable,
-  isFinishedImportTable,
-  registerImport,
-  relationExists,
-  stagedTable,
-  swapIn,
-  tableExists,
-  type Queryable,
-} from '@terrane/database'
+import type { Queryable } from '@terrane/database'
+import { finishImportTable, isFinishedImportTable, registerImport } from '@terrane/database/imports'
+import { relationExists, stagedTable, swapIn, tableExists } from '@terrane/database/staging'
 import { chooseLayers, sourceSridOf, sridOf, tableNamesOf, withSystems } from './ogr/choose-layers.ts'
 import { checkTypes } from './ogr/column-names.ts'
 import type { Engine } from './ogr/engine.ts'

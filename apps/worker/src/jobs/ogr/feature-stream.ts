@@ -1,5 +1,5 @@
 import type { JobWarning } from '@terrane/contracts'
-import type { Column } from '@terrane/database'
+import type { Column } from '@terrane/database/bulk-load'
 import type { RowPack, RowPlan } from './row-packer.ts'
 
 /** Type of a field, by its name in the database. */

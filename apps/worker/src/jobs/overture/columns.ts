@@ -1,5 +1,5 @@
 import type { SchemaTree } from 'hyparquet'
-import type { ColumnType } from '@terrane/database'
+import type { ColumnType } from '@terrane/database/bulk-load'
 
 /** A column of an imported table and where it comes from: a field of the file, or a member of one. */
 export interface OvertureColumn {

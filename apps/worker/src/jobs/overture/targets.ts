@@ -1,5 +1,5 @@
 import type { OvertureImportArea } from '@terrane/contracts'
-import type { ImportShape } from '@terrane/database'
+import type { ImportShape } from '@terrane/database/imports'
 import { tableNameTooLong } from '../osm/errors.ts'
 import { prefixOf } from '../osm/names.ts'
 import { type OvertureColumn } from './columns.ts'
