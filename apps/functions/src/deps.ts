@@ -67,7 +67,9 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const base = await openBase(config, env['PATH'] ?? '', opening)
   const { logger, logBook, registry, metrics, projects, database, stateDir, edge } = base
   const factory = await openFactory(base)
-  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory, (...left) => logLeft(logger, ...left)))
+  const store = opening.use(
+    new VersionStore(join(stateDir, 'versions'), factory, (...left) => logLeft(logger, ...left)),
+  )
   const builder = await openBuilder(base, env)
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, base.observer))

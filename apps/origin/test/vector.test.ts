@@ -1,5 +1,5 @@
 // Slow: 1,200 requests compare the texts of the query language.
-import { Parameters } from '@terrane/database'
+import { Parameters } from '@terrane/database/rest-query'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

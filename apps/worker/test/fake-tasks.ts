@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineError } from '@terrane/core'
-import { quoteIdentifier, relationExists, stagedTable, swapIn, tableExists } from '@terrane/database'
+import { quoteIdentifier } from '@terrane/database'
+import { relationExists, stagedTable, swapIn, tableExists } from '@terrane/database/staging'
 import { Type, type Static } from 'typebox'
 import type { JobContext, Task } from '../src/jobs/task.ts'
 

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { TerraneError } from '@terrane/core'
-import { dropStaging, stagedTable, swapIn } from '@terrane/database'
+import { dropStaging, stagedTable, swapIn } from '@terrane/database/staging'
 import type { TestDatabase } from '@terrane/database/testing'
 import { createLogger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'

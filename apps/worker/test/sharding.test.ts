@@ -1,7 +1,8 @@
 // Slow: parts of jobs wait for each other and for workers that stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineError } from '@terrane/core'
-import { addToCollection, collectionTable, openCollection, stagedTable, swapIn } from '@terrane/database'
+import { addToCollection, collectionTable, openCollection } from '@terrane/database/collections'
+import { stagedTable, swapIn } from '@terrane/database/staging'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { JobContext, Task } from '../src/jobs/task.ts'

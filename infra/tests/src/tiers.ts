@@ -25,7 +25,7 @@ export const TEST_FILES = [
 /** A file has the last tier of this list whose module it imports, itself or by way of its support files. */
 const TIER_BY_IMPORT: readonly (readonly [Tier, RegExp])[] = [
   ['process', /^(?:node:child_process|@terrane\/testing\/s3\/process)$/],
-  ['database', /^@terrane\/database\/testing$|\/testing\/test-database\.ts$/],
+  ['database', /^@terrane\/database\/testing$/],
   ['stack', /\/src\/(?:apps|stack)\.ts$/],
 ]
 const IMPORT = /\b(?:from|import|import\()\s*'([^']+)'/g

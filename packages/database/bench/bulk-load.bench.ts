@@ -5,8 +5,9 @@ import { Readable } from 'node:stream'
 import { seededRandom } from '@terrane/core'
 import copyStreams from 'pg-copy-streams'
 import { COPY_HEADER, COPY_TRAILER, CopyEncoder } from '../src/bulk-load/copy-binary.ts'
-import { bulkLoad, type Column, type Database, type Row } from '../src/index.ts'
-import { openTestDatabase } from '../src/testing/test-database.ts'
+import { bulkLoad, type Column, type Row } from '../src/bulk-load/index.ts'
+import type { Database } from '../src/index.ts'
+import { openTestDatabase } from '@terrane/database/testing'
 
 const ROWS = Number(process.argv[2] ?? 10_000)
 const DIMS = 1024

@@ -12,7 +12,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { streamEmbeddingTable } from '../test/embedding-tables.ts'
-import { openTestDatabase } from '../src/testing/test-database.ts'
+import { openTestDatabase } from '@terrane/database/testing'
 import { Neighbours, Tiles, areaSql, makeQueries, LABELS, SHARES } from './search-tiles.ts'
 
 const { values: options, positionals } = parseArgs({ options: { alone: { type: 'boolean' } }, allowPositionals: true })

@@ -3,7 +3,7 @@ import { bulkLoad } from './bulk-load/bulk-load.ts'
 import type { Column, Row } from './bulk-load/columns.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
-import { openTestDatabase, testLane, type TestDatabase } from './testing/test-database.ts'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import {
   STAGING_SCHEMA,
   appliedResult,
@@ -12,9 +12,9 @@ import {
   stagedJobIds,
   stagedTable,
   swapIn,
-} from './staging.ts'
-import { dropCheckpoint, keepCheckpoint, takeOver } from './checkpoints.ts'
-import { beginRun, closeRuns } from './job-runs.ts'
+} from './staging/staging.ts'
+import { dropCheckpoint, keepCheckpoint, takeOver } from './staging/checkpoints.ts'
+import { beginRun, closeRuns } from './staging/job-runs.ts'
 
 let test_: TestDatabase
 beforeAll(async () => {

@@ -1,4 +1,5 @@
-import { openDatabase, scan } from '@terrane/database'
+import { openDatabase } from '@terrane/database'
+import { scan } from '@terrane/database/scan'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

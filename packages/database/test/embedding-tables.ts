@@ -6,8 +6,8 @@ import {
   loadEmbeddings,
   type EmbeddingRow,
 } from '../src/geoembeddings/embedding-table.ts'
-import { beginRun } from '../src/job-runs.ts'
-import { STAGING_SCHEMA, stagedTable, swapIn } from '../src/staging.ts'
+import { beginRun } from '../src/staging/job-runs.ts'
+import { STAGING_SCHEMA, stagedTable, swapIn } from '../src/staging/staging.ts'
 
 export interface TestTable {
   readonly name: string

@@ -1,4 +1,6 @@
-import { beginRun, bulkLoad, openDatabase, stagedTable, swapIn, type Row } from '@terrane/database'
+import { openDatabase } from '@terrane/database'
+import { bulkLoad, type Row } from '@terrane/database/bulk-load'
+import { beginRun, stagedTable, swapIn } from '@terrane/database/staging'
 
 /** Fills a table and shows it only when it is whole; fails when a table of that name is there. */
 export async function publishPlaces(url: string, jobId: string, places: readonly Row[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bulkLoad, scan, type Row } from '@terrane/database'
+import { bulkLoad, type Row } from '@terrane/database/bulk-load'
+import { scan } from '@terrane/database/scan'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 
 const UNAVAILABLE = { code: 'DATABASE_UNAVAILABLE', retryable: true }

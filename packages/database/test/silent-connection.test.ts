@@ -1,4 +1,6 @@
-import { bulkLoad, openDatabase, scan, type Row } from '@terrane/database'
+import { openDatabase } from '@terrane/database'
+import { bulkLoad, type Row } from '@terrane/database/bulk-load'
+import { scan } from '@terrane/database/scan'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startFakeServer } from './fake-server.ts'

@@ -1,4 +1,4 @@
-import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database'
+import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database/scan'
 import type { Losses } from './losses.ts'
 import { NO_SYSTEM, remediesFor, type Lack, type Remedy } from './remedies.ts'
 import { DIGITS, geometrySql, type ExportSource, type SourceGeometry } from './source.ts'

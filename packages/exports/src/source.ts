@@ -1,17 +1,6 @@
-import {
-  chooseGeometry,
-  describeColumns,
-  literals,
-  qualified,
-  quoteIdentifier,
-  readTable,
-  whereClause,
-  type ColumnFacts,
-  type Condition,
-  type Queryable,
-  type ScanColumn,
-  type Session,
-} from '@terrane/database'
+import { qualified, quoteIdentifier, type Queryable, type Session } from '@terrane/database'
+import { literals, whereClause, type Condition } from '@terrane/database/rest-query'
+import { chooseGeometry, describeColumns, readTable, type ColumnFacts, type ScanColumn } from '@terrane/database/scan'
 import type { ExportFormat } from '@terrane/contracts'
 import { columnNotThere, columnRepeated, queryRefused } from './errors.ts'
 import { FORMS } from './forms.ts'

@@ -1,4 +1,4 @@
-import type { ScanColumn } from '@terrane/database'
+import type { ScanColumn } from '@terrane/database/scan'
 import type { Losses } from './losses.ts'
 
 const WGS84 = 4326

@@ -1,5 +1,6 @@
 import type { Warnings } from '@terrane/core/errors'
-import { scan, type Database } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { scan } from '@terrane/database/scan'
 import { fileBytes, findTable, rowsFor } from '@terrane/exports'
 
 /** The GeoJSON of a table, piece by piece; what the format cannot hold is in `losses`. */

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import type { ExportFormat, JobWarning } from '@terrane/contracts'
 import { Warnings } from '@terrane/core/errors'
-import { scan, type Database } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { scan } from '@terrane/database/scan'
 import { fileBytes, findTable, readSystems, rowsFor, withTypes, writeFlatGeobuf, writeGpkg } from '../src/index.ts'
 
 /** Formats that this package writes, and FlatGeobuf with an index. */

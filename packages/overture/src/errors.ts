@@ -4,7 +4,9 @@ export const catalogueUnreadable = defineError(
   'OVERTURE_CATALOGUE_UNREADABLE',
   'upstream',
   (f: { url: string; reason: string }) => `The catalogue of Overture releases at ${f.url} cannot be used: ${f.reason}`,
-  () => ({ hint: 'Try again later, or name another catalogue; an operator of the worker by its setting worker.overtureCatalogueUrl.' }),
+  () => ({
+    hint: 'Try again later, or name another catalogue; an operator of the worker by its setting worker.overtureCatalogueUrl.',
+  }),
 )
 
 export const releaseNotFound = defineError(

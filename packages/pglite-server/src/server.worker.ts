@@ -5,7 +5,7 @@ import { lockFolder } from './folder-lock.ts'
 import { Maintenance } from './sessions/maintenance.ts'
 import { WireServer } from './wire-server.ts'
 
-// This thread hears the clients, whatever the engine's is doing.
+// This thread serves the sockets, so that clients are heard while the thread of the engine computes.
 const { dataDir, sync, snapshot, rewindable, port: wanted, limits } = workerData as ServerSettings
 const port = parentPort
 if (!port) throw new Error('server.worker.ts runs in a worker thread')
@@ -28,7 +28,7 @@ async function serve(open: (again: boolean) => Promise<Engine>): Promise<WireSer
   return wire
 }
 
-/** Goes on at another port, so that clients of before do not come back. */
+/** Listens on another port afterwards, so that clients cannot reconnect. */
 async function rewind(): Promise<void> {
   const engine = await server.release()
   if (!engine) throw new Error('its engine was lost')

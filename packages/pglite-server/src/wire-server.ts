@@ -13,7 +13,7 @@ import { LIMITS, Turns, type Keeping, type SessionLimits } from './sessions/turn
 export interface WireServerOptions {
   /** Starts an engine: the first one, and another in the place of one that was lost. */
   readonly open: (again: boolean) => Promise<Engine>
-  /** What was committed outlives the engine. */
+  /** Commits outlive the engine. */
   readonly persistent: boolean
   readonly limits?: Partial<SessionLimits>
   readonly maintenance?: Maintenance | undefined
@@ -26,8 +26,8 @@ export interface WireServerOptions {
  * an extended query unfinished, temporary tables or the like keeps the session ({@link Turns}); when it goes away, its
  * transaction is rolled back.
  *
- * When the engine is lost, its clients are told (57P01) and closed, and another one is started on the same data; who
- * connects meanwhile waits for it.
+ * When the engine ends, its clients get 57P01 and are closed, and another engine is started on the same data. New clients
+ * wait for it.
  */
 export class WireServer {
   readonly #options: WireServerOptions
@@ -71,7 +71,7 @@ export class WireServer {
     await (await this.release())?.close()
   }
 
-  /** Ends as {@link close} does, but for the engine: what it runs is cancelled. Null when it was lost. */
+  /** Closes the server and keeps the engine, whose running statement is cancelled. Null when the engine has ended. */
   async release(): Promise<Engine | null> {
     this.#isClosing = true
     clearTimeout(this.#maintenanceTimer)
@@ -111,7 +111,7 @@ export class WireServer {
     })
   }
 
-  /** A client without settings of its own need not wait for others before it hears a greeting. */
+  /** A client without settings is greeted at once. Others wait for their turn, because the session checks the settings. */
   #startUp(client: Client, packet: Buffer): void {
     const startUp = readStartUp(packet)
     if (!startUp) return end(client, OTHER_VERSION)
@@ -127,7 +127,7 @@ export class WireServer {
     if (client?.secret !== secret) return
     if (this.#execution?.client === client) return this.#execution.stop('user request')
     if (client.copy?.isAsked) return client.copy.cancel()
-    // It waits for others: to its client it runs.
+    // Its unit waits for its turn.
     const unit = this.#turns.withdraw(client)
     unit?.asks?.onRefused()
     if (unit) client.socket.write(Buffer.concat([CANCELLED_WAITING, READY]))
@@ -139,7 +139,7 @@ export class WireServer {
       .catch((error: unknown) => this.#lose(error))
       .finally(() => {
         this.#draining = null
-        // What came in the moment in which it ended.
+        // A unit may have come while it ended.
         if (this.#turns.isDue) this.#run()
         else this.#waitForMaintenance()
       })
@@ -208,7 +208,7 @@ export class WireServer {
     this.#turns.keep(client, inTransaction ? 'a transaction' : state.mayHold ? 'things of its own' : null)
   }
 
-  /** Asks the session whether a COPY may begin, and tells its client. */
+  /** Asks the session whether a COPY may begin, and answers its client. */
   async #answer(session: SharedSession, client: Client, copy: CopyIn): Promise<void> {
     const isInside = this.#turns.keepingOf(client) === 'a transaction'
     await session.enter(client)
@@ -231,7 +231,7 @@ export class WireServer {
     this.#turns.keep(client, isInside ? 'a transaction' : client.session.mayHold ? 'things of its own' : null)
   }
 
-  /** The engine has ended: nothing that clients believe of their sessions holds any more. */
+  /** Closes all clients, because their session has ended with the engine. */
   #lose(cause: unknown): void {
     const execution = this.#execution
     this.#execution = null
@@ -240,7 +240,7 @@ export class WireServer {
     const why = cause instanceof Error ? cause.message : String(cause)
     const lost = errorResponse('FATAL', '57P01', `terminating connection because the embedded database ended: ${why}`)
     for (const client of this.#clients.values()) {
-      // Within a message nothing can be said.
+      // An error cannot be sent within a message.
       if (execution?.client === client && execution.reply.isWithinMessage) client.socket.destroy()
       else end(client, lost)
     }
@@ -270,13 +270,13 @@ const IDLE: Readonly<Record<Keeping, Buffer>> = {
   ),
 }
 
-/** Says a last thing to a client; what it has said after all that is not heard. */
+/** Sends a last message to a client and ignores its further messages. */
 function end(client: Client, said: Buffer): void {
   client.gone = true
   client.socket.end(said, () => client.socket.destroy())
 }
 
-/** Hands bytes to a client; one that has gone takes everything. */
+/** Sends bytes to a client. Bytes for a disconnected client count as taken. */
 function hand(socket: Socket, bytes: Buffer, taken: () => void): void {
   if (socket.destroyed) taken()
   else socket.write(bytes, taken)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { DatabaseOutline } from '@terrane/database'
+import type { DatabaseOutline } from '@terrane/database/transfer'
 import type { BucketRules, ObjectStore } from '@terrane/storage'
 import { backupDamaged, notABackup } from './errors.ts'
 

@@ -27,7 +27,7 @@ Example:
       const { DATABASE_URL: from } = environment()
       if (!from)
         throw new TerraneError('DATABASE_URL_MISSING', 'invalid', 'DATABASE_URL, from where to move, is not set')
-      const { moveDatabase } = await import('@terrane/database')
+      const { moveDatabase } = await import('@terrane/database/transfer')
       const { tables, rows, warnings } = await moveDatabase(from, await targetOf(options), (name, count) => {
         if (count > 0) note(`${name}: ${count} rows`)
       })

@@ -4,7 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import type { Principal } from '@terrane/auth'
 import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
 import { Warnings } from '@terrane/core/errors'
-import { parseQuery, scanSession, type Condition, type Session } from '@terrane/database'
+import type { Session } from '@terrane/database'
+import { parseQuery, type Condition } from '@terrane/database/rest-query'
+import { scanSession } from '@terrane/database/scan'
 import {
   CONTENT_TYPES,
   fileBytes,

@@ -1,4 +1,4 @@
-import { isArgument, type RestQuery } from '@terrane/database'
+import { isArgument, type RestQuery } from '@terrane/database/rest-query'
 import { TerraneError } from '@terrane/core'
 import { refuseCostlyJson } from '@terrane/service'
 import { RestError } from './errors.ts'

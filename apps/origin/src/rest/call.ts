@@ -1,5 +1,6 @@
 import type { Principal } from '@terrane/auth'
-import { type Database, type Session, parseQuery, type RestQuery } from '@terrane/database'
+import type { Database, Session } from '@terrane/database'
+import { parseQuery, type RestQuery } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'

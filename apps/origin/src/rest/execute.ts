@@ -1,13 +1,5 @@
-import {
-  quoteLiteral,
-  type Database,
-  type Session,
-  type Parameters,
-  orderClause,
-  selectList,
-  whereClause,
-  type RestQuery,
-} from '@terrane/database'
+import { quoteLiteral, type Database, type Session } from '@terrane/database'
+import { type Parameters, orderClause, selectList, whereClause, type RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 import { RestError } from './errors.ts'
 import { answerBytesOf } from './limits.ts'

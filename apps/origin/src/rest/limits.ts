@@ -1,4 +1,4 @@
-import type { RestQuery } from '@terrane/database'
+import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 
 /** What `/rest/v1` allows whom. */

@@ -1,12 +1,5 @@
-import {
-  qualified,
-  quoteIdentifier,
-  type Session,
-  Parameters,
-  whereClause,
-  type RestQuery,
-  badQuery,
-} from '@terrane/database'
+import { qualified, quoteIdentifier, type Session } from '@terrane/database'
+import { Parameters, whereClause, type RestQuery, badQuery } from '@terrane/database/rest-query'
 import { boundBody, type Http } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 import { compressAnswers } from '../compression.ts'

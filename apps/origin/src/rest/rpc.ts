@@ -1,4 +1,4 @@
-import { Parameters, isArgument, parseQuery } from '@terrane/database'
+import { Parameters, isArgument, parseQuery } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 import { argumentsOfBody, argumentsOfQuery } from './bodies.ts'

@@ -1,4 +1,5 @@
-import { quoteIdentifier, whereClause, type Condition, type Session, Parameters } from '@terrane/database'
+import { quoteIdentifier, type Session } from '@terrane/database'
+import { whereClause, type Condition, Parameters } from '@terrane/database/rest-query'
 import type { Layer, Property } from './layer.ts'
 
 /** Values of a property over all rows that the caller may see and that fit the filters, as tiles carry them. */

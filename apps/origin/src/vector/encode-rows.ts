@@ -1,4 +1,5 @@
-import { type Session, Parameters } from '@terrane/database'
+import type { Session } from '@terrane/database'
+import { Parameters } from '@terrane/database/rest-query'
 import { encodeTileOfRows, type AttributeValue } from '@terrane/tiling/vector'
 import type { Layer } from './layer.ts'
 import { rowsSql, type TileQuery } from './tile-sql.ts'

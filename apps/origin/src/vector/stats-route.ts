@@ -1,5 +1,5 @@
 import type { Principal } from '@terrane/auth'
-import { parseQuery } from '@terrane/database'
+import { parseQuery } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import type { RestDeps } from '../rest/call.ts'

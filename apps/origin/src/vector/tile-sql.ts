@@ -1,4 +1,5 @@
-import { quoteIdentifier, quoteLiteral, whereClause, type Parameters, type Condition } from '@terrane/database'
+import { quoteIdentifier, quoteLiteral } from '@terrane/database'
+import { whereClause, type Parameters, type Condition } from '@terrane/database/rest-query'
 import type { Layer } from './layer.ts'
 
 export interface TileQuery {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { forbidden, publicLimitsOf, type Principal } from '@terrane/auth'
-import { type Session, Parameters, parseQuery } from '@terrane/database'
+import type { Session } from '@terrane/database'
+import { Parameters, parseQuery } from '@terrane/database/rest-query'
 import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'

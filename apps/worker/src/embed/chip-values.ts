@@ -1,4 +1,4 @@
-import type { FoundEmbeddings } from '@terrane/database'
+import type { FoundEmbeddings } from '@terrane/database/geoembeddings'
 import { readDrawn, type ValueLine } from '@terrane/tiling/raster'
 import type { StoredStretch } from '../jobs/create-geo-embeddings/stretch.ts'
 import { chipBands, chipRescale, chipUnits } from './errors.ts'

@@ -1,6 +1,7 @@
 import { ArchiveToPmtiles, type JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
-import { scan, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { scan, type PackedBytes, type ScanValues } from '@terrane/database/scan'
 import { checkKey } from '@terrane/storage'
 import { buildPmtilesInThread, type AttributeValue, type FeatureBatch, type TilerResult } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ExportTable } from '@terrane/contracts'
 import { checkKey } from '@terrane/storage'
-import { scan, scanSession, type Database, type Session } from '@terrane/database'
+import type { Database, Session } from '@terrane/database'
+import { scan, scanSession } from '@terrane/database/scan'
 import {
   CONTENT_TYPES,
   describeQuery,

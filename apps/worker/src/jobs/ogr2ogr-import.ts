@@ -1,14 +1,7 @@
 import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
-import {
-  finishImportTable,
-  isFinishedImportTable,
-  registerImport,
-  relationExists,
-  stagedTable,
-  swapIn,
-  tableExists,
-  type Queryable,
-} from '@terrane/database'
+import type { Queryable } from '@terrane/database'
+import { finishImportTable, isFinishedImportTable, registerImport } from '@terrane/database/imports'
+import { relationExists, stagedTable, swapIn, tableExists } from '@terrane/database/staging'
 import { chooseLayers, sourceSridOf, tableNamesOf, withSystems } from './file-import/choose-layers.ts'
 import { checkTypes } from './file-import/column-names.ts'
 import { codeOfName } from './file-import/final-type.ts'

@@ -7,14 +7,16 @@ import {
   isFinishedImportTable,
   measureImport,
   registerImport,
+  type ImportShape,
+} from '@terrane/database/imports'
+import {
   relationExists,
   stagedTable,
   swapIn,
   tableExists,
-  type ImportShape,
   type JobRun,
   type StagedTable,
-} from '@terrane/database'
+} from '@terrane/database/staging'
 import {
   importOsmArea as importRows,
   topicTables,

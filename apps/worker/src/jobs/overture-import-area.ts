@@ -1,14 +1,7 @@
 import { OvertureImportArea } from '@terrane/contracts'
 import { readAoi } from '@terrane/core'
-import {
-  finishImportTable,
-  isFinishedImportTable,
-  measureImport,
-  registerImport,
-  relationExists,
-  swapIn,
-  tableExists,
-} from '@terrane/database'
+import { finishImportTable, isFinishedImportTable, measureImport, registerImport } from '@terrane/database/imports'
+import { relationExists, swapIn, tableExists } from '@terrane/database/staging'
 import { OVERTURE_TYPES } from '@terrane/overture'
 import { Loading, type OvertureSettings } from './overture/loading.ts'
 import { SCHEMA, nameOf, requestedTypes, tablesOf } from './overture/targets.ts'

@@ -1,4 +1,4 @@
-import { swapIn, type JobRun } from '@terrane/database'
+import { swapIn, type JobRun } from '@terrane/database/staging'
 import { upload } from '@terrane/storage'
 import type { JobContext } from './task.ts'
 

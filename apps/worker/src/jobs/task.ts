@@ -1,6 +1,7 @@
 import type { Capacity, JobError, JobStatus, TaskName } from '@terrane/contracts'
 import type { Progress } from '@terrane/core'
-import type { Database, JobRun, Session } from '@terrane/database'
+import type { Database, Session } from '@terrane/database'
+import type { JobRun } from '@terrane/database/staging'
 import type { GuardedFetch, Logger } from '@terrane/service'
 import type { ArtifactStore } from '@terrane/storage'
 import type { TObject } from 'typebox'

@@ -1,6 +1,7 @@
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { appliedResult, beginRun, dropCollection, dropStaging } from '@terrane/database'
+import { dropCollection } from '@terrane/database/collections'
+import { appliedResult, beginRun, dropStaging } from '@terrane/database/staging'
 import { tracedCalls, type GuardedFetch, type Logger } from '@terrane/service'
 import type { Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'

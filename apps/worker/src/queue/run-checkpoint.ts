@@ -1,4 +1,5 @@
-import { dropCheckpoint, dropStaging, keepCheckpoint, takeOver, type Database, type JobRun } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { dropCheckpoint, dropStaging, keepCheckpoint, takeOver, type JobRun } from '@terrane/database/staging'
 import type { Checkpoint, Identity, KeepOptions } from '../jobs/task.ts'
 
 /** What lies in the database. */

@@ -1,4 +1,5 @@
-import { closeRuns, dropCheckpoint, dropStaging, type Database } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { closeRuns, dropCheckpoint, dropStaging } from '@terrane/database/staging'
 import type { Logger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
 import { toJobError, workerLost } from '../errors.ts'

@@ -81,13 +81,9 @@ export class CopyEncoder {
         this.#length = this.#buffer.writeInt16BE(value as number, this.#length)
         return
       case 'int4':
-        this.#fixed(4)
-        this.#length = this.#buffer.writeInt32BE(value as number, this.#length)
-        return
+        return this.#int4(value as number)
       case 'int8':
-        this.#fixed(8)
-        this.#int8(value as number | bigint)
-        return
+        return this.#int8(value as number | bigint)
       case 'float4':
         this.#fixed(4)
         this.#length = this.#buffer.writeFloatBE(value as number, this.#length)
@@ -101,54 +97,31 @@ export class CopyEncoder {
         this.#length = this.#buffer.writeUInt8(value === true ? 1 : 0, this.#length)
         return
       case 'timestamptz':
-      case 'timestamp': {
-        const micros =
-          typeof value === 'string' ? microsOf(value) : BigInt((value as Date).getTime()) * 1000n - MICROS_TO_2000
-        this.#fixed(8)
-        this.#length = this.#buffer.writeBigInt64BE(micros, this.#length)
-        return
-      }
-      case 'time': {
-        const micros = microsOfDay(value as string)
-        this.#fixed(8)
-        this.#length = this.#buffer.writeBigInt64BE(micros, this.#length)
-        return
-      }
-      case 'date': {
-        const days = daysOf(value as string)
-        this.#fixed(4)
-        this.#length = this.#buffer.writeInt32BE(days, this.#length)
-        return
-      }
-      case 'numeric': {
-        const bytes = encodeNumeric(String(value))
-        this.#fixed(bytes.length)
-        this.#length += bytes.copy(this.#buffer, this.#length)
-        return
-      }
+      case 'timestamp':
+        return this.#micros(
+          typeof value === 'string' ? microsOf(value) : BigInt((value as Date).getTime()) * 1000n - MICROS_TO_2000,
+        )
+      case 'time':
+        return this.#micros(microsOfDay(value as string))
+      case 'date':
+        return this.#int4(daysOf(value as string))
+      case 'numeric':
+        return this.#bytes(encodeNumeric(String(value)))
       case 'uuid':
         this.#fixed(16)
         this.#length += this.#buffer.write((value as string).replaceAll('-', ''), this.#length, 16, 'hex')
         return
       case 'text':
-        this.#text(withoutNul(value as string), 0)
-        return
+        return this.#text(withoutNul(value as string), 0)
       case 'jsonb':
-        this.#text(jsonText(value), 1)
-        return
+        return this.#text(jsonText(value), 1)
       case 'bytea':
-      case 'geometry': {
-        const bytes = value as Uint8Array
-        this.#fixed(bytes.byteLength)
-        this.#buffer.set(bytes, this.#length)
-        this.#length += bytes.byteLength
-        return
-      }
+      case 'geometry':
+        return this.#bytes(value as Uint8Array)
       case 'vector':
-        this.#vector(value as Float32Array)
-        return
+        return this.#vector(value as Float32Array)
       case 'halfvec':
-        this.#halfvec(value as Float32Array)
+        return this.#halfvec(value as Float32Array)
     }
   }
 
@@ -158,8 +131,25 @@ export class CopyEncoder {
     this.#length = this.#buffer.writeInt32BE(bytes, this.#length)
   }
 
+  #int4(value: number): void {
+    this.#fixed(4)
+    this.#length = this.#buffer.writeInt32BE(value, this.#length)
+  }
+
+  #micros(value: bigint): void {
+    this.#fixed(8)
+    this.#length = this.#buffer.writeBigInt64BE(value, this.#length)
+  }
+
+  #bytes(value: Uint8Array): void {
+    this.#fixed(value.byteLength)
+    this.#buffer.set(value, this.#length)
+    this.#length += value.byteLength
+  }
+
   /** Numbers go in two halves: a BigInt for each would cost more than the rest of the row. */
   #int8(value: number | bigint): void {
+    this.#fixed(8)
     if (typeof value === 'bigint' || !Number.isSafeInteger(value)) {
       this.#length = this.#buffer.writeBigInt64BE(BigInt(value), this.#length)
       return

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { bulkLoad } from './bulk-load.ts'
 
 let db: TestDatabase

@@ -1,7 +1,7 @@
 import { qualified, type Database, type Queryable, type Session } from '../database.ts'
 import { runSuperseded } from '../errors.ts'
-import { CLOSED, holdRun, type JobRun } from '../job-runs.ts'
-import { STAGING_SCHEMA, relationExists, sharedStaging, type StagedTable } from '../staging.ts'
+import { CLOSED, holdRun, type JobRun } from '../staging/job-runs.ts'
+import { STAGING_SCHEMA, relationExists, sharedStaging, type StagedTable } from '../staging/staging.ts'
 import {
   EMBEDDINGS_SCHEMA,
   columnsOf,
@@ -122,7 +122,7 @@ export async function appendCollection(
      from (select count(*) as rows, st_extent(geom)::box3d as b from ${table}) e`,
   )
   const { rows: count = 0, box = [] } = rows[0] ?? {}
-  const index = await indexWhenLarge(session, database, tableName, shape, count)
+  const index = await indexWhenLarge(session, database, tableName, { ...shape, rows: count })
   await session.query(`analyze ${table}`)
   await session.query(
     `update geoembeddings.embeddings_catalogue set rows = $2, bbox = $3, approximate_index = $4, index_kind = $5, index_recall = $6,

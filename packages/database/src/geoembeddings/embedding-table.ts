@@ -1,8 +1,8 @@
 import { toEwkbPolygon } from './ewkb.ts'
-import { bulkLoad, type BulkLoadOptions } from '../bulk-load/bulk-load.ts'
+import { bulkLoad } from '../bulk-load/bulk-load.ts'
 import type { Column, Row } from '../bulk-load/columns.ts'
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable, type Session } from '../database.ts'
-import { STAGING_SCHEMA, fitName, relationExists, type StagedTable } from '../staging.ts'
+import { STAGING_SCHEMA, fitName, relationExists, type StagedTable } from '../staging/staging.ts'
 import { MAX_INDEXED_DIMS, buildVectorIndex, readVectorIndex, type VectorIndex } from './vector-index.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions. */
@@ -94,7 +94,6 @@ export function loadEmbeddings(
   staged: StagedTable,
   shape: EmbeddingTableShape,
   batches: AsyncIterable<readonly EmbeddingRow[]>,
-  options: BulkLoadOptions = {},
 ): Promise<number> {
   const columns: Column[] = [
     { name: 'id', type: 'int8' },
@@ -102,7 +101,7 @@ export function loadEmbeddings(
     { name: 'embedding', type: loadType(shape) },
     ...ATTRIBUTES[shape.kind],
   ]
-  return bulkLoad(database, { schema: STAGING_SCHEMA, table: staged.staging, columns }, toRows(batches), options)
+  return bulkLoad(database, { schema: STAGING_SCHEMA, table: staged.staging, columns }, toRows(batches))
 }
 
 /** Whether {@link finishEmbeddingTable} has been here: it does all or nothing. */
@@ -169,8 +168,7 @@ export async function indexWhenLarge(
   session: Session,
   { capabilities: { engine } }: Database,
   tableName: string,
-  { dims, metric = 'cosine' }: EmbeddingTableShape,
-  rows: number,
+  { dims, metric = 'cosine', rows }: EmbeddingTableShape & { readonly rows: number },
 ): Promise<VectorIndex | null> {
   const name = qualified(EMBEDDINGS_SCHEMA, tableName)
   const there = await readVectorIndex(session, name)

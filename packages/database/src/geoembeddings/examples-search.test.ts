@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 
 const DIMS = 6
 const COUNT = 80

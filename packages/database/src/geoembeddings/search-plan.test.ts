@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
 import type { Session } from '../database.ts'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 
 const DIMS = 8
 const COLUMNS = 40
@@ -113,7 +113,12 @@ describe('how many rows a filter leaves', () => {
 })
 
 describe('the index is taken', () => {
-  const taken = async (rows: number, dims: number, share: number, filtered = true, kind = 'bit'): Promise<boolean> => {
+  const taken = async (
+    rows: number,
+    dims: number,
+    share: number,
+    { filtered = true, kind = 'bit' } = {},
+  ): Promise<boolean> => {
     const { rows: found } = await db.database.query<{ faster: boolean }>(
       `select geoembeddings.index_is_faster(jsonb_populate_record(c, $1), $2, 10, $3) as faster
        from geoembeddings.embeddings_catalogue c`,
@@ -123,9 +128,9 @@ describe('the index is taken', () => {
   }
 
   test('without a filter from some 50,000 rows on', async () => {
-    expect(await taken(45_000, 384, 1, false)).toBe(false)
-    expect(await taken(55_000, 384, 1, false)).toBe(true)
-    expect(await taken(1_000_000, 384, 1, false)).toBe(true)
+    expect(await taken(45_000, 384, 1, { filtered: false })).toBe(false)
+    expect(await taken(55_000, 384, 1, { filtered: false })).toBe(true)
+    expect(await taken(1_000_000, 384, 1, { filtered: false })).toBe(true)
   })
 
   // Of 250,000 × 1,024 a tenth took 120 to 300 ms through the index, and about half of that row by row.
@@ -147,8 +152,8 @@ describe('the index is taken', () => {
 
   // Of a million rows an area of a tenth took 421 ms through an index over halfvec, and a third of that row by row.
   test('over halfvec, which gives half as many rows, from a share of an eighth on', async () => {
-    expect(await taken(1_000_000, 384, 0.1, true, 'halfvec')).toBe(false)
-    expect(await taken(1_000_000, 384, 0.15, true, 'halfvec')).toBe(true)
+    expect(await taken(1_000_000, 384, 0.1, { kind: 'halfvec' })).toBe(false)
+    expect(await taken(1_000_000, 384, 0.15, { kind: 'halfvec' })).toBe(true)
   })
 })
 

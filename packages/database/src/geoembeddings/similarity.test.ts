@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Session } from '../database.ts'
 import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import type { CatalogueEntry } from './catalogue.ts'
 import { writeSources } from './sources.ts'
 

@@ -3,9 +3,6 @@ import type { Queryable } from '../database.ts'
 /** Ids of one source of a table: `id >> 32` is its number. */
 export const SOURCE_BITS = 32
 
-/** Sources that a table may have: their ids stay whole numbers of JavaScript. */
-export const MAX_SOURCE = 2 ** 21 - 1
-
 /** A raster that a table was made of, or was to be. */
 export interface EmbeddingSource {
   readonly name: string

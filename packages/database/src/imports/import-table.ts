@@ -1,6 +1,6 @@
 import type { Column } from '../bulk-load/columns.ts'
 import { qualified, quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../database.ts'
-import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
+import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging/staging.ts'
 
 /** A table of features that an import makes. It has a column `geom` of one concrete type in EPSG:4326. */
 export interface ImportShape {

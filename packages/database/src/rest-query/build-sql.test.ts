@@ -1,6 +1,6 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { literals, Parameters, whereClause } from './build-sql.ts'
 import { parseQuery } from './parse-query.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../database.ts'
-import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { scan, scanSession } from './scan.ts'
 import type { PackedBytes, ScanBatch, ScanColumn } from './columns.ts'
 

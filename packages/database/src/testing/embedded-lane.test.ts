@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openDatabase } from '../database.ts'
-import { openTestDatabase, testLane, type TestDatabase } from './test-database.ts'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 
 /** What a test could change, each in its own statement: objects, settings, files, memory of the session and of the server. */
 const CHANGES = [

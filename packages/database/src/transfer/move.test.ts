@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openTestDatabase, testLane } from '../testing/test-database.ts'
+import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { DatabaseReader } from './read-database.ts'
 import { refuseOtherVersion } from '../migrate.ts'
 import { refuseUnlessEmpty } from './write-database.ts'

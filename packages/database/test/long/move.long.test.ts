@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { migrate, moveDatabase, openDatabase } from '@terrane/database'
+import { migrate, openDatabase } from '@terrane/database'
+import { moveDatabase } from '@terrane/database/transfer'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { startPgliteServer } from '@terrane/pglite-server'
 

@@ -16,7 +16,7 @@ export interface EngineSource {
   readonly dataDir: string | null
   readonly sync: SyncMode
   readonly snapshot: Uint8Array<SharedArrayBuffer> | null
-  /** Saves its state when it has started, which {@link Engine.rewind} returns to. */
+  /** Saves the state after the start for {@link Engine.rewind}. */
   readonly rewindable: boolean
 }
 
@@ -57,8 +57,8 @@ interface Waiting {
 }
 
 /**
- * PGlite on a thread of its own, so that this one hears meanwhile who is to be stopped and who has gone. One unit of
- * messages runs at a time; what it does can be interrupted, because its memory is shared.
+ * PGlite on a thread of its own, so that this thread receives cancellations and disconnects meanwhile. One unit of messages runs
+ * at a time. It can be interrupted, because its memory is shared.
  */
 export class Engine {
   readonly #worker: Worker
@@ -67,7 +67,7 @@ export class Engine {
   #at: ServerWords | null = null
   #words = new Int32Array(new SharedArrayBuffer(4))
   #onData: OnData = ignore
-  /** Why it has ended. */
+  /** Why the engine has ended; null while it runs. */
   #ended: Error | null = null
 
   private constructor(source: EngineSource) {
@@ -87,21 +87,21 @@ export class Engine {
     return engine
   }
 
-  /** Runs a unit; whether a transaction is open then. Errors of SQL are a part of the answer. @throws when the engine ends instead */
+  /** Runs a unit. Resolves to whether a transaction is open afterwards. Errors of SQL are part of the answer. @throws when the engine ends */
   async run(bytes: Uint8Array, onData: OnData): Promise<boolean> {
     this.#onData = onData
     const own = Uint8Array.from(bytes)
     return (await this.#ask({ type: 'run', bytes: own }, 'done', [own.buffer])).inTransaction
   }
 
-  /** Has the unit that runs end as a cancelled statement does, as soon as the server looks. Nothing happens between units. */
+  /** Cancels the running unit at the server's next check for interrupts. No effect between units. */
   interrupt(): void {
     if (!this.#at) return
     Atomics.store(this.#words, this.#at.queryCancelPending >> 2, 1)
     Atomics.store(this.#words, this.#at.interruptPending >> 2, 1)
   }
 
-  /** `statement_timeout` as it holds now for what runs, in milliseconds; 0 for none. */
+  /** `statement_timeout` of the running statement, in milliseconds; 0 for none. */
   get statementTimeoutMs(): number {
     return this.#at ? Atomics.load(this.#words, this.#at.statementTimeout >> 2) : 0
   }
@@ -110,7 +110,7 @@ export class Engine {
     return (await this.#ask({ type: 'snapshot' }, 'snapshot')).bytes
   }
 
-  /** Returns to the state right after the start, in memory and files. False when it cannot: then it is of no more use. */
+  /** Returns to the state right after the start, in memory and files. False when it cannot; the engine is unusable then. */
   async rewind(): Promise<boolean> {
     return (await this.#ask({ type: 'rewind' }, 'rewound')).done
   }
@@ -120,7 +120,7 @@ export class Engine {
     await this.#worker.terminate()
   }
 
-  /** Ends the engine in the middle of what it does, as a crash would: what was committed is in its folder. */
+  /** Ends the engine at once, as a crash does. Commits are in its folder. */
   async kill(): Promise<void> {
     await this.#worker.terminate()
   }

@@ -29,7 +29,7 @@ export function simpleQuery(sql: string): Buffer {
 
 export const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
 
-/** What a client is told of an error. */
+/** ErrorResponse. */
 export function errorResponse(severity: 'ERROR' | 'FATAL', code: string, text: string): Buffer {
   return message('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0\0`))
 }
@@ -51,7 +51,7 @@ export function fieldsOf(response: Buffer): Map<string, string> {
   return fields
 }
 
-/** BackendKeyData: what a client shows to have its statement cancelled. */
+/** BackendKeyData: the key of a cancel request. */
 export function keyData(processId: number, secret: number): Buffer {
   const body = Buffer.alloc(8)
   body.writeInt32BE(processId)

@@ -3,11 +3,11 @@ import { errorResponse, fieldsOf, READY, READY_FAILED } from './messages.ts'
 /** Why a statement is stopped, in the words of a server. */
 export type StopReason = 'user request' | 'statement timeout'
 
-/** What a client is told otherwise than the session says it. */
+/** Where a reply goes. */
 export interface ReplyOptions {
   /** Hands bytes to the client; `taken` is called when they have gone. */
   readonly write: (bytes: Buffer, taken: () => void) => void
-  /** The client has heard everything up to and with CopyInResponse before. */
+  /** The client has received the messages up to CopyInResponse before. */
   readonly copying?: boolean | undefined
 }
 
@@ -15,23 +15,23 @@ export interface ReplyOptions {
 const READ: ReadonlySet<number> = new Set('Z1CENG'.split('').map((type) => type.charCodeAt(0)))
 
 /**
- * Passes the answer to a unit on. After an error PGlite says ReadyForQuery at once and again at Sync; a client that hears
- * it twice loses count, so it is held back and said once, at the end.
+ * Passes the answer of a unit to its client. After an error PGlite sends ReadyForQuery at once and again at Sync. Drivers
+ * count it, so it is held back and sent once, at the end.
  */
 export class Reply {
   readonly #options: ReplyOptions
   #rest: Buffer = Buffer.alloc(0)
-  /** Bytes of the message in hand that are passed on unread. */
+  /** Bytes of the current message that are passed on unread. */
   #passing = 0
   #lastReady: Buffer = READY
   #copying: boolean
-  /** Set when the unit is told to stop. */
+  /** Why the unit was stopped; null when it was not. */
   stopped: StopReason | null = null
-  /** The client was told of an error that the session knows nothing of. */
+  /** The client received an error that the session did not have. */
   isCutShort = false
-  /** Statements that were parsed. */
+  /** Number of statements that were parsed. */
   parses = 0
-  /** Statements that have ended. */
+  /** Number of statements that have ended. */
   completed = 0
 
   constructor(options: ReplyOptions) {
@@ -74,7 +74,7 @@ export class Reply {
     else this.#options.write(whole.length === 1 ? (whole[0] as Buffer) : Buffer.concat(whole), taken)
   }
 
-  /** The client has heard a part of a message. */
+  /** The client has received a part of a message. */
   get isWithinMessage(): boolean {
     return this.#passing > 0
   }
@@ -88,7 +88,7 @@ export class Reply {
     this.#options.write(this.#lastReady, ignore)
   }
 
-  /** What the client hears in the place of a message. */
+  /** The bytes that the client gets in place of a message. */
   #read(type: string, message: Buffer): Buffer {
     switch (type) {
       case 'Z':

@@ -1,9 +1,9 @@
 import { cString, errorResponse, message, messagesOf, READY } from './messages.ts'
 
-/** What a connection begins with. */
+/** Start-up packet of a connection. */
 export interface StartUp {
   readonly parameters: ReadonlyMap<string, string>
-  /** What the client asks for beyond version 3.0 of the protocol. */
+  /** The client asks for a minor version above 3.0. */
   readonly isNewer: boolean
   readonly extensions: readonly string[]
 }
@@ -25,7 +25,7 @@ export function readStartUp(packet: Buffer): StartUp | null {
   return { parameters, isNewer: packet.readInt16BE(6) > 0, extensions }
 }
 
-/** The packet that this server itself begins the session with. */
+/** The start-up packet of the server's own session. */
 export function ownStartUp(): Buffer {
   const body = Buffer.from('user\0postgres\0database\0postgres\0client_encoding\0UTF8\0\0')
   const head = Buffer.alloc(8)
@@ -40,7 +40,7 @@ export function statusesIn(answer: Buffer): Buffer {
   return Buffer.concat(statuses.map(({ start, end }) => answer.subarray(start - 5, end)))
 }
 
-/** What a client is greeted with, from the version of the protocol to ReadyForQuery. */
+/** The answer to a start-up packet, up to ReadyForQuery. */
 export function greeting({ parameters, isNewer, extensions }: StartUp, statuses: Buffer, keyData: Buffer): Buffer {
   const name = parameters.get('application_name')
   return Buffer.concat([

@@ -12,7 +12,7 @@ const CANCEL_REQUEST = 80877102
 /** Longest message a client may send. */
 const MAX_MESSAGE = 1 << 28
 
-/** Messages of a client that must reach the one session of the database together. */
+/** Messages of a client that must reach the session together. */
 export interface Unit {
   readonly client: Client
   readonly bytes: Buffer
@@ -26,12 +26,12 @@ export interface Unit {
   readonly copies?: CopyIn
 }
 
-/** What a connection tells the server. */
+/** Events of a connection. */
 export interface ClientEvents {
   /** The packet that a connection begins with. */
   readonly onStartUp: (packet: Buffer) => void
   readonly onUnit: (unit: Unit) => void
-  /** Someone shows the key of a client whose statement is to be cancelled. */
+  /** A cancel request with the key of a client. */
   readonly onCancel: (processId: number, secret: number) => void
 }
 
@@ -46,17 +46,17 @@ export class Client {
   readonly secret = randomInt(2 ** 31)
   readonly #events: ClientEvents
   #buffer: Buffer = Buffer.alloc(0)
-  /** Bytes of chunks that wait to be joined: a large message is joined once, when it is whole. */
+  /** Chunks that are not joined yet: a large message is joined once, when it is whole. */
   #chunks: Buffer[] = []
   #waiting = 0
   #wanted = 8
   #started = false
   #unit: Buffer[] = []
-  /** The COPY that the messages of now belong to. */
+  /** The COPY to which the current messages belong. */
   #copy: CopyIn | null = null
   /** Names of prepared statements that are a COPY. */
   readonly #copies = new Map<string, string>()
-  /** An extended query was refused: what comes before Sync is not heard. */
+  /** An extended query was refused: messages until Sync are skipped. */
   #skipping = false
 
   constructor(socket: Socket, events: ClientEvents) {
@@ -191,7 +191,7 @@ export class Client {
       return
     }
     const copy = this.#copy
-    // While a COPY waits for data a server does not hear Flush and Sync.
+    // A server ignores Flush and Sync while a COPY waits for data.
     if (copy?.isAsked) {
       if (type === 'S' && copy.isEnded) this.#load(copy)
       return

@@ -2,12 +2,12 @@ import type { Client } from './client.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Reply, StopReason } from '../protocol/reply.ts'
 
-/** How often a statement that runs is looked after. */
+/** Interval of the checks of a running statement. */
 const WATCH_MS = 20
 
 /**
- * A unit of a client, from when its turn comes: it is interrupted when its `statement_timeout` is over, when it is told to
- * stop, and when its client has gone. What it is told before it runs counts as well.
+ * A unit of a client that has its turn. It is interrupted when its `statement_timeout` is over, by {@link stop}, and when its
+ * client has disconnected. A stop before it runs takes effect when it runs.
  */
 export class Execution {
   readonly client: Client
@@ -15,12 +15,12 @@ export class Execution {
   readonly #engine: Engine
   readonly #stuckMs: number
   #isRunning = false
-  /** When its statement of now began. */
+  /** Start of the current statement. */
   #since = 0
   #completed = 0
   #stoppedAt = 0
 
-  /** @param stuckMs after this time a statement that was stopped ends with the engine; Infinity for never */
+  /** @param stuckMs time from the stop after which the engine is ended; Infinity for never */
   constructor(engine: Engine, client: Client, reply: Reply, stuckMs: number) {
     this.client = client
     this.reply = reply
@@ -30,11 +30,11 @@ export class Execution {
 
   stop(reason: StopReason): void {
     this.reply.stopped ??= reason
-    // Before it runs, what runs is the server's own.
+    // Until then statements of the server run.
     if (this.#isRunning) this.#interrupt()
   }
 
-  /** Runs the unit; whether a transaction is open then. @throws when the engine ends */
+  /** Runs the unit. Resolves to whether a transaction is open afterwards. @throws when the engine ends */
   async run(bytes: Buffer): Promise<boolean> {
     this.#since = performance.now()
     this.#isRunning = true
@@ -61,7 +61,7 @@ export class Execution {
     else if (client.gone) this.stop('user request')
   }
 
-  /** As often as it takes: the engine forgets what it was told before it began. */
+  /** Called at each check, because the engine forgets an interrupt that precedes its statement. */
   #interrupt(): void {
     this.#stoppedAt ||= performance.now()
     if (performance.now() - this.#stoppedAt > this.#stuckMs) void this.#engine.kill()

@@ -1,7 +1,7 @@
 import { rowsOf } from '../protocol/messages.ts'
 import { errorIn, type SharedSession } from './shared-session.ts'
 
-/** Who wants the session while a table is maintained. */
+/** Whether the session is wanted while a table is maintained, and by whom. */
 export type Demand = 'none' | 'a client' | 'the stop'
 
 /** A table that is to be maintained. */
@@ -12,7 +12,7 @@ interface DueTable {
   readonly command: string
 }
 
-/** How long clients wait for a table, and when it is looked at again. */
+/** Time that clients wait for a table, and when it is checked again. */
 interface Pause {
   readonly patienceMs: number
   readonly until: number
@@ -23,7 +23,7 @@ const MAX_LOG_BYTES = 32 << 20
 /** The same after {@link CHECKPOINT_MS}; a checkpoint itself writes some. */
 const LITTLE_LOG_BYTES = 1 << 16
 const CHECKPOINT_MS = 300_000
-/** A look takes a twentieth of the time at most. */
+/** Checks take a twentieth of the time at most. */
 const LOOK_SHARE = 20
 const LEAST_LOOK_MS = 50
 const MOST_LOOK_MS = 1000
@@ -49,7 +49,7 @@ export class Maintenance {
   #due: DueTable[] = []
   #hasWorked = true
   #lookAt = 0
-  /** When to look although nothing was done since. */
+  /** Time of the next check although no client has worked since. */
   #lookAgainAt = Infinity
   readonly #pauses = new Map<string, Pause>()
   readonly #reported = new Set<string>()

@@ -1,26 +1,25 @@
 import { cString, messagesOf, type Message } from '../protocol/messages.ts'
 import { statementsOf } from '../protocol/sql-words.ts'
 
-/** Names of settings of a client's own that are remembered, at most. */
+/** Most names of custom settings that are remembered per client. */
 const MAX_NAMES = 100
-/** The longest name of a setting that is looked for: two identifiers of PostgreSQL, 63 bytes each, and the dot. */
+/** Longest name of a custom setting: two identifiers of 63 bytes and the dot. */
 const MAX_NAME = 127
-/** Longest text that is searched for such names. */
+/** Longest text that is searched for names of settings, in characters. */
 const MAX_SEARCHED = 65_536
-/** What a session may keep that cannot be put away and brought back. */
+/** Whether the session holds state that cannot be saved and restored. */
 export const HELD = `select exists(select from pg_class where relpersistence = 't' and relkind in ('r', 'S', 'v'))
   or exists(select from pg_prepared_statements where from_sql) or exists(select from pg_cursors where is_holdable)
   or exists(select from pg_locks where locktype = 'advisory')`
 
 /**
- * What belongs to one client of a session that many share: how its settings are brought back, and its prepared
- * statements. The texts that it sends tell whether its settings may have changed; what they are then is asked of the
- * server, which alone knows what was committed.
+ * Settings and prepared statements of one client of the shared session. The texts of its statements tell whether the settings
+ * may have changed. Their values are read from the server, because they depend on what was committed.
  */
 export class SessionState {
   /** Statements that bring the settings back, one by one. */
   #restore: readonly string[] = []
-  /** Names of its own, such as `request.jwt.claims`, that no view lists. */
+  /** Names of custom settings such as `request.jwt.claims`, which no view lists. */
   readonly #names = new Set<string>()
   /** Parse messages by the name of the statement; the empty one is the unnamed. */
   readonly #prepared = new Map<string, Buffer>()
@@ -41,7 +40,7 @@ export class SessionState {
     this.#restore = settings.map(([name, value]) => setting(name, value))
   }
 
-  /** The session is another client's from now on. */
+  /** The session goes to another client. */
   left(): void {
     this.#live.clear()
   }
@@ -66,7 +65,7 @@ export class SessionState {
     ].map(([name, value]) => setting(name, value))
   }
 
-  /** Prepared statements that a unit names and the session does not have now. */
+  /** Parse messages of the statements that a unit names and the session has not prepared. */
   missing(unit: Buffer): Buffer[] {
     const missing = new Set<string>()
     const parsed = new Set<string>()
@@ -85,7 +84,7 @@ export class SessionState {
     for (const message of unit) this.#live.add(cString(message, 5).text)
   }
 
-  /** Learns from a unit that has run, and from its answer. */
+  /** Updates the state by a unit that has run. `parses`: number of statements that were parsed. */
   ran(unit: Buffer, parses: number): void {
     let left = parses
     for (const message of messagesOf(unit)) {

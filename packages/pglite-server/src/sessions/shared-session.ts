@@ -5,14 +5,14 @@ import { HELD, type SessionState } from './session-state.ts'
 import { ownStartUp, statusesIn } from '../protocol/start-up.ts'
 
 /**
- * The one session of an engine, which its clients have in turns. Before another client's unit it is cleaned
- * (`DISCARD ALL`), and gets that client's own settings and prepared statements ({@link SessionState}).
+ * The session of an engine, which its clients use in turns. Before a unit of another client it is cleaned (`DISCARD ALL`)
+ * and gets the settings and prepared statements of that client ({@link SessionState}).
  */
 export class SharedSession {
   readonly engine: Engine
   /** ParameterStatus messages, as they are for a client without settings. */
   readonly statuses: Buffer
-  /** Whose settings it has. */
+  /** The client whose settings it has; null for none. */
   #current: Client | null = null
 
   static async open(engine: Engine): Promise<SharedSession> {
@@ -24,7 +24,7 @@ export class SharedSession {
     this.statuses = statuses
   }
 
-  /** Makes it a client's. Returns what the session says to its settings. */
+  /** Switches to a client. Returns the answer to its settings. */
   async enter(client: Client): Promise<Buffer> {
     if (this.#current === client) return Buffer.alloc(0)
     const cleaning = await this.#detach()
@@ -34,13 +34,13 @@ export class SharedSession {
     return statements.length === 0 ? Buffer.alloc(0) : this.ask(...statements)
   }
 
-  /** Makes it the server's own: no client's settings hold. */
+  /** Switches to no client: default settings hold. */
   async leave(): Promise<void> {
     const cleaning = await this.#detach()
     if (cleaning.length > 0) await this.ask(...cleaning)
   }
 
-  /** Prepares what a unit of the client uses and the session has forgotten. */
+  /** Prepares the statements of a unit that the session does not have any more. */
   async prepareAgain({ session }: Client, unit: Buffer): Promise<void> {
     const missing = session.missing(unit)
     if (missing.length === 0) return
@@ -49,12 +49,12 @@ export class SharedSession {
     session.prepared(missing)
   }
 
-  /** Whether it has what cannot be put away. */
+  /** Whether it holds state that cannot be saved, e.g. temporary tables. */
   async holds(): Promise<boolean> {
     return rowsOf(await this.ask(HELD))[0]?.[0] === 't'
   }
 
-  /** Ends what a client that is gone has left open. After an error the session hears nothing but Sync. */
+  /** Rolls back the transaction of a disconnected client. After an error the session accepts nothing but Sync. */
   async rollback(): Promise<void> {
     await answerTo(this.engine, Buffer.concat([SYNC, simpleQuery('rollback')]))
   }
@@ -64,7 +64,7 @@ export class SharedSession {
     return answerTo(this.engine, Buffer.concat(statements.map(simpleQuery)))
   }
 
-  /** Takes it from its client. Returns the statements that clean it. */
+  /** Leaves the current client. Returns the statements that clean the session. */
   async #detach(): Promise<readonly string[]> {
     const before = this.#current
     if (!before) return []
@@ -107,5 +107,5 @@ export function errorIn(answer: Buffer): ReadonlyMap<string, string> | null {
   return null
 }
 
-/** PGlite's only user. There is no way back to it by RESET or DISCARD, as on a server that asks who connects. */
+/** Returns to PGlite's only user, which RESET and DISCARD do not do in PGlite. */
 const OWN_USER = 'set session authorization postgres'

@@ -21,8 +21,8 @@ export const LIMITS: SessionLimits = { idleInTransactionMs: 30_000, idleHoldingM
 export type Keeping = 'a transaction' | 'things of its own'
 
 /**
- * Whose turn it is at the one session: units in the order in which they came, unless a client keeps the session. One that
- * keeps it and says nothing while others wait is given up.
+ * The queue for the session: units in the order of arrival, unless a client keeps the session. A client that keeps it and is
+ * idle while others wait is closed.
  */
 export class Turns {
   readonly #queue: Unit[] = []
@@ -48,7 +48,7 @@ export class Turns {
     return unit
   }
 
-  /** Something can be done now. */
+  /** A unit can run, or an abandoned transaction can be rolled back. */
   get isDue(): boolean {
     return this.#next() < this.#queue.length || this.#owner?.gone === true
   }
@@ -58,7 +58,7 @@ export class Turns {
     return this.#owner === null
   }
 
-  /** Takes a unit of a client back that waits for others. */
+  /** Removes a waiting unit of a client that does not keep the session. */
   withdraw(client: Client): Unit | null {
     if (this.#owner === client) return null
     const index = this.#queue.findIndex((unit) => unit.client === client && unit.complete)
@@ -70,14 +70,14 @@ export class Turns {
     return this.#owner === client ? this.#keeping : null
   }
 
-  /** Says whose the session is from now on. */
+  /** Sets the client that keeps the session; null frees it. */
   keep(client: Client, keeping: Keeping | null): void {
     this.#owner = keeping && client
     this.#keeping = keeping
     if (keeping) this.#watchIdle(client, keeping)
   }
 
-  /** True once when the client that kept the session has gone and left it as it was. */
+  /** True once when the client that kept the session has disconnected. */
   takeAbandoned(): boolean {
     if (!this.#owner?.gone) return false
     clearTimeout(this.#idleTimer)
@@ -91,7 +91,7 @@ export class Turns {
     this.#owner = null
   }
 
-  /** Where in the queue that unit is; the end when there is none. Units of clients that are gone are forgotten. */
+  /** Index of the next unit; the length of the queue when there is none. Drops units of disconnected clients. */
   #next(): number {
     for (let i = this.#queue.length - 1; i >= 0; i--) {
       if (this.#queue[i]?.client.gone) this.#queue.splice(i, 1)

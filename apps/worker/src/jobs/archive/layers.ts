@@ -1,6 +1,7 @@
 import type { ArchiveLayer, ArchiveToPmtiles } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
-import { literals, parseQuery, quoteIdentifier, whereClause, type Queryable } from '@terrane/database'
+import { quoteIdentifier, type Queryable } from '@terrane/database'
+import { literals, parseQuery, whereClause } from '@terrane/database/rest-query'
 import { checkLayers, type TilerLayer, type Zooms } from '@terrane/tiling/vector'
 import { badFilter, propertyNotAttribute } from './errors.ts'
 import { findSpatialTable, type SpatialTable } from './spatial-table.ts'

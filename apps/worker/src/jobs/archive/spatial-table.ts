@@ -1,12 +1,5 @@
-import {
-  chooseGeometry,
-  qualified,
-  quoteIdentifier,
-  readTable,
-  type ColumnFacts,
-  type Queryable,
-  type ScanType,
-} from '@terrane/database'
+import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
+import { chooseGeometry, readTable, type ColumnFacts, type ScanType } from '@terrane/database/scan'
 import { noGeometryColumn, propertyNotShown } from './errors.ts'
 
 /** What a tile archive shows of a table: SQL expressions for its geometry, feature id and attributes. */

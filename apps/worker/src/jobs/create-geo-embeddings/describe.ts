@@ -1,5 +1,5 @@
 import type { JobWarning } from '@terrane/contracts'
-import type { EmbeddingSource } from '@terrane/database'
+import type { EmbeddingSource } from '@terrane/database/geoembeddings'
 import type { Model, ProviderChoice } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'

@@ -1,4 +1,5 @@
-import { findEmbeddings, findSources, type Queryable } from '@terrane/database'
+import type { Queryable } from '@terrane/database'
+import { findEmbeddings, findSources } from '@terrane/database/geoembeddings'
 import type { InspectedRaster, ModelUnit, Ranges, Scale } from '@terrane/tiling/raster'
 import { groundSize } from './context.ts'
 import { scaleNotTaken } from './errors.ts'

@@ -1,7 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Aoi } from '@terrane/core'
-import { areaFromGeoJson, qualified, quoteLiteral, scan, type Database } from '@terrane/database'
+import { qualified, quoteLiteral, type Database } from '@terrane/database'
+import { areaFromGeoJson } from '@terrane/database/imports'
+import { scan } from '@terrane/database/scan'
 import { TOPIC_TABLES } from '@terrane/osm'
 import { importedTablesMissing } from './errors.ts'
 

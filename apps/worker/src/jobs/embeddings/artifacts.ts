@@ -1,19 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
-import {
-  STAGING_SCHEMA,
-  qualified,
-  quoteIdentifier,
-  scan,
-  type Database,
-  type EmbeddingKind,
-  type EmbeddingTableShape,
-  type JobRun,
-  type PackedBytes,
-  type ScanColumn,
-  type ScanValues,
-  type StagedTable,
-} from '@terrane/database'
+import { qualified, quoteIdentifier, type Database } from '@terrane/database'
+import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database/geoembeddings'
+import { scan, type PackedBytes, type ScanColumn, type ScanValues } from '@terrane/database/scan'
+import { STAGING_SCHEMA, type JobRun, type StagedTable } from '@terrane/database/staging'
 import {
   openGeoParquet,
   stacItem,

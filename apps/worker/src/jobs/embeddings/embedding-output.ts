@@ -1,27 +1,20 @@
 import { join } from 'node:path'
 import type { EmbeddingsResult } from '@terrane/contracts'
+import type { Session } from '@terrane/database'
+import { addToCollection, appendCollection, collectionTable, type AppendedTable } from '@terrane/database/collections'
 import {
   EMBEDDINGS_SCHEMA,
-  addToCollection,
-  appendCollection,
-  collectionTable,
   createEmbeddingTable,
   finishEmbeddingTable,
   isFinishedEmbeddingTable,
   loadEmbeddings,
   registerEmbeddings,
-  relationExists,
-  stagedTable,
-  swapIn,
-  tableExists,
   writeSources,
-  type AppendedTable,
   type CatalogueEntry,
   type EmbeddingSource,
   type EmbeddingTableShape,
-  type Session,
-  type StagedTable,
-} from '@terrane/database'
+} from '@terrane/database/geoembeddings'
+import { relationExists, stagedTable, swapIn, tableExists, type StagedTable } from '@terrane/database/staging'
 import type { StacItemRequest } from '@terrane/embeddings'
 import type { JobContext, Project } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'

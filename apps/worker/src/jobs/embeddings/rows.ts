@@ -1,4 +1,4 @@
-import type { EmbeddingRow } from '@terrane/database'
+import type { EmbeddingRow } from '@terrane/database/geoembeddings'
 import type { Polygon } from '@terrane/embeddings'
 
 /** Where one embedding is, and what stands beside it in the table. */

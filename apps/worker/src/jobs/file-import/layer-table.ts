@@ -1,13 +1,6 @@
-import {
-  STAGING_SCHEMA,
-  loadEncoded,
-  qualified,
-  quoteIdentifier,
-  type Column,
-  type Database,
-  type Queryable,
-  type StagedTable,
-} from '@terrane/database'
+import { qualified, quoteIdentifier, type Database, type Queryable } from '@terrane/database'
+import { loadEncoded, type Column } from '@terrane/database/bulk-load'
+import { STAGING_SCHEMA, type StagedTable } from '@terrane/database/staging'
 import { Lanes } from '../lanes.ts'
 import { Warnings } from '@terrane/core/errors'
 import { keyAndColumns, type TargetColumn } from './column-names.ts'

@@ -1,4 +1,6 @@
-import { STAGING_SCHEMA, bulkLoad, JsonText, type Database, type StagedTable } from '@terrane/database'
+import type { Database } from '@terrane/database'
+import { bulkLoad, JsonText } from '@terrane/database/bulk-load'
+import { STAGING_SCHEMA, type StagedTable } from '@terrane/database/staging'
 import type { ImportTable, RowSink } from '@terrane/osm'
 import { Lanes } from '../lanes.ts'
 

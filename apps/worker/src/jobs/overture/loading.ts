@@ -1,14 +1,8 @@
 import type { OvertureImportArea } from '@terrane/contracts'
 import { readAoi, type Aoi } from '@terrane/core'
-import {
-  JsonText,
-  STAGING_SCHEMA,
-  bulkLoad,
-  createImportTables,
-  stagedTable,
-  type ImportShape,
-  type StagedTable,
-} from '@terrane/database'
+import { JsonText, bulkLoad } from '@terrane/database/bulk-load'
+import { createImportTables, type ImportShape } from '@terrane/database/imports'
+import { STAGING_SCHEMA, stagedTable, type StagedTable } from '@terrane/database/staging'
 import {
   DecodeThread,
   columnsOf,

@@ -1,5 +1,5 @@
 import type { OvertureImportArea } from '@terrane/contracts'
-import type { ImportShape } from '@terrane/database'
+import type { ImportShape } from '@terrane/database/imports'
 import { OVERTURE_TYPES, typesOf, type DecodedRows, type OvertureColumn } from '@terrane/overture'
 import { tableNameTooLong } from '../osm/errors.ts'
 import { prefixOf } from '../osm/names.ts'

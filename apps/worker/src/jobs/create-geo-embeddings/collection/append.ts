@@ -1,5 +1,6 @@
 import { CreateGeoEmbeddings } from '@terrane/contracts'
-import { findAppendable, type Appendable, type Queryable } from '@terrane/database'
+import type { Queryable } from '@terrane/database'
+import { findAppendable, type Appendable } from '@terrane/database/collections'
 import { appendDiffers, appendTargetMissing, sourcesConflict } from '../errors.ts'
 
 /** What a table was made with, as a request would say it. */

@@ -1,5 +1,6 @@
 import type { CreateGeoEmbeddings } from '@terrane/contracts'
-import { collectionTable, findSources, openCollection } from '@terrane/database'
+import { collectionTable, openCollection } from '@terrane/database/collections'
+import { findSources } from '@terrane/database/geoembeddings'
 import type { JobContext, Sharding } from '../../task.ts'
 import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
 import { sourceVersion } from '../describe.ts'

@@ -1,5 +1,6 @@
 import type { CreateGeoEmbeddings, EmbeddingsResult } from '@terrane/contracts'
-import { EMBEDDINGS_SCHEMA, swapIn, type EmbeddingSource } from '@terrane/database'
+import { EMBEDDINGS_SCHEMA, type EmbeddingSource } from '@terrane/database/geoembeddings'
+import { swapIn } from '@terrane/database/staging'
 import type { Model } from '@terrane/embeddings'
 import { EmbeddingOutput, type OutputState, type Publication } from '../../embeddings/embedding-output.ts'
 import { Stopwatch } from '../../embeddings/stopwatch.ts'

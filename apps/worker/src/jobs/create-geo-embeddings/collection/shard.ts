@@ -1,5 +1,5 @@
 import type { CreateGeoEmbeddings } from '@terrane/contracts'
-import type { EmbeddingSource } from '@terrane/database'
+import type { EmbeddingSource } from '@terrane/database/geoembeddings'
 import type { Model } from '@terrane/embeddings'
 import type { JobContext, Shard } from '../../task.ts'
 import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'

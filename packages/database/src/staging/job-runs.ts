@@ -1,5 +1,5 @@
-import type { Queryable, Session } from './database.ts'
-import { runSuperseded } from './errors.ts'
+import type { Queryable, Session } from '../database.ts'
+import { runSuperseded } from '../errors.ts'
 
 /** One run of a job, which alone may publish the job's effect as long as no later one has begun. */
 export interface JobRun {

@@ -1,5 +1,5 @@
-import { type Database, type Queryable, type Session } from './database.ts'
-import { runSuperseded } from './errors.ts'
+import { type Database, type Queryable, type Session } from '../database.ts'
+import { runSuperseded } from '../errors.ts'
 import { holdRun, type JobRun } from './job-runs.ts'
 import { LOCK_NOT_AVAILABLE, dropStaging, renameStaging } from './staging.ts'
 

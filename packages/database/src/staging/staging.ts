@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { qualified, quoteIdentifier, type Database, type Queryable, type Session } from './database.ts'
-import { tableExists } from './errors.ts'
+import { qualified, quoteIdentifier, type Database, type Queryable, type Session } from '../database.ts'
+import { tableExists } from '../errors.ts'
 import { holdRun, type JobRun } from './job-runs.ts'
 
 /** Where tables are built before they are swapped in. Nothing in it is ever served. */

@@ -1,0 +1,5 @@
+export { scan, scanSession } from './scan.ts'
+export type { ScanOptions } from './scan.ts'
+export type { PackedBytes, ScanBatch, ScanColumn, ScanType, ScanValues } from './columns.ts'
+export { chooseGeometry, describeColumns, readTable } from './read-table.ts'
+export type { ColumnFacts } from './read-table.ts'

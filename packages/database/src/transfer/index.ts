@@ -1,0 +1,5 @@
+export { moveDatabase } from './move-database.ts'
+export { DatabaseReader } from './read-database.ts'
+export type { DatabaseOutline } from './read-database.ts'
+export { refuseUnlessEmpty, writeDatabase } from './write-database.ts'
+export type { Transferred } from './write-database.ts'
