@@ -732,12 +732,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         JobList: {
             data: components["schemas"]["Job"][];
@@ -900,7 +895,7 @@ export interface components {
             url: string;
             /** @description For people. */
             description: string;
-            tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+            tasks: components["schemas"]["Tasks"];
             /** @description Ends that it is called for; a cancelled job is failed. */
             statuses: ("success" | "failed")[];
             /** @description Is not called while true. */
@@ -944,7 +939,7 @@ export interface components {
             url: string;
             /** @description For people. */
             description: string;
-            tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+            tasks: components["schemas"]["Tasks"];
             /** @description Ends that it is called for; a cancelled job is failed. */
             statuses: ("success" | "failed")[];
             /** @description Is not called while true. */
@@ -1035,13 +1030,7 @@ export interface components {
             table: string;
             rows: number;
             dims: number;
-            model: {
-                id: string;
-                sha256: string;
-                licence: string;
-                /** @description Execution provider; absent where the CPU computed it. */
-                provider?: string;
-            };
+            model: components["schemas"]["Model"];
             skipped_nodata: number;
             scale: unknown;
             crs: string;
@@ -1053,21 +1042,7 @@ export interface components {
                 bytes: number;
             }[];
             /** @description createGeoEmbeddings of many rasters: what became of them. */
-            sources?: {
-                total: number;
-                done: number;
-                /** @description Skipped: the table has them already. */
-                unchanged: number;
-                failed: number;
-                /** @description Rows that this job has made. */
-                rows: number;
-                /** @description At most 100; embedding_sources has all of them. */
-                failures: {
-                    name: string;
-                    code: string;
-                    message: string;
-                }[];
-            };
+            sources?: components["schemas"]["Sources"];
             /** @description createSraiEmbeddings: features counted in at least one cell. */
             features?: number;
             /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
@@ -1078,17 +1053,7 @@ export interface components {
             };
             attribution?: string;
             /** @description What a person should know of the result. */
-            warnings?: {
-                /** @description Upper case, stable. */
-                code: string;
-                message: string;
-                /** @description Layer of the file, where it is about one. */
-                layer?: string;
-                /** @description How many rows, features or values it is about. */
-                count?: number;
-                /** @description The first of them: row numbers from 1, or names. */
-                examples?: (number | string)[];
-            }[];
+            warnings?: components["schemas"]["Warning"][];
             /** @description Seconds per phase. */
             timings: {
                 [key: string]: number;
@@ -1124,17 +1089,7 @@ export interface components {
                 }[];
             }[];
             /** @description What an import would say before it reads the rows. */
-            warnings: {
-                /** @description Upper case, stable. */
-                code: string;
-                message: string;
-                /** @description Layer of the file, where it is about one. */
-                layer?: string;
-                /** @description How many rows, features or values it is about. */
-                count?: number;
-                /** @description The first of them: row numbers from 1, or names. */
-                examples?: (number | string)[];
-            }[];
+            warnings: components["schemas"]["Warning"][];
         };
         Place: {
             /** @description The name in full, as the geocoder says it. */
@@ -1189,17 +1144,7 @@ export interface components {
                 attribution: string;
                 seconds: number;
                 /** @description What a person should know of the result. */
-                warnings: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
+                warnings: components["schemas"]["Warning"][];
                 licence: string;
                 /** @description What became of the elements that were read. */
                 counts: {
@@ -1222,12 +1167,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         /** OvertureImportAreaJob */
         OvertureImportAreaJob: {
@@ -1272,17 +1212,7 @@ export interface components {
                 attribution: string;
                 seconds: number;
                 /** @description What a person should know of the result. */
-                warnings: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
+                warnings: components["schemas"]["Warning"][];
             } | null;
             error: components["schemas"]["JobError"] | null;
             attempt: number;
@@ -1300,12 +1230,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         /** Ogr2ogrImportJob */
         Ogr2ogrImportJob: {
@@ -1363,17 +1288,7 @@ export interface components {
                     layer: string;
                 }[];
                 /** @description What a person should know of the result. */
-                warnings: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
+                warnings: components["schemas"]["Warning"][];
             } | null;
             error: components["schemas"]["JobError"] | null;
             attempt: number;
@@ -1391,12 +1306,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         /** CreateGeoEmbeddingsJob */
         CreateGeoEmbeddingsJob: {
@@ -1423,70 +1333,7 @@ export interface components {
             };
             progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
-            result: {
-                /** @description Qualified name of the table. */
-                table: string;
-                rows: number;
-                dims: number;
-                model: {
-                    id: string;
-                    sha256: string;
-                    licence: string;
-                    /** @description Execution provider; absent where the CPU computed it. */
-                    provider?: string;
-                };
-                skipped_nodata: number;
-                scale: unknown;
-                crs: string;
-                /** @description west, south, east, north */
-                bbox: number[];
-                artifacts?: {
-                    bucket: string;
-                    path: string;
-                    bytes: number;
-                }[];
-                /** @description createGeoEmbeddings of many rasters: what became of them. */
-                sources?: {
-                    total: number;
-                    done: number;
-                    /** @description Skipped: the table has them already. */
-                    unchanged: number;
-                    failed: number;
-                    /** @description Rows that this job has made. */
-                    rows: number;
-                    /** @description At most 100; embedding_sources has all of them. */
-                    failures: {
-                        name: string;
-                        code: string;
-                        message: string;
-                    }[];
-                };
-                /** @description createSraiEmbeddings: features counted in at least one cell. */
-                features?: number;
-                /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
-                zero_vectors?: number;
-                /** @description Where the features came from. */
-                source?: {
-                    [key: string]: unknown;
-                };
-                attribution?: string;
-                /** @description What a person should know of the result. */
-                warnings?: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
-                /** @description Seconds per phase. */
-                timings: {
-                    [key: string]: number;
-                };
-            } | null;
+            result: components["schemas"]["Result"];
             error: components["schemas"]["JobError"] | null;
             attempt: number;
             max_attempts: number;
@@ -1503,12 +1350,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         /** CreateSraiEmbeddingsJob */
         CreateSraiEmbeddingsJob: {
@@ -1535,70 +1377,7 @@ export interface components {
             };
             progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
-            result: {
-                /** @description Qualified name of the table. */
-                table: string;
-                rows: number;
-                dims: number;
-                model: {
-                    id: string;
-                    sha256: string;
-                    licence: string;
-                    /** @description Execution provider; absent where the CPU computed it. */
-                    provider?: string;
-                };
-                skipped_nodata: number;
-                scale: unknown;
-                crs: string;
-                /** @description west, south, east, north */
-                bbox: number[];
-                artifacts?: {
-                    bucket: string;
-                    path: string;
-                    bytes: number;
-                }[];
-                /** @description createGeoEmbeddings of many rasters: what became of them. */
-                sources?: {
-                    total: number;
-                    done: number;
-                    /** @description Skipped: the table has them already. */
-                    unchanged: number;
-                    failed: number;
-                    /** @description Rows that this job has made. */
-                    rows: number;
-                    /** @description At most 100; embedding_sources has all of them. */
-                    failures: {
-                        name: string;
-                        code: string;
-                        message: string;
-                    }[];
-                };
-                /** @description createSraiEmbeddings: features counted in at least one cell. */
-                features?: number;
-                /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
-                zero_vectors?: number;
-                /** @description Where the features came from. */
-                source?: {
-                    [key: string]: unknown;
-                };
-                attribution?: string;
-                /** @description What a person should know of the result. */
-                warnings?: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
-                /** @description Seconds per phase. */
-                timings: {
-                    [key: string]: number;
-                };
-            } | null;
+            result: components["schemas"]["Result"];
             error: components["schemas"]["JobError"] | null;
             attempt: number;
             max_attempts: number;
@@ -1615,12 +1394,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         /** ArchiveToPmtilesJob */
         ArchiveToPmtilesJob: {
@@ -1653,17 +1427,7 @@ export interface components {
                 bytes: number;
                 etag: string | null;
                 /** @description What a person should know of the result. */
-                warnings: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
+                warnings: components["schemas"]["Warning"][];
                 tiles: number;
                 minzoom: number;
                 maxzoom: number;
@@ -1693,12 +1457,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
-            };
+            links: components["schemas"]["Links"];
         };
         /** ExportTableJob */
         ExportTableJob: {
@@ -1731,17 +1490,7 @@ export interface components {
                 bytes: number;
                 etag: string | null;
                 /** @description What a person should know of the result. */
-                warnings: {
-                    /** @description Upper case, stable. */
-                    code: string;
-                    message: string;
-                    /** @description Layer of the file, where it is about one. */
-                    layer?: string;
-                    /** @description How many rows, features or values it is about. */
-                    count?: number;
-                    /** @description The first of them: row numbers from 1, or names. */
-                    examples?: (number | string)[];
-                }[];
+                warnings: components["schemas"]["Warning"][];
                 /** @enum {unknown} */
                 format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
                 rows: number;
@@ -1762,15 +1511,598 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                cancel: string;
-                events: string;
-                log: string;
+            links: components["schemas"]["Links"];
+        };
+        Links: {
+            self: string;
+            cancel: string;
+            events: string;
+            log: string;
+        };
+        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+        Model: {
+            id: string;
+            sha256: string;
+            licence: string;
+            /** @description Execution provider; absent where the CPU computed it. */
+            provider?: string;
+        };
+        Sources: {
+            total: number;
+            done: number;
+            /** @description Skipped: the table has them already. */
+            unchanged: number;
+            failed: number;
+            /** @description Rows that this job has made. */
+            rows: number;
+            /** @description At most 100; embedding_sources has all of them. */
+            failures: {
+                name: string;
+                code: string;
+                message: string;
+            }[];
+        };
+        Warning: {
+            /** @description Upper case, stable. */
+            code: string;
+            message: string;
+            /** @description Layer of the file, where it is about one. */
+            layer?: string;
+            /** @description How many rows, features or values it is about. */
+            count?: number;
+            /** @description The first of them: row numbers from 1, or names. */
+            examples?: (number | string)[];
+        };
+        Result: {
+            /** @description Qualified name of the table. */
+            table: string;
+            rows: number;
+            dims: number;
+            model: components["schemas"]["Model"];
+            skipped_nodata: number;
+            scale: unknown;
+            crs: string;
+            /** @description west, south, east, north */
+            bbox: number[];
+            artifacts?: {
+                bucket: string;
+                path: string;
+                bytes: number;
+            }[];
+            /** @description createGeoEmbeddings of many rasters: what became of them. */
+            sources?: components["schemas"]["Sources"];
+            /** @description createSraiEmbeddings: features counted in at least one cell. */
+            features?: number;
+            /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
+            zero_vectors?: number;
+            /** @description Where the features came from. */
+            source?: {
+                [key: string]: unknown;
+            };
+            attribution?: string;
+            /** @description What a person should know of the result. */
+            warnings?: components["schemas"]["Warning"][];
+            /** @description Seconds per phase. */
+            timings: {
+                [key: string]: number;
+            };
+        } | null;
+        StoragePath: {
+            bucket: string;
+            path: string;
+        };
+        Csv: {
+            x?: string;
+            y?: string;
+            wkt?: string;
+        };
+        /** OsmImportArea */
+        OsmImportArea: {
+            /** @description Name of the area, for people. */
+            areaName: string;
+            /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
+            aoiGeoJson: components["schemas"]["AoiGeoJson"];
+            /** @description Topics to import. Default: all except "all". */
+            topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
+            /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
+            tablePrefix?: string;
+            /** @description Where the data come from. Default: the source that the worker is configured with. */
+            source?: {
+                /** @enum {string} */
+                kind: "file";
+                path: string;
+            } | {
+                /** @enum {string} */
+                kind: "url";
+                url: string;
+            } | {
+                /** @enum {string} */
+                kind: "storage";
+                bucket: string;
+                path: string;
+            } | {
+                /** @enum {string} */
+                kind: "geofabrik";
+            } | {
+                /** @enum {string} */
+                kind: "overpass";
+            };
+            /**
+             * @description Cut features at the border of the area, instead of keeping them whole.
+             * @default false
+             */
+            clip?: boolean;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        AoiGeoJson: {
+            /** @enum {unknown} */
+            type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
+        } & {
+            [key: string]: unknown;
+        };
+        ProjectTarget: {
+            /** @description The project the job belongs to. */
+            projectRef: string;
+            /** @description Sealed at once, never returned. */
+            databaseUrl?: string;
+            /** @description Sealed at once, never returned. */
+            serviceRoleKey?: string;
+            /** @description Base of the storage API of the project. */
+            storageUrl?: string;
+        };
+        /** OvertureImportArea */
+        OvertureImportArea: {
+            /** @description Name of the area, for people. */
+            areaName: string;
+            /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
+            aoiGeoJson: components["schemas"]["AoiGeoJson"];
+            /** @description Themes of Overture: all their types. Topics or types are needed. */
+            topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
+            /** @description Types of Overture. */
+            types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
+            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
+            tablePrefix?: string;
+            /** @description An Overture release that is still published. Default: the latest. */
+            release?: string;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** Ogr2ogrImport */
+        Ogr2ogrImport: {
+            /** @description HTTPS URL of the file. */
+            fileUrl?: string;
+            /** @description The same as fileUrl. */
+            url?: string;
+            /** @description A file in the storage of the project, instead of fileUrl. */
+            storagePath?: components["schemas"]["StoragePath"];
+            /** @description Table to make; must not exist unless mode says otherwise. */
+            tableName: string;
+            /**
+             * @description Its schema, which exists.
+             * @default public
+             */
+            schema?: string;
+            /** @description Layer to import, or "*" for every layer that has rows, each as {tableName}_{layer}. Default: the only layer with rows, or "*" if there are several. */
+            layer?: string;
+            /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
+            sourceSrs?: string;
+            /**
+             * @description Reference system of the table.
+             * @default EPSG:4326
+             */
+            targetSrs?: string;
+            /**
+             * @description Import only geometries of this type, after promotion to a Multi type; others count as rejected.
+             * @default auto
+             * @enum {unknown}
+             */
+            geometryType?: "auto" | "Point" | "LineString" | "Polygon" | "MultiPoint" | "MultiLineString" | "MultiPolygon";
+            /**
+             * @description Lines and polygons become multi lines and multi polygons.
+             * @default true
+             */
+            promoteToMulti?: boolean;
+            /**
+             * @description Make a table that must not exist, put a new one in its place, or add rows to one that exists.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace" | "append";
+            /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
+            encoding?: string;
+            /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
+            csv?: components["schemas"]["Csv"];
+            /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
+            types?: {
+                [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
+            };
+            /** @description Fields to import. Default: all. */
+            fields?: string[];
+            /** @description Most features to import. */
+            limit?: number;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** CreateGeoEmbeddings */
+        CreateGeoEmbeddings: {
+            /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, storagePrefix and stac. */
+            geotiffPath?: string;
+            /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
+            storagePath?: components["schemas"]["StoragePath"];
+            /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
+            sources?: {
+                /** @description As for the request. This or storagePath. */
+                geotiffPath?: string;
+                /** @description A GeoTIFF in the storage of the project. */
+                storagePath?: components["schemas"]["StoragePath"];
+                /** @description Name of the source. Default: its address. */
+                name?: string;
+                /** @description When this imagery was taken. Default: datetime of the request. */
+                datetime?: string;
+                /** @description As for the request, which it takes the place of. */
+                profile?: string;
+                /** @description As for the request, which it takes the place of. */
+                sourceSrs?: string;
+            }[];
+            /** @description Every .tif and .tiff in the storage whose path begins so. */
+            storagePrefix?: {
+                bucket: string;
+                /** @description What the paths begin with; a folder ends in /. */
+                prefix: string;
+            };
+            /** @description Rasters by STAC items, each with the time of its item. */
+            stac?: {
+                /** @description A STAC Item, or an ItemCollection such as the answer of a search. This or url. */
+                items?: {
+                    [key: string]: unknown;
+                };
+                /** @description Where the Item or the ItemCollection lies. */
+                url?: string;
+                /** @description Name or role of the asset of each item. Default: its only GeoTIFF. */
+                asset?: string;
+            };
+            /**
+             * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "append";
+            /** @description Output table in schema geoembeddings; must not exist, unless mode is append. */
+            tableName: string;
+            /**
+             * @description Scale each vector to length 1.
+             * @default true
+             */
+            normalizeEmbeddings?: boolean;
+            /**
+             * @description Edge of a tile in pixels.
+             * @default 256
+             */
+            tileSize?: number;
+            /**
+             * @description Id of a model manifest.
+             * @default dinov3-vitl16-pretrain-sat493m
+             */
+            modelName?: string;
+            /** @description 0-based band indices in the order the model expects. Default: chosen by name. */
+            bands?: number[];
+            /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; "none" for no profile. Default: found by the name of the product. */
+            profile?: string;
+            /** @description Reference system of the raster, in the place of what the file says. */
+            sourceSrs?: string;
+            /** @description When the imagery was taken, RFC 3339. Default: read from the name of the product. Models that take a time need it. */
+            datetime?: string;
+            /** @description Take bands, profile and stretch of that table, so that both compare. */
+            scaleFrom?: {
+                /** @description An embedding table of this project. */
+                table: string;
+            };
+            /**
+             * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
+             * @default false
+             */
+            uploadArtifactsToStorage?: boolean;
+            /** @description Pixels from tile to tile. Default: tileSize. */
+            stride?: number;
+            /**
+             * @description Tiles over the edge: mirrored pixels, left out, or moved inward.
+             * @default pad
+             * @enum {unknown}
+             */
+            edge?: "pad" | "drop" | "shift";
+            /**
+             * @description Snap tile origins to multiples of the tile in the CRS, so that dates line up.
+             * @default false
+             */
+            alignGrid?: boolean;
+            /**
+             * @description Tiles with less valid pixels are skipped.
+             * @default 0.5
+             */
+            minValidFraction?: number;
+            /** @description [min, max] of the physical values, or one such pair per channel. When absent: by the sensor profile, 0 to 255 for bytes, else the 2nd to 98th percentile of the raster with some headroom. */
+            scale?: number[] | number[][];
+            /**
+             * @description One vector per tile, or one per patch of the model (many more rows, half precision).
+             * @default tile
+             * @enum {unknown}
+             */
+            level?: "tile" | "patch";
+            /** @description User who owns the table. Default: the service role. */
+            ownerUuid?: string | null;
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
+            isPublic?: boolean;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** CreateSraiEmbeddings */
+        CreateSraiEmbeddings: {
+            /** @description Output table in schema geoembeddings; must not exist. */
+            tableName: string;
+            /** @description H3 resolution. */
+            h3Resolution?: number;
+            /** @description Name of a place whose outline is the area; needs a geocoder. */
+            placeQuery?: string;
+            /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
+            aoiGeoJson?: components["schemas"]["AoiGeoJson"];
+            /** @description What to count: {"amenity": ["school", "cafe"], "shop": true}, or such within named groups. */
+            osmTags?: {
+                [key: string]: unknown;
+            };
+            /** @description A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking; hex2vec without tags. */
+            osmPreset?: string;
+            /** @description count, contextual-count or hex2vec, or one of them with options. Default: count. */
+            embedder?: string | {
+                kind: string;
+                /** @description Count each value of a key by itself; contextual-count: false, else true. */
+                subcategories?: boolean;
+                /** @description contextual-count: rings around a cell; 1. */
+                distance?: number;
+                /** @description contextual-count: put the rings' numbers beside the cell's own; false. */
+                concat?: boolean;
+                /**
+                 * @description contextual-count: of a ring; average.
+                 * @enum {unknown}
+                 */
+                aggregation?: "average" | "median" | "sum" | "min" | "max";
+                /** @description hex2vec: layer sizes; 150, 75, 50. */
+                layers?: number[];
+                /** @description hex2vec: 1 to 100; 3. */
+                epochs?: number;
+                /** @description hex2vec: pairs per step; 32. */
+                batch?: number;
+                /** @description hex2vec: of Adam; 0.001. */
+                learningRate?: number;
+                /** @description hex2vec: cells within so many rings are not taken as unlike; 2. */
+                negativeDistance?: number;
+                /** @description hex2vec: the same seed gives the same vectors; 0. */
+                seed?: number;
+            };
+            /** @description Where the data come from. Default: the source that the worker is configured with. */
+            source?: {
+                /** @enum {string} */
+                kind: "file";
+                path: string;
+            } | {
+                /** @enum {string} */
+                kind: "url";
+                url: string;
+            } | {
+                /** @enum {string} */
+                kind: "storage";
+                bucket: string;
+                path: string;
+            } | {
+                /** @enum {string} */
+                kind: "geofabrik";
+            } | {
+                /** @enum {string} */
+                kind: "overpass";
+            } | {
+                /** @enum {string} */
+                kind: "tables";
+                /** @description tablePrefix of the import. */
+                prefix: string;
+            };
+            /** @description The same request in the shape of a pipeline, instead of flat fields. */
+            pipeline?: {
+                dataLoaderArgs: {
+                    /** @description A place name, or an area as GeoJSON. */
+                    query: string | ({
+                        /** @enum {unknown} */
+                        type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
+                    } & {
+                        [key: string]: unknown;
+                    });
+                    /** @description A preset name, or tags. */
+                    filter?: string | {
+                        [key: string]: unknown;
+                    };
+                };
+                regionalizerArgs: {
+                    dgg: {
+                        /**
+                         * @description H3 is the only grid.
+                         * @enum {unknown}
+                         */
+                        kind: "h3";
+                        /** @description H3 resolution. */
+                        resolution: number;
+                    };
+                };
+                fitterArgs?: {
+                    modelName?: string;
+                };
+            };
+            /**
+             * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
+             * @default false
+             */
+            uploadArtifactsToStorage?: boolean;
+            /** @description User who owns the table. Default: the service role. */
+            ownerUuid?: string | null;
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
+            isPublic?: boolean;
+            /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
+            pretrainedModelRunId?: string | null;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** ArchiveToPmtiles */
+        ArchiveToPmtiles: {
+            /** @description Table or view with a geometry column: the first layer. */
+            table: string;
+            /**
+             * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": chosen by the density of the data.
+             * @default auto
+             */
+            zooms?: "auto" | number[] | {
+                min: number;
+                max: number;
+            };
+            /**
+             * @description Its schema.
+             * @default public
+             */
+            schema?: string;
+            /** @description Name of the layer. Default: the table name. */
+            layerName?: string;
+            /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
+            properties?: string[];
+            /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
+            filter?: string;
+            /**
+             * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
+             * @default 1
+             */
+            dropRate?: number;
+            /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
+            rankBy?: components["schemas"]["RankBy"];
+            /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+            cluster?: components["schemas"]["Cluster"];
+            /** @description Further tables or views, each a layer of the same archive. */
+            layers?: {
+                /** @description Table or view with a geometry column. */
+                table: string;
+                /** @description Zooms of the layer. Default: those of the archive. */
+                zooms?: "auto" | number[] | {
+                    min: number;
+                    max: number;
+                };
+                /**
+                 * @description Its schema.
+                 * @default public
+                 */
+                schema?: string;
+                /** @description Name of the layer. Default: the table name. */
+                layerName?: string;
+                /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
+                properties?: string[];
+                /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
+                filter?: string;
+                /**
+                 * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
+                 * @default 1
+                 */
+                dropRate?: number;
+                /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
+                rankBy?: components["schemas"]["RankBy"];
+                /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+                cluster?: components["schemas"]["Cluster"];
+            }[];
+            /** @description Name of the object in the bucket, without .pmtiles. Default: the table name. */
+            archiveName?: string;
+            /**
+             * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
+             * @default 500000
+             */
+            maxTileBytes?: number;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        RankBy: {
+            /** @description A property of numbers. */
+            property: string;
+            /**
+             * @description Which of them stay.
+             * @default largest
+             * @enum {unknown}
+             */
+            order?: "largest" | "smallest";
+        };
+        Cluster: {
+            /**
+             * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
+             * @default 50
+             */
+            distance?: number;
+            /** @description The last zoom with clusters. Default: one below the highest of the layer. */
+            maxZoom?: number;
+            /** @default 2 */
+            minPoints?: number;
+            /** @description Properties that a cluster has of its points, under their own names. */
+            aggregates?: {
+                /** @description A property of numbers. */
+                property: string;
+                /** @enum {unknown} */
+                operation: "sum" | "mean" | "min" | "max";
+            }[];
+        };
+        /** ExportTable */
+        ExportTable: {
+            /** @description Table or view to export; or a query. */
+            table?: string;
+            /** @description Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says. */
+            query?: string;
+            /**
+             * @description Longest time of the query.
+             * @default 600
+             */
+            queryTimeoutSeconds?: number;
+            /**
+             * @description Its schema.
+             * @default public
+             */
+            schema?: string;
+            /**
+             * @description Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table.
+             * @enum {unknown}
+             */
+            format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
+            /** @description Where the file goes in the storage of the project; one there is replaced. */
+            storagePath: components["schemas"]["StoragePath"];
+            /** @description Columns to export besides the geometry. Default: all. */
+            columns?: string[];
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+    };
+    responses: {
+        /** @description What went wrong and what to do about it. */
+        Problem: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
             };
         };
     };
-    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -1863,24 +2195,8 @@ export interface operations {
                     "application/json": components["schemas"]["Capacity"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     findPlace: {
@@ -1906,24 +2222,8 @@ export interface operations {
                     "application/json": components["schemas"]["Place"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     embedText: {
@@ -1962,24 +2262,8 @@ export interface operations {
                     "application/json": components["schemas"]["EmbeddedQuery"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     embedChip: {
@@ -2013,24 +2297,8 @@ export interface operations {
                     "application/json": components["schemas"]["EmbeddedQuery"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     inspectFile: {
@@ -2046,20 +2314,13 @@ export interface operations {
                     /** @description HTTPS URL of the file. */
                     fileUrl?: string;
                     /** @description A file in the storage of the project, instead of fileUrl. */
-                    storagePath?: {
-                        bucket: string;
-                        path: string;
-                    };
+                    storagePath?: components["schemas"]["StoragePath"];
                     /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
                     sourceSrs?: string;
                     /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
                     encoding?: string;
                     /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
-                    csv?: {
-                        x?: string;
-                        y?: string;
-                        wkt?: string;
-                    };
+                    csv?: components["schemas"]["Csv"];
                     /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
                     types?: {
                         [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
@@ -2079,24 +2340,8 @@ export interface operations {
                     "application/json": components["schemas"]["FileFacts"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     osmImportArea: {
@@ -2147,60 +2392,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description Name of the area, for people. */
-                    areaName: string;
-                    /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
-                    aoiGeoJson: {
-                        /** @enum {unknown} */
-                        type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    /** @description Topics to import. Default: all except "all". */
-                    topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
-                    /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
-                    tablePrefix?: string;
-                    /** @description Where the data come from. Default: the source that the worker is configured with. */
-                    source?: {
-                        /** @enum {string} */
-                        kind: "file";
-                        path: string;
-                    } | {
-                        /** @enum {string} */
-                        kind: "url";
-                        url: string;
-                    } | {
-                        /** @enum {string} */
-                        kind: "storage";
-                        bucket: string;
-                        path: string;
-                    } | {
-                        /** @enum {string} */
-                        kind: "geofabrik";
-                    } | {
-                        /** @enum {string} */
-                        kind: "overpass";
-                    };
-                    /**
-                     * @description Cut features at the border of the area, instead of keeping them whole.
-                     * @default false
-                     */
-                    clip?: boolean;
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["OsmImportArea"];
             };
         };
         responses: {
@@ -2222,24 +2414,8 @@ export interface operations {
                     "application/json": components["schemas"]["OsmImportAreaJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     overtureImportArea: {
@@ -2289,38 +2465,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description Name of the area, for people. */
-                    areaName: string;
-                    /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
-                    aoiGeoJson: {
-                        /** @enum {unknown} */
-                        type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    /** @description Themes of Overture: all their types. Topics or types are needed. */
-                    topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
-                    /** @description Types of Overture. */
-                    types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-                    /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
-                    tablePrefix?: string;
-                    /** @description An Overture release that is still published. Default: the latest. */
-                    release?: string;
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["OvertureImportArea"];
             };
         };
         responses: {
@@ -2342,24 +2487,8 @@ export interface operations {
                     "application/json": components["schemas"]["OvertureImportAreaJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     ogr2ogrImport: {
@@ -2383,79 +2512,7 @@ export interface operations {
                  *       "tableName": "roads"
                  *     }
                  */
-                "application/json": {
-                    /** @description HTTPS URL of the file. */
-                    fileUrl?: string;
-                    /** @description The same as fileUrl. */
-                    url?: string;
-                    /** @description A file in the storage of the project, instead of fileUrl. */
-                    storagePath?: {
-                        bucket: string;
-                        path: string;
-                    };
-                    /** @description Table to make; must not exist unless mode says otherwise. */
-                    tableName: string;
-                    /**
-                     * @description Its schema, which exists.
-                     * @default public
-                     */
-                    schema?: string;
-                    /** @description Layer to import, or "*" for every layer that has rows, each as {tableName}_{layer}. Default: the only layer with rows, or "*" if there are several. */
-                    layer?: string;
-                    /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
-                    sourceSrs?: string;
-                    /**
-                     * @description Reference system of the table.
-                     * @default EPSG:4326
-                     */
-                    targetSrs?: string;
-                    /**
-                     * @description Import only geometries of this type, after promotion to a Multi type; others count as rejected.
-                     * @default auto
-                     * @enum {unknown}
-                     */
-                    geometryType?: "auto" | "Point" | "LineString" | "Polygon" | "MultiPoint" | "MultiLineString" | "MultiPolygon";
-                    /**
-                     * @description Lines and polygons become multi lines and multi polygons.
-                     * @default true
-                     */
-                    promoteToMulti?: boolean;
-                    /**
-                     * @description Make a table that must not exist, put a new one in its place, or add rows to one that exists.
-                     * @default create
-                     * @enum {unknown}
-                     */
-                    mode?: "create" | "replace" | "append";
-                    /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
-                    encoding?: string;
-                    /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
-                    csv?: {
-                        x?: string;
-                        y?: string;
-                        wkt?: string;
-                    };
-                    /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
-                    types?: {
-                        [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
-                    };
-                    /** @description Fields to import. Default: all. */
-                    fields?: string[];
-                    /** @description Most features to import. */
-                    limit?: number;
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["Ogr2ogrImport"];
             };
         };
         responses: {
@@ -2477,24 +2534,8 @@ export interface operations {
                     "application/json": components["schemas"]["Ogr2ogrImportJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     createGeoEmbeddings: {
@@ -2519,134 +2560,7 @@ export interface operations {
                  *       "modelName": "builtin-texture-spectral-v2"
                  *     }
                  */
-                "application/json": {
-                    /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, storagePrefix and stac. */
-                    geotiffPath?: string;
-                    /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
-                    storagePath?: {
-                        bucket: string;
-                        path: string;
-                    };
-                    /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
-                    sources?: {
-                        /** @description As for the request. This or storagePath. */
-                        geotiffPath?: string;
-                        /** @description A GeoTIFF in the storage of the project. */
-                        storagePath?: {
-                            bucket: string;
-                            path: string;
-                        };
-                        /** @description Name of the source. Default: its address. */
-                        name?: string;
-                        /** @description When this imagery was taken. Default: datetime of the request. */
-                        datetime?: string;
-                        /** @description As for the request, which it takes the place of. */
-                        profile?: string;
-                        /** @description As for the request, which it takes the place of. */
-                        sourceSrs?: string;
-                    }[];
-                    /** @description Every .tif and .tiff in the storage whose path begins so. */
-                    storagePrefix?: {
-                        bucket: string;
-                        /** @description What the paths begin with; a folder ends in /. */
-                        prefix: string;
-                    };
-                    /** @description Rasters by STAC items, each with the time of its item. */
-                    stac?: {
-                        /** @description A STAC Item, or an ItemCollection such as the answer of a search. This or url. */
-                        items?: {
-                            [key: string]: unknown;
-                        };
-                        /** @description Where the Item or the ItemCollection lies. */
-                        url?: string;
-                        /** @description Name or role of the asset of each item. Default: its only GeoTIFF. */
-                        asset?: string;
-                    };
-                    /**
-                     * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
-                     * @default create
-                     * @enum {unknown}
-                     */
-                    mode?: "create" | "append";
-                    /** @description Output table in schema geoembeddings; must not exist, unless mode is append. */
-                    tableName: string;
-                    /**
-                     * @description Scale each vector to length 1.
-                     * @default true
-                     */
-                    normalizeEmbeddings?: boolean;
-                    /**
-                     * @description Edge of a tile in pixels.
-                     * @default 256
-                     */
-                    tileSize?: number;
-                    /**
-                     * @description Id of a model manifest.
-                     * @default dinov3-vitl16-pretrain-sat493m
-                     */
-                    modelName?: string;
-                    /** @description 0-based band indices in the order the model expects. Default: chosen by name. */
-                    bands?: number[];
-                    /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; "none" for no profile. Default: found by the name of the product. */
-                    profile?: string;
-                    /** @description Reference system of the raster, in the place of what the file says. */
-                    sourceSrs?: string;
-                    /** @description When the imagery was taken, RFC 3339. Default: read from the name of the product. Models that take a time need it. */
-                    datetime?: string;
-                    /** @description Take bands, profile and stretch of that table, so that both compare. */
-                    scaleFrom?: {
-                        /** @description An embedding table of this project. */
-                        table: string;
-                    };
-                    /**
-                     * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
-                     * @default false
-                     */
-                    uploadArtifactsToStorage?: boolean;
-                    /** @description Pixels from tile to tile. Default: tileSize. */
-                    stride?: number;
-                    /**
-                     * @description Tiles over the edge: mirrored pixels, left out, or moved inward.
-                     * @default pad
-                     * @enum {unknown}
-                     */
-                    edge?: "pad" | "drop" | "shift";
-                    /**
-                     * @description Snap tile origins to multiples of the tile in the CRS, so that dates line up.
-                     * @default false
-                     */
-                    alignGrid?: boolean;
-                    /**
-                     * @description Tiles with less valid pixels are skipped.
-                     * @default 0.5
-                     */
-                    minValidFraction?: number;
-                    /** @description [min, max] of the physical values, or one such pair per channel. When absent: by the sensor profile, 0 to 255 for bytes, else the 2nd to 98th percentile of the raster with some headroom. */
-                    scale?: number[] | number[][];
-                    /**
-                     * @description One vector per tile, or one per patch of the model (many more rows, half precision).
-                     * @default tile
-                     * @enum {unknown}
-                     */
-                    level?: "tile" | "patch";
-                    /** @description User who owns the table. Default: the service role. */
-                    ownerUuid?: string | null;
-                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
-                    isPublic?: boolean;
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["CreateGeoEmbeddings"];
             };
         };
         responses: {
@@ -2668,24 +2582,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateGeoEmbeddingsJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     createSraiEmbeddings: {
@@ -2734,134 +2632,7 @@ export interface operations {
                  *       "osmPreset": "hex2vec"
                  *     }
                  */
-                "application/json": {
-                    /** @description Output table in schema geoembeddings; must not exist. */
-                    tableName: string;
-                    /** @description H3 resolution. */
-                    h3Resolution?: number;
-                    /** @description Name of a place whose outline is the area; needs a geocoder. */
-                    placeQuery?: string;
-                    /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
-                    aoiGeoJson?: {
-                        /** @enum {unknown} */
-                        type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    /** @description What to count: {"amenity": ["school", "cafe"], "shop": true}, or such within named groups. */
-                    osmTags?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking; hex2vec without tags. */
-                    osmPreset?: string;
-                    /** @description count, contextual-count or hex2vec, or one of them with options. Default: count. */
-                    embedder?: string | {
-                        kind: string;
-                        /** @description Count each value of a key by itself; contextual-count: false, else true. */
-                        subcategories?: boolean;
-                        /** @description contextual-count: rings around a cell; 1. */
-                        distance?: number;
-                        /** @description contextual-count: put the rings' numbers beside the cell's own; false. */
-                        concat?: boolean;
-                        /**
-                         * @description contextual-count: of a ring; average.
-                         * @enum {unknown}
-                         */
-                        aggregation?: "average" | "median" | "sum" | "min" | "max";
-                        /** @description hex2vec: layer sizes; 150, 75, 50. */
-                        layers?: number[];
-                        /** @description hex2vec: 1 to 100; 3. */
-                        epochs?: number;
-                        /** @description hex2vec: pairs per step; 32. */
-                        batch?: number;
-                        /** @description hex2vec: of Adam; 0.001. */
-                        learningRate?: number;
-                        /** @description hex2vec: cells within so many rings are not taken as unlike; 2. */
-                        negativeDistance?: number;
-                        /** @description hex2vec: the same seed gives the same vectors; 0. */
-                        seed?: number;
-                    };
-                    /** @description Where the data come from. Default: the source that the worker is configured with. */
-                    source?: {
-                        /** @enum {string} */
-                        kind: "file";
-                        path: string;
-                    } | {
-                        /** @enum {string} */
-                        kind: "url";
-                        url: string;
-                    } | {
-                        /** @enum {string} */
-                        kind: "storage";
-                        bucket: string;
-                        path: string;
-                    } | {
-                        /** @enum {string} */
-                        kind: "geofabrik";
-                    } | {
-                        /** @enum {string} */
-                        kind: "overpass";
-                    } | {
-                        /** @enum {string} */
-                        kind: "tables";
-                        /** @description tablePrefix of the import. */
-                        prefix: string;
-                    };
-                    /** @description The same request in the shape of a pipeline, instead of flat fields. */
-                    pipeline?: {
-                        dataLoaderArgs: {
-                            /** @description A place name, or an area as GeoJSON. */
-                            query: string | ({
-                                /** @enum {unknown} */
-                                type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                            } & {
-                                [key: string]: unknown;
-                            });
-                            /** @description A preset name, or tags. */
-                            filter?: string | {
-                                [key: string]: unknown;
-                            };
-                        };
-                        regionalizerArgs: {
-                            dgg: {
-                                /**
-                                 * @description H3 is the only grid.
-                                 * @enum {unknown}
-                                 */
-                                kind: "h3";
-                                /** @description H3 resolution. */
-                                resolution: number;
-                            };
-                        };
-                        fitterArgs?: {
-                            modelName?: string;
-                        };
-                    };
-                    /**
-                     * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
-                     * @default false
-                     */
-                    uploadArtifactsToStorage?: boolean;
-                    /** @description User who owns the table. Default: the service role. */
-                    ownerUuid?: string | null;
-                    /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
-                    isPublic?: boolean;
-                    /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
-                    pretrainedModelRunId?: string | null;
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["CreateSraiEmbeddings"];
             };
         };
         responses: {
@@ -2883,24 +2654,8 @@ export interface operations {
                     "application/json": components["schemas"]["CreateSraiEmbeddingsJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     archiveToPmtiles: {
@@ -2924,140 +2679,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": {
-                    /** @description Table or view with a geometry column: the first layer. */
-                    table: string;
-                    /**
-                     * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": chosen by the density of the data.
-                     * @default auto
-                     */
-                    zooms?: "auto" | number[] | {
-                        min: number;
-                        max: number;
-                    };
-                    /**
-                     * @description Its schema.
-                     * @default public
-                     */
-                    schema?: string;
-                    /** @description Name of the layer. Default: the table name. */
-                    layerName?: string;
-                    /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
-                    properties?: string[];
-                    /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
-                    filter?: string;
-                    /**
-                     * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
-                     * @default 1
-                     */
-                    dropRate?: number;
-                    /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
-                    rankBy?: {
-                        /** @description A property of numbers. */
-                        property: string;
-                        /**
-                         * @description Which of them stay.
-                         * @default largest
-                         * @enum {unknown}
-                         */
-                        order?: "largest" | "smallest";
-                    };
-                    /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
-                    cluster?: {
-                        /**
-                         * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
-                         * @default 50
-                         */
-                        distance?: number;
-                        /** @description The last zoom with clusters. Default: one below the highest of the layer. */
-                        maxZoom?: number;
-                        /** @default 2 */
-                        minPoints?: number;
-                        /** @description Properties that a cluster has of its points, under their own names. */
-                        aggregates?: {
-                            /** @description A property of numbers. */
-                            property: string;
-                            /** @enum {unknown} */
-                            operation: "sum" | "mean" | "min" | "max";
-                        }[];
-                    };
-                    /** @description Further tables or views, each a layer of the same archive. */
-                    layers?: {
-                        /** @description Table or view with a geometry column. */
-                        table: string;
-                        /** @description Zooms of the layer. Default: those of the archive. */
-                        zooms?: "auto" | number[] | {
-                            min: number;
-                            max: number;
-                        };
-                        /**
-                         * @description Its schema.
-                         * @default public
-                         */
-                        schema?: string;
-                        /** @description Name of the layer. Default: the table name. */
-                        layerName?: string;
-                        /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
-                        properties?: string[];
-                        /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
-                        filter?: string;
-                        /**
-                         * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
-                         * @default 1
-                         */
-                        dropRate?: number;
-                        /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
-                        rankBy?: {
-                            /** @description A property of numbers. */
-                            property: string;
-                            /**
-                             * @description Which of them stay.
-                             * @default largest
-                             * @enum {unknown}
-                             */
-                            order?: "largest" | "smallest";
-                        };
-                        /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
-                        cluster?: {
-                            /**
-                             * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
-                             * @default 50
-                             */
-                            distance?: number;
-                            /** @description The last zoom with clusters. Default: one below the highest of the layer. */
-                            maxZoom?: number;
-                            /** @default 2 */
-                            minPoints?: number;
-                            /** @description Properties that a cluster has of its points, under their own names. */
-                            aggregates?: {
-                                /** @description A property of numbers. */
-                                property: string;
-                                /** @enum {unknown} */
-                                operation: "sum" | "mean" | "min" | "max";
-                            }[];
-                        };
-                    }[];
-                    /** @description Name of the object in the bucket, without .pmtiles. Default: the table name. */
-                    archiveName?: string;
-                    /**
-                     * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
-                     * @default 500000
-                     */
-                    maxTileBytes?: number;
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["ArchiveToPmtiles"];
             };
         };
         responses: {
@@ -3079,24 +2701,8 @@ export interface operations {
                     "application/json": components["schemas"]["ArchiveToPmtilesJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     exportTable: {
@@ -3121,47 +2727,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @description Table or view to export; or a query. */
-                    table?: string;
-                    /** @description Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says. */
-                    query?: string;
-                    /**
-                     * @description Longest time of the query.
-                     * @default 600
-                     */
-                    queryTimeoutSeconds?: number;
-                    /**
-                     * @description Its schema.
-                     * @default public
-                     */
-                    schema?: string;
-                    /**
-                     * @description Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table.
-                     * @enum {unknown}
-                     */
-                    format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
-                    /** @description Where the file goes in the storage of the project; one there is replaced. */
-                    storagePath: {
-                        bucket: string;
-                        path: string;
-                    };
-                    /** @description Columns to export besides the geometry. Default: all. */
-                    columns?: string[];
-                    /** @description Fails the job on anything that would be a warning. Default: false. */
-                    strict?: boolean;
-                    /** @description Required on the shared pool. */
-                    projectTarget?: {
-                        /** @description The project the job belongs to. */
-                        projectRef: string;
-                        /** @description Sealed at once, never returned. */
-                        databaseUrl?: string;
-                        /** @description Sealed at once, never returned. */
-                        serviceRoleKey?: string;
-                        /** @description Base of the storage API of the project. */
-                        storageUrl?: string;
-                    };
-                };
+                "application/json": components["schemas"]["ExportTable"];
             };
         };
         responses: {
@@ -3183,24 +2749,8 @@ export interface operations {
                     "application/json": components["schemas"]["ExportTableJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     listJobs: {
@@ -3236,24 +2786,8 @@ export interface operations {
                     "application/json": components["schemas"]["JobList"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     latestJob: {
@@ -3280,24 +2814,8 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     getJob: {
@@ -3326,24 +2844,8 @@ export interface operations {
                     "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     cancelJob: {
@@ -3381,24 +2883,8 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     retryJob: {
@@ -3427,24 +2913,8 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     followJob: {
@@ -3515,24 +2985,8 @@ export interface operations {
                     "application/json": components["schemas"]["JobLog"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOsmImportArea: {
@@ -3563,64 +3017,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * OsmImportArea
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description Name of the area, for people. */
-                        areaName: string;
-                        /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
-                        aoiGeoJson: {
-                            /** @enum {unknown} */
-                            type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                        } & {
-                            [key: string]: unknown;
-                        };
-                        /** @description Topics to import. Default: all except "all". */
-                        topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
-                        /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
-                        tablePrefix?: string;
-                        /** @description Where the data come from. Default: the source that the worker is configured with. */
-                        source?: {
-                            /** @enum {string} */
-                            kind: "file";
-                            path: string;
-                        } | {
-                            /** @enum {string} */
-                            kind: "url";
-                            url: string;
-                        } | {
-                            /** @enum {string} */
-                            kind: "storage";
-                            bucket: string;
-                            path: string;
-                        } | {
-                            /** @enum {string} */
-                            kind: "geofabrik";
-                        } | {
-                            /** @enum {string} */
-                            kind: "overpass";
-                        };
-                        /**
-                         * @description Cut features at the border of the area, instead of keeping them whole.
-                         * @default false
-                         */
-                        clip?: boolean;
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["OsmImportArea"];
                 };
             };
         };
@@ -3634,24 +3032,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleCreateGeoEmbeddings: {
@@ -3682,138 +3064,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * CreateGeoEmbeddings
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, storagePrefix and stac. */
-                        geotiffPath?: string;
-                        /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
-                        storagePath?: {
-                            bucket: string;
-                            path: string;
-                        };
-                        /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
-                        sources?: {
-                            /** @description As for the request. This or storagePath. */
-                            geotiffPath?: string;
-                            /** @description A GeoTIFF in the storage of the project. */
-                            storagePath?: {
-                                bucket: string;
-                                path: string;
-                            };
-                            /** @description Name of the source. Default: its address. */
-                            name?: string;
-                            /** @description When this imagery was taken. Default: datetime of the request. */
-                            datetime?: string;
-                            /** @description As for the request, which it takes the place of. */
-                            profile?: string;
-                            /** @description As for the request, which it takes the place of. */
-                            sourceSrs?: string;
-                        }[];
-                        /** @description Every .tif and .tiff in the storage whose path begins so. */
-                        storagePrefix?: {
-                            bucket: string;
-                            /** @description What the paths begin with; a folder ends in /. */
-                            prefix: string;
-                        };
-                        /** @description Rasters by STAC items, each with the time of its item. */
-                        stac?: {
-                            /** @description A STAC Item, or an ItemCollection such as the answer of a search. This or url. */
-                            items?: {
-                                [key: string]: unknown;
-                            };
-                            /** @description Where the Item or the ItemCollection lies. */
-                            url?: string;
-                            /** @description Name or role of the asset of each item. Default: its only GeoTIFF. */
-                            asset?: string;
-                        };
-                        /**
-                         * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
-                         * @default create
-                         * @enum {unknown}
-                         */
-                        mode?: "create" | "append";
-                        /** @description Output table in schema geoembeddings; must not exist, unless mode is append. */
-                        tableName: string;
-                        /**
-                         * @description Scale each vector to length 1.
-                         * @default true
-                         */
-                        normalizeEmbeddings?: boolean;
-                        /**
-                         * @description Edge of a tile in pixels.
-                         * @default 256
-                         */
-                        tileSize?: number;
-                        /**
-                         * @description Id of a model manifest.
-                         * @default dinov3-vitl16-pretrain-sat493m
-                         */
-                        modelName?: string;
-                        /** @description 0-based band indices in the order the model expects. Default: chosen by name. */
-                        bands?: number[];
-                        /** @description Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; "none" for no profile. Default: found by the name of the product. */
-                        profile?: string;
-                        /** @description Reference system of the raster, in the place of what the file says. */
-                        sourceSrs?: string;
-                        /** @description When the imagery was taken, RFC 3339. Default: read from the name of the product. Models that take a time need it. */
-                        datetime?: string;
-                        /** @description Take bands, profile and stretch of that table, so that both compare. */
-                        scaleFrom?: {
-                            /** @description An embedding table of this project. */
-                            table: string;
-                        };
-                        /**
-                         * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
-                         * @default false
-                         */
-                        uploadArtifactsToStorage?: boolean;
-                        /** @description Pixels from tile to tile. Default: tileSize. */
-                        stride?: number;
-                        /**
-                         * @description Tiles over the edge: mirrored pixels, left out, or moved inward.
-                         * @default pad
-                         * @enum {unknown}
-                         */
-                        edge?: "pad" | "drop" | "shift";
-                        /**
-                         * @description Snap tile origins to multiples of the tile in the CRS, so that dates line up.
-                         * @default false
-                         */
-                        alignGrid?: boolean;
-                        /**
-                         * @description Tiles with less valid pixels are skipped.
-                         * @default 0.5
-                         */
-                        minValidFraction?: number;
-                        /** @description [min, max] of the physical values, or one such pair per channel. When absent: by the sensor profile, 0 to 255 for bytes, else the 2nd to 98th percentile of the raster with some headroom. */
-                        scale?: number[] | number[][];
-                        /**
-                         * @description One vector per tile, or one per patch of the model (many more rows, half precision).
-                         * @default tile
-                         * @enum {unknown}
-                         */
-                        level?: "tile" | "patch";
-                        /** @description User who owns the table. Default: the service role. */
-                        ownerUuid?: string | null;
-                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
-                        isPublic?: boolean;
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["CreateGeoEmbeddings"];
                 };
             };
         };
@@ -3827,24 +3079,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleCreateSraiEmbeddings: {
@@ -3875,138 +3111,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * CreateSraiEmbeddings
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description Output table in schema geoembeddings; must not exist. */
-                        tableName: string;
-                        /** @description H3 resolution. */
-                        h3Resolution?: number;
-                        /** @description Name of a place whose outline is the area; needs a geocoder. */
-                        placeQuery?: string;
-                        /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
-                        aoiGeoJson?: {
-                            /** @enum {unknown} */
-                            type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                        } & {
-                            [key: string]: unknown;
-                        };
-                        /** @description What to count: {"amenity": ["school", "cafe"], "shop": true}, or such within named groups. */
-                        osmTags?: {
-                            [key: string]: unknown;
-                        };
-                        /** @description A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking; hex2vec without tags. */
-                        osmPreset?: string;
-                        /** @description count, contextual-count or hex2vec, or one of them with options. Default: count. */
-                        embedder?: string | {
-                            kind: string;
-                            /** @description Count each value of a key by itself; contextual-count: false, else true. */
-                            subcategories?: boolean;
-                            /** @description contextual-count: rings around a cell; 1. */
-                            distance?: number;
-                            /** @description contextual-count: put the rings' numbers beside the cell's own; false. */
-                            concat?: boolean;
-                            /**
-                             * @description contextual-count: of a ring; average.
-                             * @enum {unknown}
-                             */
-                            aggregation?: "average" | "median" | "sum" | "min" | "max";
-                            /** @description hex2vec: layer sizes; 150, 75, 50. */
-                            layers?: number[];
-                            /** @description hex2vec: 1 to 100; 3. */
-                            epochs?: number;
-                            /** @description hex2vec: pairs per step; 32. */
-                            batch?: number;
-                            /** @description hex2vec: of Adam; 0.001. */
-                            learningRate?: number;
-                            /** @description hex2vec: cells within so many rings are not taken as unlike; 2. */
-                            negativeDistance?: number;
-                            /** @description hex2vec: the same seed gives the same vectors; 0. */
-                            seed?: number;
-                        };
-                        /** @description Where the data come from. Default: the source that the worker is configured with. */
-                        source?: {
-                            /** @enum {string} */
-                            kind: "file";
-                            path: string;
-                        } | {
-                            /** @enum {string} */
-                            kind: "url";
-                            url: string;
-                        } | {
-                            /** @enum {string} */
-                            kind: "storage";
-                            bucket: string;
-                            path: string;
-                        } | {
-                            /** @enum {string} */
-                            kind: "geofabrik";
-                        } | {
-                            /** @enum {string} */
-                            kind: "overpass";
-                        } | {
-                            /** @enum {string} */
-                            kind: "tables";
-                            /** @description tablePrefix of the import. */
-                            prefix: string;
-                        };
-                        /** @description The same request in the shape of a pipeline, instead of flat fields. */
-                        pipeline?: {
-                            dataLoaderArgs: {
-                                /** @description A place name, or an area as GeoJSON. */
-                                query: string | ({
-                                    /** @enum {unknown} */
-                                    type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                                } & {
-                                    [key: string]: unknown;
-                                });
-                                /** @description A preset name, or tags. */
-                                filter?: string | {
-                                    [key: string]: unknown;
-                                };
-                            };
-                            regionalizerArgs: {
-                                dgg: {
-                                    /**
-                                     * @description H3 is the only grid.
-                                     * @enum {unknown}
-                                     */
-                                    kind: "h3";
-                                    /** @description H3 resolution. */
-                                    resolution: number;
-                                };
-                            };
-                            fitterArgs?: {
-                                modelName?: string;
-                            };
-                        };
-                        /**
-                         * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
-                         * @default false
-                         */
-                        uploadArtifactsToStorage?: boolean;
-                        /** @description User who owns the table. Default: the service role. */
-                        ownerUuid?: string | null;
-                        /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
-                        isPublic?: boolean;
-                        /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
-                        pretrainedModelRunId?: string | null;
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["CreateSraiEmbeddings"];
                 };
             };
         };
@@ -4020,24 +3126,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOvertureImportArea: {
@@ -4068,42 +3158,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * OvertureImportArea
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description Name of the area, for people. */
-                        areaName: string;
-                        /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
-                        aoiGeoJson: {
-                            /** @enum {unknown} */
-                            type: "Polygon" | "MultiPolygon" | "Feature" | "FeatureCollection";
-                        } & {
-                            [key: string]: unknown;
-                        };
-                        /** @description Themes of Overture: all their types. Topics or types are needed. */
-                        topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
-                        /** @description Types of Overture. */
-                        types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-                        /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
-                        tablePrefix?: string;
-                        /** @description An Overture release that is still published. Default: the latest. */
-                        release?: string;
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["OvertureImportArea"];
                 };
             };
         };
@@ -4117,24 +3173,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOgr2ogrImport: {
@@ -4165,83 +3205,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * Ogr2ogrImport
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description HTTPS URL of the file. */
-                        fileUrl?: string;
-                        /** @description The same as fileUrl. */
-                        url?: string;
-                        /** @description A file in the storage of the project, instead of fileUrl. */
-                        storagePath?: {
-                            bucket: string;
-                            path: string;
-                        };
-                        /** @description Table to make; must not exist unless mode says otherwise. */
-                        tableName: string;
-                        /**
-                         * @description Its schema, which exists.
-                         * @default public
-                         */
-                        schema?: string;
-                        /** @description Layer to import, or "*" for every layer that has rows, each as {tableName}_{layer}. Default: the only layer with rows, or "*" if there are several. */
-                        layer?: string;
-                        /** @description Reference system of the file, in the place of what it says itself; of a file with layers that name none, that of those alone. Coordinates are taken as they are. */
-                        sourceSrs?: string;
-                        /**
-                         * @description Reference system of the table.
-                         * @default EPSG:4326
-                         */
-                        targetSrs?: string;
-                        /**
-                         * @description Import only geometries of this type, after promotion to a Multi type; others count as rejected.
-                         * @default auto
-                         * @enum {unknown}
-                         */
-                        geometryType?: "auto" | "Point" | "LineString" | "Polygon" | "MultiPoint" | "MultiLineString" | "MultiPolygon";
-                        /**
-                         * @description Lines and polygons become multi lines and multi polygons.
-                         * @default true
-                         */
-                        promoteToMulti?: boolean;
-                        /**
-                         * @description Make a table that must not exist, put a new one in its place, or add rows to one that exists.
-                         * @default create
-                         * @enum {unknown}
-                         */
-                        mode?: "create" | "replace" | "append";
-                        /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
-                        encoding?: string;
-                        /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
-                        csv?: {
-                            x?: string;
-                            y?: string;
-                            wkt?: string;
-                        };
-                        /** @description Types of columns, by the names of fields, in place of the types that the file states or suggests. Values that a type does not hold become null and are counted in warnings. */
-                        types?: {
-                            [key: string]: "text" | "int4" | "int8" | "numeric" | "float8" | "bool" | "date" | "time" | "timestamp" | "timestamptz" | "jsonb";
-                        };
-                        /** @description Fields to import. Default: all. */
-                        fields?: string[];
-                        /** @description Most features to import. */
-                        limit?: number;
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["Ogr2ogrImport"];
                 };
             };
         };
@@ -4255,24 +3220,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleExportTable: {
@@ -4303,51 +3252,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * ExportTable
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description Table or view to export; or a query. */
-                        table?: string;
-                        /** @description Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says. */
-                        query?: string;
-                        /**
-                         * @description Longest time of the query.
-                         * @default 600
-                         */
-                        queryTimeoutSeconds?: number;
-                        /**
-                         * @description Its schema.
-                         * @default public
-                         */
-                        schema?: string;
-                        /**
-                         * @description Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table.
-                         * @enum {unknown}
-                         */
-                        format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
-                        /** @description Where the file goes in the storage of the project; one there is replaced. */
-                        storagePath: {
-                            bucket: string;
-                            path: string;
-                        };
-                        /** @description Columns to export besides the geometry. Default: all. */
-                        columns?: string[];
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["ExportTable"];
                 };
             };
         };
@@ -4361,24 +3267,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     scheduleArchiveToPmtiles: {
@@ -4409,144 +3299,8 @@ export interface operations {
                      * @default false
                      */
                     paused?: boolean;
-                    /**
-                     * ArchiveToPmtiles
-                     * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
-                     */
-                    input: {
-                        /** @description Table or view with a geometry column: the first layer. */
-                        table: string;
-                        /**
-                         * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": chosen by the density of the data.
-                         * @default auto
-                         */
-                        zooms?: "auto" | number[] | {
-                            min: number;
-                            max: number;
-                        };
-                        /**
-                         * @description Its schema.
-                         * @default public
-                         */
-                        schema?: string;
-                        /** @description Name of the layer. Default: the table name. */
-                        layerName?: string;
-                        /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
-                        properties?: string[];
-                        /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
-                        filter?: string;
-                        /**
-                         * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
-                         * @default 1
-                         */
-                        dropRate?: number;
-                        /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
-                        rankBy?: {
-                            /** @description A property of numbers. */
-                            property: string;
-                            /**
-                             * @description Which of them stay.
-                             * @default largest
-                             * @enum {unknown}
-                             */
-                            order?: "largest" | "smallest";
-                        };
-                        /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
-                        cluster?: {
-                            /**
-                             * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
-                             * @default 50
-                             */
-                            distance?: number;
-                            /** @description The last zoom with clusters. Default: one below the highest of the layer. */
-                            maxZoom?: number;
-                            /** @default 2 */
-                            minPoints?: number;
-                            /** @description Properties that a cluster has of its points, under their own names. */
-                            aggregates?: {
-                                /** @description A property of numbers. */
-                                property: string;
-                                /** @enum {unknown} */
-                                operation: "sum" | "mean" | "min" | "max";
-                            }[];
-                        };
-                        /** @description Further tables or views, each a layer of the same archive. */
-                        layers?: {
-                            /** @description Table or view with a geometry column. */
-                            table: string;
-                            /** @description Zooms of the layer. Default: those of the archive. */
-                            zooms?: "auto" | number[] | {
-                                min: number;
-                                max: number;
-                            };
-                            /**
-                             * @description Its schema.
-                             * @default public
-                             */
-                            schema?: string;
-                            /** @description Name of the layer. Default: the table name. */
-                            layerName?: string;
-                            /** @description Columns that become attributes. Default: all that tiles can hold, except the primary key. */
-                            properties?: string[];
-                            /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
-                            filter?: string;
-                            /**
-                             * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
-                             * @default 1
-                             */
-                            dropRate?: number;
-                            /** @description Property that decides which features stay where points are thinned or a tile would be too large. Default: position and size. */
-                            rankBy?: {
-                                /** @description A property of numbers. */
-                                property: string;
-                                /**
-                                 * @description Which of them stay.
-                                 * @default largest
-                                 * @enum {unknown}
-                                 */
-                                order?: "largest" | "smallest";
-                            };
-                            /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
-                            cluster?: {
-                                /**
-                                 * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
-                                 * @default 50
-                                 */
-                                distance?: number;
-                                /** @description The last zoom with clusters. Default: one below the highest of the layer. */
-                                maxZoom?: number;
-                                /** @default 2 */
-                                minPoints?: number;
-                                /** @description Properties that a cluster has of its points, under their own names. */
-                                aggregates?: {
-                                    /** @description A property of numbers. */
-                                    property: string;
-                                    /** @enum {unknown} */
-                                    operation: "sum" | "mean" | "min" | "max";
-                                }[];
-                            };
-                        }[];
-                        /** @description Name of the object in the bucket, without .pmtiles. Default: the table name. */
-                        archiveName?: string;
-                        /**
-                         * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
-                         * @default 500000
-                         */
-                        maxTileBytes?: number;
-                        /** @description Fails the job on anything that would be a warning. Default: false. */
-                        strict?: boolean;
-                        /** @description Required on the shared pool. */
-                        projectTarget?: {
-                            /** @description The project the job belongs to. */
-                            projectRef: string;
-                            /** @description Sealed at once, never returned. */
-                            databaseUrl?: string;
-                            /** @description Sealed at once, never returned. */
-                            serviceRoleKey?: string;
-                            /** @description Base of the storage API of the project. */
-                            storageUrl?: string;
-                        };
-                    };
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["ArchiveToPmtiles"];
                 };
             };
         };
@@ -4560,24 +3314,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     listSchedules: {
@@ -4604,24 +3342,8 @@ export interface operations {
                     "application/json": components["schemas"]["ScheduleList"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     readSchedule: {
@@ -4648,24 +3370,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     deleteSchedule: {
@@ -4690,24 +3396,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     changeSchedule: {
@@ -4753,24 +3443,8 @@ export interface operations {
                     "application/json": components["schemas"]["Schedule"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     listWebhooks: {
@@ -4794,24 +3468,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     createWebhook: {
@@ -4832,7 +3490,7 @@ export interface operations {
                     /** @description For people. */
                     description?: string;
                     /** @description Every task when null or absent. */
-                    tasks?: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+                    tasks?: components["schemas"]["Tasks"];
                     /** @description Ends that it is called for; a cancelled job is failed. */
                     statuses?: ("success" | "failed")[];
                     /** @description Is not called while true. */
@@ -4852,24 +3510,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookMade"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     readWebhook: {
@@ -4896,24 +3538,8 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     deleteWebhook: {
@@ -4938,24 +3564,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     pauseWebhook: {
@@ -4989,24 +3599,8 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
     listWebhookDeliveries: {
@@ -5036,24 +3630,8 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            /** @description What went wrong and what to do about it. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What went wrong and what to do about it. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
         };
     };
 }
