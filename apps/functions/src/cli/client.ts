@@ -33,10 +33,7 @@ interface HostRequest {
   readonly signal?: AbortSignal
 }
 
-async function request(
-  { url, project, key }: Target,
-  { method, path, body, signal }: HostRequest,
-): Promise<Response> {
+async function request({ url, project, key }: Target, { method, path, body, signal }: HostRequest): Promise<Response> {
   const address = `${url.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(project)}${path}`
   let response: Response
   try {
