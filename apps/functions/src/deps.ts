@@ -1,10 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import {
-  clientAddress,
   createLogger,
   createRegistry,
   createSealer,
@@ -20,14 +18,9 @@ import { openDeployed } from './control/open-deployed.ts'
 import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
 import { hardenedRequired, secretsKeyMissing, sharedNeeds } from './errors.ts'
-import type { FunctionVersion } from './function-version.ts'
 import { Functions } from './functions.ts'
-import { Admission } from './gateway/admission.ts'
-import { createAuthenticator } from './gateway/authenticator.ts'
 import { Depths } from './gateway/depth.ts'
-import { Gateway, type FunctionLookup } from './gateway/gateway.ts'
-import { Heads } from './gateway/heads.ts'
-import { Bodies } from './gateway/invocation/bodies.ts'
+import { openGateway } from './gateway/open-gateway.ts'
 import { LogBook } from './observe/log-book.ts'
 import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
@@ -41,9 +34,7 @@ import { issueKeys } from './pool/instance-keys.ts'
 import { openProjects } from './projects/open-projects.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
-import type { FolderSource } from './sources/folder-source.ts'
 import { openFolder } from './sources/open-folder.ts'
-import type { RegistrySource } from './sources/registry-source.ts'
 import { VersionStore } from './version-store.ts'
 
 const KEYS_UNKNOWN = 'SUPABASE_JWKS is not set: the key set of the project cannot be fetched'
@@ -81,7 +72,11 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
     ? await openDeployed(config, { ...base, database, functions, store, builder, folder })
     : null
   if (deployed) opening.use(deployed.source)
-  const gateway = openGateway(base, functions, folder, deployed?.source ?? null)
+  const { gateway, bodies } = openGateway(config, base, functions, (project, name) => {
+    return folder?.find(project, name) ?? deployed?.source.find(project, name)
+  })
+  opening.use(bodies)
+  opening.use(gateway)
   const all = opening.move()
   return {
     logger,
@@ -187,63 +182,6 @@ async function openBuilder({ config, opening, stateDir }: Base, env: NodeJS.Proc
       imports: await openImports(join(stateDir, 'imports'), hosts, env),
     }),
   )
-}
-
-function openGateway(
-  base: Base,
-  functions: Functions,
-  folder: FolderSource | null,
-  deployed: RegistrySource | null,
-): Gateway {
-  const { config, opening, logger, observer, projects } = base
-  const lookup: FunctionLookup = {
-    projectOf: (request) => projects.idOf(request.headers.host),
-    find: (project, name) => folder?.find(project, name) ?? deployed?.find(project, name),
-    onFailed: (error, name, requestId) =>
-      logger.error({ err: error, function: name, requestId }, 'function could not be loaded'),
-  }
-  const gateway = new Gateway(lookup, functions, {
-    admission: openAdmission(base),
-    bodies: opening.use(new Bodies(config.bufferBytes, config.bodyTimeoutMs)),
-    heads: openHeads(base),
-    events: {
-      finished: (invocation) => observer.called(invocation),
-      invalid: ({ functionVersion, requestId }, detail) =>
-        logger.warn({ ...labelsOf(functionVersion), requestId, detail }, 'invalid response'),
-    },
-  })
-  return opening.use(gateway)
-}
-
-function openAdmission({ projects, depths, edge, logger }: Base): Admission {
-  return new Admission({
-    authenticate: createAuthenticator((ref) => projects.get(ref)!.verify, edge),
-    depths,
-    onError: (error, version, requestId) =>
-      logger.error({ err: error, ...labelsOf(version), requestId }, 'authentication is not possible'),
-  })
-}
-
-function openHeads({ config, edge, logBook }: Base): Heads {
-  return new Heads({
-    trusts: trustedBy(edge.trustedProxies),
-    clientOf: clientAddress(edge.trustedProxies),
-    // On a shared host each project has a host name to itself.
-    ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
-    resourceLimitStatus: config.limitStatus,
-    onNarrowed: (version, text) => logBook.event('warn', version, text),
-  })
-}
-
-/** Fields that identify the function of a log line. */
-function labelsOf({ project, name, version }: FunctionVersion): object {
-  return { project, function: name, version }
-}
-
-function trustedBy(proxies: readonly string[]): (address: string) => boolean {
-  if (proxies.length === 0) return () => false
-  const isProxy = compile([...proxies])
-  return (address) => isProxy(address, 0)
 }
 
 function checkShared(config: FunctionsConfig): void {

@@ -101,6 +101,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
  * Bundles files in memory, whose paths are relative to the function's folder. They import each other and built-in
  * modules, nothing else.
  *
+ * @param advice added to the error of an import of a package
  * @throws FUNCTION_BUNDLE_FAILED
  * @example
  * ```ts
@@ -108,9 +109,9 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
  * const { code } = await bundleFiles(new Map([['index.ts', Buffer.from(source)]]))
  * ```
  */
-export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promise<Bundle> {
+export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>, advice = ''): Promise<Bundle> {
   const entry = entryAmong(files)
-  const plugins = [systemFacts(), lateBound(), uploaded(files, entry)]
+  const plugins = [systemFacts(), lateBound(), uploaded(files, entry, advice)]
   return bundle({ ...OPTIONS, entryPoints: [entry], plugins, tsconfigRaw: '{}' }, null)
 }
 

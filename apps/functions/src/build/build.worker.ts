@@ -32,7 +32,7 @@ function run(job: BuildJob, payload: Uint8Array): Promise<Bundle> {
   const files = new Map<string, Uint8Array>()
   let at = 0
   for (const [path, size] of job.files) files.set(path, payload.subarray(at, (at += size)))
-  return bundleFiles(files)
+  return bundleFiles(files, '`terrane functions deploy` bundles packages first')
 }
 
 /** Problems of the function; null when the bundler itself failed. */

@@ -17,8 +17,10 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 /**
  * The esbuild plugin for uploaded files: every import is looked up among them and nowhere else, so that an upload
  * cannot read the host's disk.
+ *
+ * @param advice added to the error of an import of a package
  */
-export function uploaded(files: ReadonlyMap<string, Uint8Array>, entry: string): Plugin {
+export function uploaded(files: ReadonlyMap<string, Uint8Array>, entry: string, advice: string): Plugin {
   return {
     name: 'uploaded',
     setup(build) {
@@ -29,8 +31,8 @@ export function uploaded(files: ReadonlyMap<string, Uint8Array>, entry: string):
         if (specifier.kind === 'builtin') return { path: specifier.name, external: true, sideEffects: false }
         if (specifier.kind === 'refused') return { errors: [{ text: `'${args.path}': ${specifier.why}` }] }
         if (specifier.kind === 'package' || !/^\.{0,2}\//.test(args.path)) {
-          const text = `'${args.path}' is not part of the upload; \`terrane functions deploy\` bundles packages first`
-          return { errors: [{ text }] }
+          const more = advice === '' ? '' : `; ${advice}`
+          return { errors: [{ text: `'${args.path}' is not part of the upload${more}` }] }
         }
         const wanted = posix.join(posix.dirname(args.importer), args.path)
         const found = EXTENSIONS.map((extension) => wanted + extension).find((path) => files.has(path))
