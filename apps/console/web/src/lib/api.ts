@@ -29,7 +29,7 @@ export interface SignedIn {
   readonly expires_at: string
 }
 
-/** `undefined` until the console has answered, null when nobody is signed in. */
+/** `undefined` until the console has answered, null without a session. */
 export const session = createStore<SignedIn | null | undefined>(undefined)
 
 /** The user whose session the console ended while a page was open; null after signing out. */

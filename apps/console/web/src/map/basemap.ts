@@ -78,8 +78,6 @@ async function worldParts(dark: boolean): Promise<Parts> {
     }),
   )
   const places = towns.map(([name, lng, lat, thousands]) => point([lng, lat], { name, rank: thousands }))
-  const colors = mapColors(dark)
-  const text = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
   return {
     sources: {
       'base:land': geojson(feature(topology, land), '<a href="https://www.naturalearthdata.com">Natural Earth</a>'),
@@ -90,46 +88,51 @@ async function worldParts(dark: boolean): Promise<Parts> {
         '© <a href="https://www.geonames.org">GeoNames</a>',
       ),
     },
-    layers: [
-      { id: 'base:land', type: 'fill', source: 'base:land', paint: { 'fill-color': colors.land } },
-      {
-        id: 'base:borders',
-        type: 'line',
-        source: 'base:borders',
-        paint: { 'line-color': colors.border, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6] },
-      },
-      {
-        id: 'base:towns',
-        type: 'symbol',
-        source: 'base:towns',
-        minzoom: 3,
-        // Smaller towns appear at higher zoom levels.
-        filter: ['>=', ['get', 'rank'], ['interpolate', ['linear'], ['zoom'], 3, 5000, 5, 1000, 7, 100]],
-        layout: {
-          'text-field': ['get', 'name'],
-          'text-font': FONT,
-          'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 13],
-          'symbol-sort-key': ['-', ['get', 'rank']],
-        },
-        paint: text,
-      },
-      {
-        id: 'base:countries',
-        type: 'symbol',
-        source: 'base:countries',
-        maxzoom: 6.5,
-        layout: {
-          'text-field': ['get', 'name'],
-          'text-font': FONT,
-          'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
-          'text-letter-spacing': 0.06,
-          'text-max-width': 7,
-          'symbol-sort-key': ['-', ['get', 'rank']],
-        },
-        paint: text,
-      },
-    ],
+    layers: worldLayers(mapColors(dark)),
   }
+}
+
+function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[] {
+  const paint = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
+  return [
+    { id: 'base:land', type: 'fill', source: 'base:land', paint: { 'fill-color': colors.land } },
+    {
+      id: 'base:borders',
+      type: 'line',
+      source: 'base:borders',
+      paint: { 'line-color': colors.border, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6] },
+    },
+    {
+      id: 'base:towns',
+      type: 'symbol',
+      source: 'base:towns',
+      minzoom: 3,
+      // Smaller towns appear at higher zoom levels.
+      filter: ['>=', ['get', 'rank'], ['interpolate', ['linear'], ['zoom'], 3, 5000, 5, 1000, 7, 100]],
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 13],
+        'symbol-sort-key': ['-', ['get', 'rank']],
+      },
+      paint,
+    },
+    {
+      id: 'base:countries',
+      type: 'symbol',
+      source: 'base:countries',
+      maxzoom: 6.5,
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
+        'text-letter-spacing': 0.06,
+        'text-max-width': 7,
+        'symbol-sort-key': ['-', ['get', 'rank']],
+      },
+      paint,
+    },
+  ]
 }
 
 const geojson = (data: GeoJSON.GeoJSON, attribution = '') => ({ type: 'geojson', data, attribution }) as const

@@ -59,36 +59,52 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
       )}
       {functions.value && functions.value.length > 0 && (
         <div class="functions">
-          <nav class="card function-list" aria-label="Functions">
-            {functions.value.map((shown) => (
-              <Link
-                key={shown.name}
-                href={`/p/${project.ref}/functions/${shown.name}`}
-                {...(shown === chosen && { 'aria-current': 'page' as const })}
-              >
-                <span class="row">
-                  <strong class="truncate">{shown.name}</strong>
-                  {shown.problem && <span class="badge failed">{shown.policy ? 'Not updated' : 'Not built'}</span>}
-                </span>
-                <span class="small dim truncate">{shown.policy?.description || 'No description'}</span>
-              </Link>
-            ))}
-          </nav>
+          <FunctionList projectRef={project.ref} functions={functions.value} chosen={chosen} />
           {chosen ? (
-            <div class="stack" key={chosen.name}>
-              {chosen.problem && <BuildProblem problem={chosen.problem} served={chosen.policy !== null} />}
-              {chosen.policy && <FunctionFacts shown={chosen} policy={chosen.policy} />}
-              {chosen.policy && <CallPanel project={project} name={chosen.name} policy={chosen.policy} />}
-              {chosen.version > 0 && (
-                <VersionsPanel key={chosen.version} project={project} shown={chosen} onChange={functions.reload} />
-              )}
-              <FunctionLog project={project} name={chosen.name} />
-            </div>
+            <FunctionView key={chosen.name} project={project} shown={chosen} onChange={functions.reload} />
           ) : (
             <p>There is no function {name}.</p>
           )}
         </div>
       )}
+    </div>
+  )
+}
+
+function FunctionList(props: {
+  projectRef: string
+  functions: readonly FunctionShown[]
+  chosen: FunctionShown | undefined
+}): JSX.Element {
+  return (
+    <nav class="card function-list" aria-label="Functions">
+      {props.functions.map((shown) => (
+        <Link
+          key={shown.name}
+          href={`/p/${props.projectRef}/functions/${shown.name}`}
+          {...(shown === props.chosen && { 'aria-current': 'page' as const })}
+        >
+          <span class="row">
+            <strong class="truncate">{shown.name}</strong>
+            {shown.problem && <span class="badge failed">{shown.policy ? 'Not updated' : 'Not built'}</span>}
+          </span>
+          <span class="small dim truncate">{shown.policy?.description || 'No description'}</span>
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function FunctionView(props: { project: Project; shown: FunctionShown; onChange: () => void }): JSX.Element {
+  const { project, shown, onChange } = props
+  const { name, policy, problem, version } = shown
+  return (
+    <div class="stack">
+      {problem && <BuildProblem problem={problem} served={policy !== null} />}
+      {policy && <FunctionFacts shown={shown} policy={policy} />}
+      {policy && <CallPanel project={project} name={name} policy={policy} />}
+      {version > 0 && <VersionsPanel key={version} project={project} shown={shown} onChange={onChange} />}
+      <FunctionLog project={project} name={name} />
     </div>
   )
 }

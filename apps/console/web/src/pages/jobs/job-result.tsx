@@ -1,14 +1,13 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { Code, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { linkTo } from '../../lib/files.ts'
 import { formatBytes, formatFact, formatJson, formatNumber, humanise } from '../../lib/format.ts'
 import { jobLinks, type FileLink, type TableLink } from '../../lib/job-links.ts'
 import { jobSources, type Job, type JobSources } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
+import { useAction } from '../../lib/use-action.ts'
 
 /** Results of a job, with links to the map, to an archive of a table, and to its files. */
 export function JobResult({ project, job }: { project: Project; job: Job }): JSX.Element {
@@ -110,15 +109,9 @@ function TableLinks({ project, table: { schema, name } }: { project: Project; ta
 
 /** Files in storage, each with a download. */
 function Files({ project, files }: { project: Project; files: readonly FileLink[] }): JSX.Element {
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const download = async ({ bucket, path }: FileLink) => {
-    setProblem(null)
-    try {
-      location.assign(await linkTo(project.ref, bucket, path))
-    } catch (error) {
-      setProblem(toProblem(error))
-    }
-  }
+  const { problem, run } = useAction()
+  const download = ({ bucket, path }: FileLink) =>
+    run(async () => location.assign(await linkTo(project.ref, bucket, path)))
   return (
     <>
       {problem && <ProblemNotice problem={problem} />}

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { taskLabel } from '../../lib/tasks.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useInterval, useResource } from '../../lib/use-resource.ts'
 import { deleteWebhook, pauseWebhook, readDeliveries, readWebhooks, type Webhook } from '../../lib/webhooks.ts'
 import { Crumbs } from './crumbs.tsx'
@@ -16,14 +16,11 @@ const LOOK_MS = 15_000
 /** The webhooks that are called when jobs end, and their deliveries. */
 export function WebhooksPage({ project }: { project: Project }): JSX.Element {
   const webhooks = useResource(`webhooks ${project.ref}`, (signal) => readWebhooks(project.ref, signal))
-  const [refused, setRefused] = useState<Problem | null>(null)
+  const { problem: refused, run } = useAction()
   const [secret, setSecret] = useState<string | null>(null)
   const [open, setOpen] = useState<string | null>(null)
   useInterval(LOOK_MS, webhooks.reload)
-  const act = (work: Promise<unknown>) => {
-    setRefused(null)
-    work.catch((error: unknown) => setRefused(toProblem(error))).finally(webhooks.reload)
-  }
+  const act = (work: Promise<unknown>) => void run(() => work).finally(webhooks.reload)
   return (
     <div class="page">
       <Crumbs projectRef={project.ref} />
@@ -41,19 +38,7 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
           webhooks.reload()
         }}
       />
-      {secret && (
-        <section class="card" aria-label="Secret of the new webhook">
-          <header>
-            <h2>Secret, shown only once</h2>
-            <button type="button" class="button small" onClick={() => setSecret(null)}>
-              I have kept it
-            </button>
-          </header>
-          <div class="body">
-            <Code label="Secret" text={secret} />
-          </div>
-        </section>
-      )}
+      {secret && <Secret text={secret} onKept={() => setSecret(null)} />}
       {refused && <ProblemNotice problem={refused} />}
       {webhooks.problem && <ProblemNotice problem={webhooks.problem} onRetry={webhooks.reload} />}
       {!webhooks.value && !webhooks.problem && <Loading what="Loading webhooks" />}
@@ -75,6 +60,22 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
         />
       ))}
     </div>
+  )
+}
+
+function Secret({ text, onKept }: { text: string; onKept: () => void }): JSX.Element {
+  return (
+    <section class="card" aria-label="Secret of the new webhook">
+      <header>
+        <h2>Secret, shown only once</h2>
+        <button type="button" class="button small" onClick={onKept}>
+          I have kept it
+        </button>
+      </header>
+      <div class="body">
+        <Code label="Secret" text={text} />
+      </div>
+    </section>
   )
 }
 
