@@ -1,9 +1,10 @@
-import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
 import { mapColors } from './colors.ts'
 import { FONT, addArchive } from './engine.ts'
+import { BASEMAP_PREFIX } from './names-on-top.ts'
 
 /** The basemap beneath the data: none, the countries of the world, or the operator's. */
 export type Basemap = 'plain' | 'world' | 'own'
@@ -22,9 +23,11 @@ interface World {
   readonly towns: readonly (readonly [string, number, number, number])[]
 }
 
-/** All layers of a basemap are drawn beneath this layer. */
+/** All layers of a basemap are drawn beneath this layer, except its names. */
 const ABOVE = 'graticule-lines'
-const PREFIX = 'base:'
+/** Land and borders end at this zoom: at 1:50 million they are kilometres off. */
+export const WORLD_ZOOM = 9
+const FADE: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], WORLD_ZOOM - 1.5, 1, WORLD_ZOOM, 0]
 const KEY = 'terrane.basemap'
 
 /** The basemap that this browser shows; null while none was chosen. */
@@ -45,8 +48,8 @@ export async function showBasemap(map: MapLibreMap, basemap: Basemap, own: OwnBa
   const parts = await partsOf(basemap, own, dark)
   // The map may have been removed while the parts were loaded.
   if (!map.style) return
-  for (const { id } of map.getStyle().layers) if (id.startsWith(PREFIX)) map.removeLayer(id)
-  for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(PREFIX)) map.removeSource(id)
+  for (const { id } of map.getStyle().layers) if (id.startsWith(BASEMAP_PREFIX)) map.removeLayer(id)
+  for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(BASEMAP_PREFIX)) map.removeSource(id)
   for (const [id, source] of Object.entries(parts.sources)) map.addSource(id, source)
   for (const layer of parts.layers) map.addLayer(layer, ABOVE)
 }
@@ -95,12 +98,23 @@ async function worldParts(dark: boolean): Promise<Parts> {
 function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[] {
   const paint = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
   return [
-    { id: 'base:land', type: 'fill', source: 'base:land', paint: { 'fill-color': colors.land } },
+    {
+      id: 'base:land',
+      type: 'fill',
+      source: 'base:land',
+      maxzoom: WORLD_ZOOM,
+      paint: { 'fill-color': colors.land, 'fill-opacity': FADE },
+    },
     {
       id: 'base:borders',
       type: 'line',
       source: 'base:borders',
-      paint: { 'line-color': colors.border, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6] },
+      maxzoom: WORLD_ZOOM,
+      paint: {
+        'line-color': colors.border,
+        'line-opacity': FADE,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6],
+      },
     },
     {
       id: 'base:towns',

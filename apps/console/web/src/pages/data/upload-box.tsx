@@ -94,7 +94,7 @@ function FilePick({ onFiles }: { onFiles: (files: FileList | null) => void }): J
 function UploadProgress({ upload: { file, percent } }: { upload: Upload }): JSX.Element {
   return (
     <>
-      <Loading what={percent < 100 ? `Uploading ${file.name}, ${formatBytes(file.size)}` : `Looking at ${file.name}`} />
+      <Loading what={percent < 100 ? `Uploading ${file.name}, ${formatBytes(file.size)}` : `Reading ${file.name}`} />
       <ProgressBar percent={percent} label="Progress of the upload" />
     </>
   )

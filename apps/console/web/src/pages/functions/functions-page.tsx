@@ -125,7 +125,7 @@ function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; s
           </p>
         </div>
       </div>
-      {problem.details && <Code label="What the build said" text={problem.details} />}
+      {problem.details && <Code label="Build output" text={problem.details} />}
     </section>
   )
 }
@@ -140,10 +140,10 @@ const CALLERS = {
 function FunctionFacts({ shown, policy }: { shown: FunctionShown; policy: Policy }): JSX.Element {
   const { version, digest, bytes, created_by: by, created_at: at } = shown
   const facts: readonly (readonly [string, string])[] = [
-    ['Open to', CALLERS[policy.auth]],
+    ['Callers', CALLERS[policy.auth]],
     ['Methods', policy.methods.join(', ')],
     ['Limits', `${formatNumber(policy.timeout_ms / 1000)} s, ${policy.memory_mb} MB`],
-    ['Reaches', policy.net.length > 0 ? policy.net.join(', ') : 'the project only'],
+    ['Network', policy.net.length > 0 ? policy.net.join(', ') : 'the project only'],
     ['Version', version === 0 ? 'watched folder' : `${version}, by ${by}${at === null ? '' : `, ${formatAgo(at)}`}`],
     ['Code', `${digest.slice(0, 12)}${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`],
   ]

@@ -76,10 +76,10 @@ function VersionRow(props: { version: Version; onRollBack: () => void }): JSX.El
           <button
             type="button"
             class="button small"
-            aria-label={`Let version ${version} answer`}
+            aria-label={`Roll back to version ${version}`}
             onClick={props.onRollBack}
           >
-            Roll back to it
+            Roll back
           </button>
         )}
       </td>

@@ -59,7 +59,7 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
         )}
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={tasks.reload} />}
-      {!problem && !ready && <Loading what="Asking the worker" />}
+      {!problem && !ready && <Loading what="Loading the form" />}
       {ready && description.body && (
         <JobForm project={project} task={description} input={earlier.value?.input ?? presets} />
       )}

@@ -45,7 +45,7 @@ export function ScheduleBox(props: {
         {problem && <ProblemNotice problem={problem} />}
         <button type="button" class="button" disabled={busy} onClick={() => void make()}>
           <Icon name="plus" size={14} />
-          Make the schedule
+          Create the schedule
         </button>
       </div>
     </details>

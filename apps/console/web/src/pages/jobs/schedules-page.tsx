@@ -72,8 +72,8 @@ function ScheduleRow(props: {
         {title}
         {skipped > 0 && (
           <div class="small dim">
-            {formatNumber(skipped)} {skipped === 1 ? 'time' : 'times'} left out, the last{' '}
-            {schedule.last_skipped_at && formatAgo(schedule.last_skipped_at)}: the job before had not ended
+            {formatNumber(skipped)} {skipped === 1 ? 'time' : 'times'} skipped, the last{' '}
+            {schedule.last_skipped_at && formatAgo(schedule.last_skipped_at)}: the previous job was still running
           </div>
         )}
       </td>

@@ -8,7 +8,7 @@ import { makeWebhook, type Webhook } from '../../lib/webhooks.ts'
 import { TaskSelect } from './task-select.tsx'
 
 const ENDS = {
-  any: { label: 'Any end', statuses: ['success', 'failed'] },
+  any: { label: 'Any outcome', statuses: ['success', 'failed'] },
   failed: { label: 'Failures', statuses: ['failed'] },
   success: { label: 'Successes', statuses: ['success'] },
 } as const satisfies Readonly<Record<string, { label: string; statuses: Webhook['statuses'] }>>
@@ -46,24 +46,24 @@ export function WebhookForm(props: {
         <div class="two">
           <Line label="Address" value={url} onValue={setUrl} type="url" required placeholder={EXAMPLE_URL} />
           <Line
-            label="What it is for"
+            label="Description"
             value={description}
             onValue={setDescription}
             maxLength={200}
-            placeholder="Tells the map team"
+            placeholder="Notifies the map team"
           />
         </div>
         <div class="row">
           <TaskSelect class="select fit" task={task} onTask={setTask} />
           <Segmented
-            label="Ends"
+            label="Outcome"
             value={end}
             onChange={setEnd}
             options={Object.entries(ENDS).map(([value, { label }]) => ({ value: value as End, label }))}
           />
           <button type="submit" class="button primary" disabled={busy || url === ''}>
             <Icon name="plus" size={14} />
-            Make the webhook
+            Create the webhook
           </button>
         </div>
         {problem && <ProblemNotice problem={problem} />}

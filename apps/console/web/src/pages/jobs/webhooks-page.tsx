@@ -28,8 +28,8 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
         <h1>Webhooks</h1>
       </div>
       <p class="dim lead">
-        The end of each job is posted to an address of yours, signed by the Standard Webhooks specification, and tried
-        again for half a day until it is taken.
+        Each finished job is posted to your address, signed by the Standard Webhooks specification. A failed delivery is
+        retried for half a day.
       </p>
       <WebhookForm
         project={project}
@@ -69,7 +69,7 @@ function Secret({ text, onKept }: { text: string; onKept: () => void }): JSX.Ele
       <header>
         <h2>Secret, shown only once</h2>
         <button type="button" class="button small" onClick={onKept}>
-          I have kept it
+          I have saved it
         </button>
       </header>
       <div class="body">
@@ -98,12 +98,7 @@ function WebhookCard(props: {
         <p class="dim">
           {description && `${description}. `}
           {tasks === null ? 'Every task' : tasks.map(taskLabel).join(', ')},{' '}
-          {statuses.length === 2
-            ? 'whatever the end'
-            : statuses[0] === 'failed'
-              ? 'when it fails'
-              : 'when it ends well'}
-          .
+          {statuses.length === 2 ? 'on success and failure' : statuses[0] === 'failed' ? 'on failure' : 'on success'}.
         </p>
         <div class="row">
           <button type="button" class="button small" aria-expanded={isOpen} onClick={onOpen}>
@@ -133,9 +128,9 @@ function WebhookCard(props: {
 }
 
 const OUTCOMES = {
-  pending: ['pending', 'On its way'],
+  pending: ['pending', 'Pending'],
   delivered: ['success', 'Delivered'],
-  failed: ['failed', 'Given up'],
+  failed: ['failed', 'Failed'],
 } as const
 
 function Deliveries({ projectRef, id }: { projectRef: string; id: string }): JSX.Element {
@@ -145,7 +140,7 @@ function Deliveries({ projectRef, id }: { projectRef: string; id: string }): JSX
     <>
       {deliveries.problem && <ProblemNotice problem={deliveries.problem} onRetry={deliveries.reload} />}
       {!deliveries.value && !deliveries.problem && <Loading what="Loading deliveries" />}
-      {deliveries.value?.length === 0 && <p class="dim">It was told nothing yet.</p>}
+      {deliveries.value?.length === 0 && <p class="dim">No delivery yet.</p>}
       {deliveries.value && deliveries.value.length > 0 && (
         <table class="table cards">
           <thead>

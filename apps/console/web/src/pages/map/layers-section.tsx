@@ -109,8 +109,8 @@ function LayerRow(props: {
       <button
         type="button"
         class="button small icon quiet"
-        aria-label={`Look at ${layer.name}`}
-        title="Look at it"
+        aria-label={`Zoom to ${layer.name}`}
+        title="Zoom to it"
         onClick={onLook}
       >
         <Icon name="locate" />

@@ -10,6 +10,8 @@ const EXAMPLE_BUTTONS = [
 ] as const
 /** Number of rows in the list; the map shows all matches. */
 const LISTED = 50
+/** Ids of tiles have fewer digits; ids of H3 cells have eighteen, which take the place of the bar. */
+const SHORT_ID = 8
 
 /** Legend of the shades, with the least score that is shown. */
 export function SimilarityLegend(props: {
@@ -63,9 +65,10 @@ interface MatchListProps {
 export function MatchList(props: MatchListProps): JSX.Element {
   const { matches, label, pictures } = props
   const hasPictures = matches[0] !== undefined && pictures(matches[0]).length > 0
+  const hasLongIds = matches.some(({ id }) => id.length > SHORT_ID)
   return (
     <>
-      <ol class={hasPictures ? 'matches pictured' : 'matches'} aria-label={label}>
+      <ol class={`matches ${hasPictures ? 'pictured' : ''} ${hasLongIds ? 'long-ids' : ''}`} aria-label={label}>
         {matches.slice(0, LISTED).map((match, i) => (
           <MatchRow key={match.id} {...props} match={match} place={i + 1} hasPictures={hasPictures} />
         ))}
@@ -92,9 +95,7 @@ function MatchRow(props: MatchListProps & { match: Match; place: number; hasPict
           </span>
         )}
         <span class="faint">{place}</span>
-        <span class="truncate" title={match.id}>
-          {match.id}
-        </span>
+        <span class="break">{match.id}</span>
         <span class="meter" aria-hidden="true">
           <i style={{ width: `${share(match.score, low, high) * 100}%` }} />
         </span>

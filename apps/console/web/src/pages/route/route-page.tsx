@@ -71,7 +71,7 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
           <ReachControl minutes={minutes} reach={reach} hasPlace={places.length > 0} onMinutes={setMinutes} />
           {graph.problem && <ProblemNotice problem={graph.problem} onRetry={graph.reload} />}
           {routes.problem && <ProblemNotice problem={routes.problem} onRetry={routes.reload} />}
-          {routes.loading && <Loading what="Finding the way" />}
+          {routes.loading && <Loading what="Finding routes" />}
           {chosen && !routes.problem && (
             <>
               <RouteChoice
@@ -87,7 +87,7 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
       </div>
       <MapCanvas label="Map of the route" projectRef={project.ref} onMap={setMap}>
         {places.length < 2 && (
-          <div class="hint-bar">{places.length === 0 ? 'Click where the route starts' : 'Click where it goes'}</div>
+          <div class="hint-bar">{places.length === 0 ? 'Click the start of the route' : 'Click the destination'}</div>
         )}
       </MapCanvas>
     </div>
