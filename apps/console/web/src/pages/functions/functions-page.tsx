@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
 import { readFunctions, type FunctionShown, type Policy } from '../../lib/functions.ts'
@@ -153,14 +154,7 @@ function FunctionFacts({ shown, policy }: { shown: FunctionShown; policy: Policy
         <h2>{shown.name}</h2>
         {policy.privileged && <span class="badge cancelled">Privileged</span>}
       </header>
-      <dl class="facts body nums">
-        {facts.map(([term, value]) => (
-          <>
-            <dt key={`t${term}`}>{term}</dt>
-            <dd key={`d${term}`}>{value}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts class="body nums" rows={facts} />
     </section>
   )
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
 import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
@@ -197,14 +198,7 @@ function JobTimes({ job }: { job: Job }): JSX.Element {
       <header>
         <h2>Job</h2>
       </header>
-      <dl class="facts body nums">
-        {rows.map(([name, value]) => (
-          <>
-            <dt key={`t${name}`}>{name}</dt>
-            <dd key={`d${name}`}>{value}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts class="body nums" rows={rows} />
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { Code, ProblemNotice } from '../../components/basics.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { linkTo } from '../../lib/files.ts'
 import { formatBytes, formatFact, formatJson, formatNumber, humanise } from '../../lib/format.ts'
@@ -31,14 +32,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
         </Link>
       )}
       {tables.length > 0 && <Tables project={project} tables={tables} />}
-      <dl class="facts nums">
-        {facts.map(([name, value]) => (
-          <>
-            <dt key={`t${name}`}>{humanise(name)}</dt>
-            <dd key={`d${name}`}>{formatFact(name, value)}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts class="nums" rows={facts.map(([name, value]) => [humanise(name), formatFact(name, value)])} />
       {sources && <Sources sources={sources} />}
       {files.length > 0 && <Files project={project} files={files} />}
       {Object.keys(rest).length > 0 && (
