@@ -4,7 +4,7 @@ import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
-import { readFunctions, type FunctionShown, type Policy } from '../../lib/functions.ts'
+import { readFunctions, type FunctionSummary, type Policy } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useInterval, useResource } from '../../lib/use-resource.ts'
@@ -74,8 +74,8 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
 
 function FunctionList(props: {
   projectRef: string
-  functions: readonly FunctionShown[]
-  chosen: FunctionShown | undefined
+  functions: readonly FunctionSummary[]
+  chosen: FunctionSummary | undefined
 }): JSX.Element {
   return (
     <nav class="card function-list" aria-label="Functions">
@@ -96,7 +96,7 @@ function FunctionList(props: {
   )
 }
 
-function FunctionView(props: { project: Project; shown: FunctionShown; onChange: () => void }): JSX.Element {
+function FunctionView(props: { project: Project; shown: FunctionSummary; onChange: () => void }): JSX.Element {
   const { project, shown, onChange } = props
   const { name, policy, problem, version } = shown
   return (
@@ -111,7 +111,7 @@ function FunctionView(props: { project: Project; shown: FunctionShown; onChange:
 }
 
 /** Build or start error of a function. */
-function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; served: boolean }): JSX.Element {
+function BuildProblem(props: { problem: NonNullable<FunctionSummary['problem']>; served: boolean }): JSX.Element {
   const { problem, served } = props
   return (
     <section class="stack" aria-label="Problem with the newest code">
@@ -138,7 +138,7 @@ const CALLERS = {
   service: 'the service role',
 } as const
 
-function FunctionFacts({ shown, policy }: { shown: FunctionShown; policy: Policy }): JSX.Element {
+function FunctionFacts({ shown, policy }: { shown: FunctionSummary; policy: Policy }): JSX.Element {
   const { version, digest, bytes, created_by: by, created_at: at } = shown
   const facts: readonly (readonly [string, string])[] = [
     ['Callers', CALLERS[policy.auth]],

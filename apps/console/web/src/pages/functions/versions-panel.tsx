@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
-import { readVersions, removeFunction, rollBack, type FunctionShown, type Version } from '../../lib/functions.ts'
+import { readVersions, removeFunction, rollBack, type FunctionSummary, type Version } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 /** The versions of a deployed function: the live one, rollback to another, and removal of the function. */
-export function VersionsPanel(props: { project: Project; shown: FunctionShown; onChange: () => void }): JSX.Element {
+export function VersionsPanel(props: { project: Project; shown: FunctionSummary; onChange: () => void }): JSX.Element {
   const { project, shown, onChange } = props
   const { name } = shown
   const versions = useResource(`versions ${project.ref} ${name}`, (signal) => readVersions(project.ref, name, signal))

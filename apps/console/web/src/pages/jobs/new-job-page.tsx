@@ -156,8 +156,8 @@ function useTaskInput(project: Project, task: TaskDescription, input: Group) {
     enter((now) => (isGiven(now.body['modelName']) ? now : { ...now, body: { ...now.body, modelName: instead } }))
   }, [instead])
   const problems: Problems = new Map()
-  const reading = { problems, variants: entered.variants, maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 }
-  const body = readField(field, entered.body, reading)
+  const check = { problems, variants: entered.variants, maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 }
+  const body = readField(field, entered.body, check)
   for (const pointer of missingSources(task.name, groupOf(body))) {
     if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
   }
