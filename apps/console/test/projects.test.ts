@@ -492,7 +492,7 @@ describe(`what browsers are told (${testLane()})`, () => {
 })
 
 describe('what a member takes along, brings and deploys', () => {
-  test('keys are told to a member who asks, never by a GET, and to nobody who is signed out', async () => {
+  test('keys are in the answer to a member who asks, never in that to a GET or without a session', async () => {
     const told = await ada.ask('POST', '/api/projects/demo/keys', {})
     expect(await told.json()).toEqual({
       url: origin.url,

@@ -46,6 +46,15 @@ export function jobRoutes(app: Http): void {
       query: scope(request),
     }),
   )
+  readRoutes(app)
+  eventRoute(app)
+  app.get('/api/projects/:ref/doc', async (request, reply) => relay(request, reply, { method: 'GET', path: '/doc' }))
+  app.get('/api/projects/:ref/capacity', async (request, reply) =>
+    relay(request, reply, { method: 'GET', path: '/capacity', query: scope(request) }),
+  )
+}
+
+function readRoutes(app: Http): void {
   app.get(
     '/api/projects/:ref/jobs/:taskName',
     { config: { quiet: true }, schema: { params: TaskParams, querystring: JobListQuery } },
@@ -75,11 +84,6 @@ export function jobRoutes(app: Http): void {
         path: pathOf('jobs', request.params.taskName, request.params.job_id, 'log'),
         query: scope(request, request.query),
       }),
-  )
-  eventRoute(app)
-  app.get('/api/projects/:ref/doc', async (request, reply) => relay(request, reply, { method: 'GET', path: '/doc' }))
-  app.get('/api/projects/:ref/capacity', async (request, reply) =>
-    relay(request, reply, { method: 'GET', path: '/capacity', query: scope(request) }),
   )
 }
 

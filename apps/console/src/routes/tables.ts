@@ -65,6 +65,18 @@ export function tableRoutes(app: Http): void {
       return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
     },
   )
+  shareRoutes(app)
+  app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, async (request, reply) => {
+    const { schema, table } = request.params
+    const what =
+      schema === 'geoembeddings'
+        ? call('delete_embedding_table', { p_table_name: table })
+        : call('drop_table', { p_schema: schema, p_table: table })
+    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+  })
+}
+
+function shareRoutes(app: Http): void {
   app.post(
     '/api/projects/:ref/tables/:schema/:table/share',
     { schema: { params: Params, body: Share } },
@@ -83,14 +95,6 @@ export function tableRoutes(app: Http): void {
       return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('unshare_table', args)))
     },
   )
-  app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, async (request, reply) => {
-    const { schema, table } = request.params
-    const what =
-      schema === 'geoembeddings'
-        ? call('delete_embedding_table', { p_table_name: table })
-        : call('drop_table', { p_schema: schema, p_table: table })
-    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
-  })
 }
 
 function call(name: string, args: object): Ask {

@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 const guess = async (url: string, n: number, from: string) => {
-  const email = n % 2 === 0 ? EMAIL : `nobody-${n}@example.org`
+  const email = n % 2 === 0 ? EMAIL : `unknown-${n}@example.org`
   const response = await attempt(url, email, `wrong password ${n}`, from)
   await response.arrayBuffer()
   return response.status

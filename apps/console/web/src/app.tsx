@@ -99,7 +99,7 @@ export function App(): JSX.Element {
   const who = signedIn ?? left
   if (!who) return <SignInPage />
   const ref = /^\/p\/([^/]+)/.exec(path)?.[1]
-  // Keeps what was typed for the person whose session ended; discards it when somebody else signs in.
+  // Keeps what was typed when a session ends; discards it when another person signs in.
   return (
     <>
       {!signedIn && <SignInPage ended />}

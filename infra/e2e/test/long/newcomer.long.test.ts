@@ -323,7 +323,7 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
       const list = page.getByRole('navigation', { name: 'Functions' })
       await list.getByRole('link', { name: 'broken' }).getByText('Not built').waitFor()
       await list.getByRole('link', { name: 'broken' }).click()
-      await page.getByLabel('What the build said').getByText('nowhere.ts').waitFor()
+      await page.getByLabel('Build output').getByText('nowhere.ts').waitFor()
       await screenshot(page, 'newcomer-function-not-built')
       await page.goto(`${stack.consoleUrl}/p/local/new/osmImportArea`)
       await page.getByLabel('Area name').fill('Monte Carlo')

@@ -128,7 +128,7 @@ function useDrawing(projectRef: string, value: string, polygons: Polygons, onCha
 
 function modesFor(polygons: Polygons): readonly { readonly value: Mode; readonly label: string }[] {
   return [
-    { value: 'look', label: 'Look' },
+    { value: 'look', label: 'Pan' },
     { value: 'rectangle', label: 'Rectangle' },
     { value: 'polygon', label: 'Polygon' },
     ...(AreaDrawing.canEdit(polygons) ? [{ value: 'edit' as const, label: 'Edit' }] : []),
@@ -138,7 +138,7 @@ function modesFor(polygons: Polygons): readonly { readonly value: Mode; readonly
 const HINTS: Readonly<Record<Exclude<Mode, 'look'>, string>> = {
   rectangle: 'Click one corner, then the opposite one',
   polygon: 'Click each corner; close it at the first one or with Enter',
-  edit: 'Drag corners, or the area itself; choose Look when done',
+  edit: 'Drag corners, or the area itself; choose Pan when done',
 }
 
 function BoxInputs({ onBox }: { onBox: (geojson: string) => void }): JSX.Element {

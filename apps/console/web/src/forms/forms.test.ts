@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest'
 import { formOf, type Field, type GroupField, type RowsField, type VariantsField } from './fields.ts'
 import { exampleOf, layoutOf } from './layouts.ts'
 import { tasksOf, type Schema } from './openapi.ts'
-import { chosenVariant, readField, withoutRow, type FormReading, type Problems } from './read-form.ts'
+import { chosenVariant, readField, withoutRow, type FormCheck, type Problems } from './read-form.ts'
 
 const AREA = {
   type: 'Polygon',
@@ -26,7 +26,7 @@ const AREA = {
   ],
 }
 
-function reading(problems: Problems = new Map()): FormReading {
+function check(problems: Problems = new Map()): FormCheck {
   return { problems, variants: {}, maxAreaKm2: 0 }
 }
 
@@ -135,14 +135,14 @@ describe('forms made from the bodies of the worker', () => {
     test(`${task}: what was sent before comes back as it was`, () => {
       for (const body of bodies) {
         const problems: Problems = new Map()
-        expect(readField(form, body, reading(problems))).toEqual(body)
+        expect(readField(form, body, check(problems))).toEqual(body)
         expect([...problems]).toEqual([])
       }
     })
 
     test(`${task}: every required field is asked for, and its project is not`, () => {
       const problems: Problems = new Map()
-      readField(form, {}, reading(problems))
+      readField(form, {}, check(problems))
       const { required = [] } = schema as Schema
       // A group is asked for by its fields.
       const asked = [...problems].filter(([, why]) => why === 'is required').map(([pointer]) => pointer.split('/')[1])
@@ -173,7 +173,7 @@ describe('the layouts of forms', () => {
         const example = exampleOf(field.name)
         if (example === undefined || field.kind === 'variants') continue
         const problems: Problems = new Map()
-        readField(field, example, reading(problems))
+        readField(field, example, check(problems))
         expect([field.name, ...problems.values()]).toEqual([field.name])
       }
     })
@@ -195,7 +195,7 @@ describe('what a person enters', () => {
 
   function problemOf(entered: Readonly<Record<string, unknown>>): Record<string, string> {
     const problems: Problems = new Map()
-    readField(form, entered, { ...reading(problems), maxAreaKm2: 100 })
+    readField(form, entered, { ...check(problems), maxAreaKm2: 100 })
     return Object.fromEntries(problems)
   }
 
@@ -215,7 +215,7 @@ describe('what a person enters', () => {
       const body = formOf(JSON.parse(JSON.stringify(schema)) as Schema)
       for (const field of fieldsOf(body).filter(({ kind }) => kind === 'text')) {
         const problems: Problems = new Map()
-        readField(field, 'NOT*"%\u0001', reading(problems))
+        readField(field, 'NOT*"%\u0001', check(problems))
         for (const text of problems.values())
           expect([task, field.name, /[\^$[\]]/.test(text)]).toEqual([task, field.name, false])
       }
@@ -224,7 +224,7 @@ describe('what a person enters', () => {
     const { fields } = formOf({
       properties: { tableName: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,62}$' } },
     }) as GroupField
-    readField(fields[0] as Field, 'Not a name', reading(problems))
+    readField(fields[0] as Field, 'Not a name', check(problems))
     expect(problems.get('/tableName')).toContain('such as parcels_2026')
   })
 
@@ -247,10 +247,10 @@ describe('what a person enters', () => {
     expect([layers.kind, layers.item(1).pointer]).toEqual(['rows', '/layers/1'])
     const entered = [{ table: 'pois', zooms: [10, 14] }]
     const problems: Problems = new Map()
-    readField(layers, [...entered, {}], reading(problems))
+    readField(layers, [...entered, {}], check(problems))
     expect([...problems]).toEqual([['/layers/1/table', 'is required']])
-    expect(readField(layers, entered, reading())).toEqual(entered)
-    expect(readField(layers, [], reading())).toBeUndefined()
+    expect(readField(layers, entered, check())).toEqual(entered)
+    expect(readField(layers, [], check())).toBeUndefined()
   })
 
   test('a variant is the one that was chosen, else the one that the value fits', () => {
@@ -260,10 +260,10 @@ describe('what a person enters', () => {
     const fitting = [undefined, 'auto', [4, 12], { max: 12, min: 4 }, { min: 4 }, { least: 4 }]
     expect(fitting.map((value) => chosenVariant(zooms, value, {}))).toEqual([-1, 0, 1, 2, 2, -1])
     const problems: Problems = new Map()
-    readField(zooms, { min: '4' }, { ...reading(problems), variants: { '/zooms': 2 } })
+    readField(zooms, { min: '4' }, { ...check(problems), variants: { '/zooms': 2 } })
     expect([...problems]).toEqual([['/zooms/max', 'is required']])
-    expect(readField(zooms, '4, 12', { ...reading(), variants: { '/zooms': 1 } })).toEqual([4, 12])
-    expect(readField(zooms, undefined, { ...reading(), variants: { '/zooms': 0 } })).toBe('auto')
+    expect(readField(zooms, '4, 12', { ...check(), variants: { '/zooms': 1 } })).toEqual([4, 12])
+    expect(readField(zooms, undefined, { ...check(), variants: { '/zooms': 0 } })).toBe('auto')
   })
 
   test('after an entry of a list is removed the later ones keep their variants', () => {
@@ -277,7 +277,7 @@ describe('what a person enters', () => {
   })
 
   test('nothing entered is nothing sent: the worker fills its own defaults in', () => {
-    expect(readField(form, { name: 'a', size: '', bands: ' ', more: { b: '' } }, reading())).toEqual({ name: 'a' })
+    expect(readField(form, { name: 'a', size: '', bands: ' ', more: { b: '' } }, check())).toEqual({ name: 'a' })
   })
 })
 

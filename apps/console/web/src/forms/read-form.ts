@@ -17,8 +17,8 @@ export interface FormState {
   readonly variants: Readonly<Record<string, number>>
 }
 
-/** Reads values of a form: what they are checked against, and the problems that were found. */
-export interface FormReading extends Pick<FormState, 'variants'> {
+/** What the values of a form are checked against, and the problems that were found. */
+export interface FormCheck extends Pick<FormState, 'variants'> {
   readonly problems: Problems
   /** Largest area that a form accepts, in km²; 0 for no limit. */
   readonly maxAreaKm2: number
@@ -29,16 +29,16 @@ const IDENTIFIER_PATTERN = '^[a-z][a-z0-9_]{0,62}$'
 const MAX_VERTICES = 100_000
 
 /** The value to send; undefined when nothing was entered. Problems are added by the pointer of their field. */
-export function readField(field: Field, value: unknown, reading: FormReading): unknown {
-  const read = valueOf(field, value ?? undefined, reading)
-  if (read === undefined && field.required && !reading.problems.has(field.pointer) && field.kind !== 'group') {
-    reading.problems.set(field.pointer, 'is required')
+export function readField(field: Field, value: unknown, check: FormCheck): unknown {
+  const read = valueOf(field, value ?? undefined, check)
+  if (read === undefined && field.required && !check.problems.has(field.pointer) && field.kind !== 'group') {
+    check.problems.set(field.pointer, 'is required')
   }
   return read
 }
 
-function valueOf(field: Field, value: unknown, reading: FormReading): unknown {
-  const { problems } = reading
+function valueOf(field: Field, value: unknown, check: FormCheck): unknown {
+  const { problems } = check
   switch (field.kind) {
     case 'constant':
       return field.value
@@ -55,20 +55,20 @@ function valueOf(field: Field, value: unknown, reading: FormReading): unknown {
     case 'list':
       return readList(field, textOf(field, value), problems)
     case 'area':
-      return readArea(field, value, reading)
+      return readArea(field, value, check)
     case 'json':
       return readJson(field, value, problems)
     case 'rows':
-      return readRows(field, rowsOf(value), reading)
+      return readRows(field, rowsOf(value), check)
     case 'variants': {
-      const variant = field.variants[chosenVariant(field, value, reading.variants)]
-      return variant && readField(variant.field, value, reading)
+      const variant = field.variants[chosenVariant(field, value, check.variants)]
+      return variant && readField(variant.field, value, check)
     }
     case 'group': {
       // The required fields of an optional group apply once something in it is entered.
       if (!field.required && !isGiven(value)) return undefined
       const group = groupOf(value)
-      const entries = field.fields.map((inner) => [inner.name, readField(inner, group[inner.name], reading)] as const)
+      const entries = field.fields.map((inner) => [inner.name, readField(inner, group[inner.name], check)] as const)
       return Object.fromEntries(entries.filter(([, read]) => read !== undefined))
     }
   }
@@ -104,8 +104,8 @@ export function chosenVariant(field: VariantsField, value: unknown, variants: Fo
   if (chosen !== undefined) return chosen
   if (!isGiven(value)) return field.required ? 0 : -1
   const text = sortedJson(value)
-  const reading = { problems: new Map(), variants: {}, maxAreaKm2: 0 }
-  return field.variants.findIndex((variant) => sortedJson(readField(variant.field, value, reading)) === text)
+  const check = { problems: new Map(), variants: {}, maxAreaKm2: 0 }
+  return field.variants.findIndex((variant) => sortedJson(readField(variant.field, value, check)) === text)
 }
 
 /** The chosen variants after the entry at an index of a list was removed: those of later entries move up. */
@@ -166,12 +166,12 @@ function readList({ item, pointer, schema }: ListField, text: string, problems: 
   return values
 }
 
-function readRows(field: RowsField, rows: readonly unknown[], reading: FormReading): unknown {
+function readRows(field: RowsField, rows: readonly unknown[], check: FormCheck): unknown {
   if (rows.length === 0) return undefined
   const { minItems = 0, maxItems = Infinity } = field.schema
-  if (rows.length < minItems) reading.problems.set(field.pointer, `needs at least ${minItems} of them`)
-  if (rows.length > maxItems) reading.problems.set(field.pointer, `has more than ${maxItems} of them`)
-  return rows.map((row, i) => readField(field.item(i), row, reading))
+  if (rows.length < minItems) check.problems.set(field.pointer, `needs at least ${minItems} of them`)
+  if (rows.length > maxItems) check.problems.set(field.pointer, `has more than ${maxItems} of them`)
+  return rows.map((row, i) => readField(field.item(i), row, check))
 }
 
 function readChoices({ item, pointer, schema }: ListField, value: unknown, problems: Problems): unknown {
@@ -183,7 +183,7 @@ function readChoices({ item, pointer, schema }: ListField, value: unknown, probl
 }
 
 /** Reads an area with the worker's own code, so that errors are shown before anything is sent. */
-function readArea(field: PlainField, value: unknown, { problems, maxAreaKm2 }: FormReading): unknown {
+function readArea(field: PlainField, value: unknown, { problems, maxAreaKm2 }: FormCheck): unknown {
   const read = readJson(field, value, problems)
   if (read === undefined || problems.has(field.pointer)) return read
   try {

@@ -40,7 +40,7 @@ export function StoredFile({ id, projectRef, value, invalid, onChange }: StoredF
           onChange({ ...value, bucket: inBucket, path: key })
         }}
       >
-        <option value="">{stored.loading ? 'Looking into storage …' : 'Choose …'}</option>
+        <option value="">{stored.loading ? 'Loading files …' : 'Choose …'}</option>
         {filled.map((some) => (
           <optgroup key={some.bucket} label={some.bucket}>
             {some.files.map(({ key, metadata }) => (

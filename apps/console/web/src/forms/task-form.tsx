@@ -44,7 +44,7 @@ export function TaskForm(props: {
       {sources.length > 0 && (
         <div class="wide">
           <Segmented
-            label="Where it comes from"
+            label="Input source"
             value={chosen}
             onChange={chooseSource}
             options={sources.map(({ field: { name: value }, label }) => ({ value, label }))}

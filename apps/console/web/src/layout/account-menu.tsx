@@ -2,12 +2,18 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Dialog, Menu, ProblemNotice, Segmented } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
-import { request, session, signOut, toProblem, type Problem } from '../lib/api.ts'
+import { request, session, signOut } from '../lib/api.ts'
 import { navigate } from '../lib/router.tsx'
 import { useStore } from '../lib/store.ts'
 import { setTheme, theme } from '../lib/theme.ts'
+import { useAction } from '../lib/use-action.ts'
 
 const MIN_PASSWORD = 10
+const THEMES = [
+  { value: 'system', label: <Icon name="screen" size={15} />, title: 'As the system' },
+  { value: 'light', label: <Icon name="sun" size={15} />, title: 'Light' },
+  { value: 'dark', label: <Icon name="moon" size={15} />, title: 'Dark' },
+] as const
 
 /** The signed-in user, the theme, the password, and sign-out. */
 export function AccountMenu(): JSX.Element | null {
@@ -31,16 +37,7 @@ export function AccountMenu(): JSX.Element | null {
         {(close) => (
           <>
             <div class="item-text small faint truncate">{email}</div>
-            <Segmented
-              label="Theme"
-              value={chosen}
-              onChange={setTheme}
-              options={[
-                { value: 'system', label: <Icon name="screen" size={15} />, title: 'As the system' },
-                { value: 'light', label: <Icon name="sun" size={15} />, title: 'Light' },
-                { value: 'dark', label: <Icon name="moon" size={15} />, title: 'Dark' },
-              ]}
-            />
+            <Segmented label="Theme" value={chosen} onChange={setTheme} options={THEMES} />
             <hr />
             <button
               type="button"
@@ -73,19 +70,13 @@ export function AccountMenu(): JSX.Element | null {
 }
 
 function ChangePassword({ onClose }: { onClose: () => void }): JSX.Element {
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const [busy, setBusy] = useState(false)
-  const submit = async (form: HTMLFormElement) => {
+  const { busy, problem, run } = useAction()
+  const submit = (form: HTMLFormElement) => {
     const data = new FormData(form)
-    setBusy(true)
-    setProblem(null)
-    try {
+    return run(async () => {
       await request('PUT', '/api/account/password', { current: data.get('current'), new: data.get('new') })
       onClose()
-    } catch (error) {
-      setProblem(toProblem(error))
-      setBusy(false)
-    }
+    })
   }
   return (
     <Dialog title="Change password" onClose={onClose}>

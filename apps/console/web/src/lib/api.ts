@@ -23,25 +23,25 @@ class ApiError extends Error {
 }
 
 /** Who is signed in. */
-export interface SignedIn {
+export interface Session {
   readonly user: { readonly id: string; readonly email: string; readonly name: string }
   readonly csrf_token: string
   readonly expires_at: string
 }
 
-/** `undefined` until the console has answered, null when nobody is signed in. */
-export const session = createStore<SignedIn | null | undefined>(undefined)
+/** `undefined` until the console has answered, null without a session. */
+export const session = createStore<Session | null | undefined>(undefined)
 
 /** The user whose session the console ended while a page was open; null after signing out. */
-export const lapsed = createStore<SignedIn | null>(null)
+export const lapsed = createStore<Session | null>(null)
 
 export async function loadSession(): Promise<void> {
-  const found = await request<SignedIn | { user: null }>('GET', '/api/session')
+  const found = await request<Session | { user: null }>('GET', '/api/session')
   session.set(found.user ? found : null)
 }
 
 export async function signIn(email: string, password: string): Promise<void> {
-  session.set(await request<SignedIn>('POST', '/api/session', { email, password }))
+  session.set(await request<Session>('POST', '/api/session', { email, password }))
 }
 
 export async function signOut(): Promise<void> {

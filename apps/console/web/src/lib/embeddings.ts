@@ -58,12 +58,19 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
   return request('GET', projectPath(ref, `/rest/v1/${table}?${query}`), undefined, signal)
 }
 
+/** A search for tiles. */
+export interface SimilaritySearch {
+  readonly table: string
+  readonly from: SearchFrom
+  readonly limit: number
+  /** Whether near repetitions are left out. */
+  readonly varied: boolean
+}
+
 /** The most similar tiles, the most similar first, or some that are unlike each other; includes the examples themselves. */
 export async function search(
   ref: string,
-  table: string,
-  from: SearchFrom,
-  { limit, varied }: { readonly limit: number; readonly varied: boolean },
+  { table, from, limit, varied }: SimilaritySearch,
   signal?: AbortSignal,
 ): Promise<Ranking> {
   const body = {
@@ -101,9 +108,7 @@ export interface Change {
 /** The tiles that changed most from one table to another of the same place, the most changed first. */
 export async function changes(
   ref: string,
-  before: string,
-  after: string,
-  limit: number,
+  { before, after, limit }: { readonly before: string; readonly after: string; readonly limit: number },
   signal?: AbortSignal,
 ): Promise<Ranking> {
   const body = { table_name_1: after, table_name_2: before, result_limit: limit, include_geom: true }

@@ -1,4 +1,4 @@
-/** A file of a folder that somebody chose. */
+/** A file of a folder that a person chose. */
 export interface ChosenFile {
   /** Below the folder's own name, which `webkitRelativePath` begins with. */
   readonly path: string

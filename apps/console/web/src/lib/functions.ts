@@ -1,7 +1,7 @@
 import { projectPath, request, send } from './api.ts'
 
 /** A function that is deployed with the project. */
-export interface FunctionShown {
+export interface FunctionSummary {
   readonly name: string
   /** 0 for a function of a watched folder. */
   readonly version: number
@@ -64,8 +64,8 @@ export interface LogEntry {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-export async function readFunctions(ref: string, signal?: AbortSignal): Promise<readonly FunctionShown[]> {
-  const { data } = await request<{ data: FunctionShown[] }>('GET', projectPath(ref, '/functions'), undefined, signal)
+export async function readFunctions(ref: string, signal?: AbortSignal): Promise<readonly FunctionSummary[]> {
+  const { data } = await request<{ data: FunctionSummary[] }>('GET', projectPath(ref, '/functions'), undefined, signal)
   return data.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 

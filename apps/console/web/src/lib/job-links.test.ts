@@ -57,7 +57,7 @@ test.each(TASK_NAMES)('the result of %s links to something, and each link is who
   for (const link of [...tables, ...files]) expect(Object.values(link)).not.toContain(undefined)
 })
 
-test('the tables of a file import are those that it names, with their schema', () => {
+test('a file import links to the tables of its result, with their schema', () => {
   expect(jobLinks({ taskName: 'ogr2ogrImport', result: RESULTS.ogr2ogrImport }).tables).toEqual([
     { schema: 'public', name: 'roads', rows: 7, geometryType: 'LineString' },
     { schema: 'survey', name: 'notes', rows: 7, geometryType: null },

@@ -65,7 +65,7 @@ export interface JobSources {
   /** All of it in a sentence. */
   readonly said: string
   readonly failures: readonly { readonly name: string; readonly message: string }[]
-  /** Failures beyond those that the result names. */
+  /** Number of failures that the result does not name. */
   readonly unnamed: number
 }
 

@@ -1,6 +1,6 @@
 import { projectPath, request } from './api.ts'
 
-/** Address and keys to access a project from elsewhere; null for those that the console does not have. */
+/** Address and keys to access a project from elsewhere; null for a key that the console does not have. */
 export interface Keys {
   readonly url: string | null
   readonly anon: string | null

@@ -10,7 +10,7 @@ export interface ModelState {
 
 /**
  * The model that a form takes in the place of a default whose weights are missing; undefined when the default is there.
- * One that somebody has added is theirs to choose.
+ * A model that was added is chosen by hand.
  */
 export function modelInstead(models: readonly ModelState[]): string | undefined {
   if (!models.some((model) => model.is_default && !model.available)) return undefined

@@ -1,7 +1,7 @@
 import { TerraneError, datasetFiles, mainOfDataset } from '@terrane/core'
 
 /**
- * One file of those that a person chose: itself, or the files of a Shapefile or MapInfo data set as a zip.
+ * One file from a choice of files: the file itself, or the files of a Shapefile or MapInfo data set as a zip.
  *
  * @throws FILES_NOT_ONE with what is missing, or what does not belong together
  */

@@ -2,7 +2,7 @@ import { tableLabel } from './tables.ts'
 import { taskLabel } from './tasks.ts'
 
 /** A table as lists show it: `schema.table`, and the job that made it. */
-export interface Listed {
+export interface TableName {
   readonly name: string
 }
 export interface Origin {
@@ -12,7 +12,7 @@ export interface Origin {
   readonly task: string | null
 }
 
-export interface TableGroup<T extends Listed> {
+export interface TableGroup<T extends TableName> {
   readonly key: string
   /** Null for the tables of no group. */
   readonly label: string | null
@@ -24,7 +24,7 @@ export interface TableGroup<T extends Listed> {
  *
  * @param origins what is known of them; tables that are missing here are in no group
  */
-export function groupTables<T extends Listed>(tables: readonly T[], origins: readonly Origin[]): TableGroup<T>[] {
+export function groupTables<T extends TableName>(tables: readonly T[], origins: readonly Origin[]): TableGroup<T>[] {
   const madeBy = new Map<string, { readonly job: string; readonly task: string | null }>(
     origins.flatMap(({ table_schema: schema, table_name: name, job_id: job, task }) =>
       job === null ? [] : [[`${schema}.${name}`, { job, task }] as const],
@@ -45,7 +45,7 @@ export function groupTables<T extends Listed>(tables: readonly T[], origins: rea
 }
 
 /** Tables whose name holds each word of a search. */
-export function findTables<T extends Listed>(tables: readonly T[], search: string): readonly T[] {
+export function findTables<T extends TableName>(tables: readonly T[], search: string): readonly T[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   return tables.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
 }

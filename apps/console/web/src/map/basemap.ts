@@ -1,9 +1,10 @@
-import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
 import { mapColors } from './colors.ts'
 import { FONT, addArchive } from './engine.ts'
+import { BASEMAP_PREFIX } from './names-on-top.ts'
 
 /** The basemap beneath the data: none, the countries of the world, or the operator's. */
 export type Basemap = 'plain' | 'world' | 'own'
@@ -22,9 +23,11 @@ interface World {
   readonly towns: readonly (readonly [string, number, number, number])[]
 }
 
-/** All layers of a basemap are drawn beneath this layer. */
+/** All layers of a basemap are drawn beneath this layer, except its names. */
 const ABOVE = 'graticule-lines'
-const PREFIX = 'base:'
+/** Land and borders end at this zoom: at 1:50 million they are kilometres off. */
+export const WORLD_ZOOM = 9
+const FADE: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], WORLD_ZOOM - 1.5, 1, WORLD_ZOOM, 0]
 const KEY = 'terrane.basemap'
 
 /** The basemap that this browser shows; null while none was chosen. */
@@ -45,8 +48,8 @@ export async function showBasemap(map: MapLibreMap, basemap: Basemap, own: OwnBa
   const parts = await partsOf(basemap, own, dark)
   // The map may have been removed while the parts were loaded.
   if (!map.style) return
-  for (const { id } of map.getStyle().layers) if (id.startsWith(PREFIX)) map.removeLayer(id)
-  for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(PREFIX)) map.removeSource(id)
+  for (const { id } of map.getStyle().layers) if (id.startsWith(BASEMAP_PREFIX)) map.removeLayer(id)
+  for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(BASEMAP_PREFIX)) map.removeSource(id)
   for (const [id, source] of Object.entries(parts.sources)) map.addSource(id, source)
   for (const layer of parts.layers) map.addLayer(layer, ABOVE)
 }
@@ -78,8 +81,6 @@ async function worldParts(dark: boolean): Promise<Parts> {
     }),
   )
   const places = towns.map(([name, lng, lat, thousands]) => point([lng, lat], { name, rank: thousands }))
-  const colors = mapColors(dark)
-  const text = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
   return {
     sources: {
       'base:land': geojson(feature(topology, land), '<a href="https://www.naturalearthdata.com">Natural Earth</a>'),
@@ -90,46 +91,62 @@ async function worldParts(dark: boolean): Promise<Parts> {
         '© <a href="https://www.geonames.org">GeoNames</a>',
       ),
     },
-    layers: [
-      { id: 'base:land', type: 'fill', source: 'base:land', paint: { 'fill-color': colors.land } },
-      {
-        id: 'base:borders',
-        type: 'line',
-        source: 'base:borders',
-        paint: { 'line-color': colors.border, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6] },
-      },
-      {
-        id: 'base:towns',
-        type: 'symbol',
-        source: 'base:towns',
-        minzoom: 3,
-        // Smaller towns appear at higher zoom levels.
-        filter: ['>=', ['get', 'rank'], ['interpolate', ['linear'], ['zoom'], 3, 5000, 5, 1000, 7, 100]],
-        layout: {
-          'text-field': ['get', 'name'],
-          'text-font': FONT,
-          'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 13],
-          'symbol-sort-key': ['-', ['get', 'rank']],
-        },
-        paint: text,
-      },
-      {
-        id: 'base:countries',
-        type: 'symbol',
-        source: 'base:countries',
-        maxzoom: 6.5,
-        layout: {
-          'text-field': ['get', 'name'],
-          'text-font': FONT,
-          'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
-          'text-letter-spacing': 0.06,
-          'text-max-width': 7,
-          'symbol-sort-key': ['-', ['get', 'rank']],
-        },
-        paint: text,
-      },
-    ],
+    layers: worldLayers(mapColors(dark)),
   }
+}
+
+function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[] {
+  const paint = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
+  return [
+    {
+      id: 'base:land',
+      type: 'fill',
+      source: 'base:land',
+      maxzoom: WORLD_ZOOM,
+      paint: { 'fill-color': colors.land, 'fill-opacity': FADE },
+    },
+    {
+      id: 'base:borders',
+      type: 'line',
+      source: 'base:borders',
+      maxzoom: WORLD_ZOOM,
+      paint: {
+        'line-color': colors.border,
+        'line-opacity': FADE,
+        'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6],
+      },
+    },
+    {
+      id: 'base:towns',
+      type: 'symbol',
+      source: 'base:towns',
+      minzoom: 3,
+      // Smaller towns appear at higher zoom levels.
+      filter: ['>=', ['get', 'rank'], ['interpolate', ['linear'], ['zoom'], 3, 5000, 5, 1000, 7, 100]],
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 13],
+        'symbol-sort-key': ['-', ['get', 'rank']],
+      },
+      paint,
+    },
+    {
+      id: 'base:countries',
+      type: 'symbol',
+      source: 'base:countries',
+      maxzoom: 6.5,
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
+        'text-letter-spacing': 0.06,
+        'text-max-width': 7,
+        'symbol-sort-key': ['-', ['get', 'rank']],
+      },
+      paint,
+    },
+  ]
 }
 
 const geojson = (data: GeoJSON.GeoJSON, attribution = '') => ({ type: 'geojson', data, attribution }) as const

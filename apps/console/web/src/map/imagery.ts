@@ -21,17 +21,19 @@ export function thumbnailOf(ref: string, table: string, box: Box, side: number):
   return rasterPath(ref, `bbox/${box.map((degrees) => degrees.toFixed(7)).join(',')}/${side}x${side}.webp`, table)
 }
 
-/** Draws the source of a table beneath a layer, or removes it. */
-export function showImagery(
-  map: MapLibreMap,
-  ref: string,
-  table: string,
-  imagery: Imagery | null,
-  beneath: string,
-): void {
+/** The image that the tiles of a table come from. */
+export interface TableImagery {
+  readonly ref: string
+  readonly table: string
+  readonly imagery: Imagery
+}
+
+/** Draws the image of a table beneath a layer, or removes it. */
+export function showImagery(map: MapLibreMap, image: TableImagery | null, beneath: string): void {
   if (map.getLayer(SOURCE)) map.removeLayer(SOURCE)
   if (map.getSource(SOURCE)) map.removeSource(SOURCE)
-  if (imagery === null) return
+  if (image === null) return
+  const { ref, table, imagery } = image
   const [west, south, east, north] = imagery.geographic_bounds
   map.addSource(SOURCE, {
     type: 'raster',

@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, CopyButton, ProblemNotice } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
-import { toProblem, type Problem } from '../lib/api.ts'
 import { readKeys, type Keys } from '../lib/keys.ts'
 import type { Project } from '../lib/project.ts'
+import { useAction } from '../lib/use-action.ts'
 
 const KEYS: readonly {
   readonly name: 'anon' | 'service_role' | 'services'
@@ -32,11 +32,8 @@ const KEYS: readonly {
 /** The project's address and keys. They are asked for by a click and forgotten with the page. */
 export function KeysPage({ project }: { project: Project }): JSX.Element {
   const [keys, setKeys] = useState<Keys | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const show = () => {
-    setProblem(null)
-    readKeys(project.ref).then(setKeys, (error: unknown) => setProblem(toProblem(error)))
-  }
+  const { problem, run } = useAction()
+  const show = () => void run(async () => setKeys(await readKeys(project.ref)))
   return (
     <div class="page">
       <div class="page-head">

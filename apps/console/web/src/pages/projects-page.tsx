@@ -36,38 +36,44 @@ export function ProjectsPage(): JSX.Element {
         )}
         {projects.value && projects.value.length > 0 && (
           <div class="card scroll-x">
-            <table class="table cards">
-              <thead>
-                <tr>
-                  <th>Project</th>
-                  <th>Reference</th>
-                  <th>Organization</th>
-                  <th>Since</th>
-                  <th>Services</th>
-                </tr>
-              </thead>
-              <tbody>
-                {projects.value.map((project) => (
-                  <tr key={project.ref}>
-                    <td>
-                      <Link href={`/p/${project.ref}/data`}>
-                        <strong>{project.name}</strong>
-                      </Link>
-                    </td>
-                    <td class="mono">{project.reference}</td>
-                    <td>{project.organization.name}</td>
-                    <td class="dim nums">{formatDateTime(project.created_at)}</td>
-                    <td>
-                      <Services services={project.services} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <ProjectTable projects={projects.value} />
           </div>
         )}
       </main>
     </div>
+  )
+}
+
+function ProjectTable({ projects }: { projects: readonly Project[] }): JSX.Element {
+  return (
+    <table class="table cards">
+      <thead>
+        <tr>
+          <th>Project</th>
+          <th>Reference</th>
+          <th>Organization</th>
+          <th>Since</th>
+          <th>Services</th>
+        </tr>
+      </thead>
+      <tbody>
+        {projects.map((project) => (
+          <tr key={project.ref}>
+            <td>
+              <Link href={`/p/${project.ref}/data`}>
+                <strong>{project.name}</strong>
+              </Link>
+            </td>
+            <td class="mono">{project.reference}</td>
+            <td>{project.organization.name}</td>
+            <td class="dim nums">{formatDateTime(project.created_at)}</td>
+            <td>
+              <Services services={project.services} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

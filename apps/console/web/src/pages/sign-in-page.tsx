@@ -1,26 +1,19 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { Notice, ProblemNotice } from '../components/basics.tsx'
 import { Mark } from '../components/icon.tsx'
-import { signIn, toProblem, type Problem } from '../lib/api.ts'
+import { signIn } from '../lib/api.ts'
+import { useAction } from '../lib/use-action.ts'
 
-/** The door. After it the page that was asked for is shown: the address stays as it is. */
+/** Asks for e-mail and password. The address stays as it is, so that the requested page is shown afterwards. */
 export function SignInPage({ ended = false }: { ended?: boolean }): JSX.Element {
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, problem, run } = useAction()
   useEffect(() => {
     document.title = 'Sign in · Terrane'
   }, [])
-  const submit = async (form: HTMLFormElement) => {
+  const submit = (form: HTMLFormElement) => {
     const data = new FormData(form)
-    setBusy(true)
-    setProblem(null)
-    try {
-      await signIn(data.get('email') as string, data.get('password') as string)
-    } catch (error) {
-      setProblem(toProblem(error))
-      setBusy(false)
-    }
+    return run(() => signIn(data.get('email') as string, data.get('password') as string))
   }
   return (
     <main class="center">

@@ -2,16 +2,17 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Empty, Loading, Name, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
+import { TableSearch } from '../../components/table-search.tsx'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables, type Table } from '../../lib/tables.ts'
 import { taskLabel } from '../../lib/tasks.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useResource, type Resource } from '../../lib/use-resource.ts'
 import { FilesSection } from './files-section.tsx'
-import { UploadBox } from './upload-box.tsx'
 import { TablePanel } from './table-panel.tsx'
+import { UploadBox } from './upload-box.tsx'
 
 /**
  * Data of the project: its tables, their sources, who may read them, and its files. `?table=` opens a table,
@@ -56,21 +57,17 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
 function Tables({ project, tables }: { project: Project; tables: Resource<readonly Table[]> }): JSX.Element {
   const { path, query } = usePlace()
   const [search, setSearch] = useState('')
-  const [problem, setProblem] = useState<Problem | null>(null)
+  const { problem, run } = useAction()
   const chosen = tables.value?.find((table) => nameOf(table) === query.get('table')) ?? null
   const found = tables.value?.filter((table) => nameOf(table).includes(search.trim().toLowerCase())) ?? []
   const open = (table: Table | null) =>
     navigate(table ? `${path}?table=${encodeURIComponent(nameOf(table))}` : path, { replace: true })
-  const change = async (work: Promise<unknown>, closes: boolean) => {
-    setProblem(null)
-    try {
+  const change = (work: Promise<unknown>, closes: boolean) =>
+    run(async () => {
       await work
       if (closes) open(null)
       tables.reload()
-    } catch (error) {
-      setProblem(toProblem(error))
-    }
-  }
+    })
   return (
     <>
       {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
@@ -84,38 +81,9 @@ function Tables({ project, tables }: { project: Project; tables: Resource<readon
       {tables.value && tables.value.length > 0 && (
         <>
           <div class="filters">
-            <input
-              class="input"
-              type="search"
-              aria-label="Find a table"
-              placeholder="Find a table"
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
+            <TableSearch value={search} onValue={setSearch} />
           </div>
-          <table class="table cards">
-            <thead>
-              <tr>
-                <th>Table</th>
-                <th>Kind</th>
-                <th class="num">Rows</th>
-                <th class="num">Size</th>
-                <th>From</th>
-                <th>Read by</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.map((table) => (
-                <TableRow
-                  key={nameOf(table)}
-                  project={project}
-                  table={table}
-                  isOpen={table === chosen}
-                  onOpen={() => open(table === chosen ? null : table)}
-                />
-              ))}
-            </tbody>
-          </table>
+          <TableList project={project} tables={found} chosen={chosen} onOpen={open} />
         </>
       )}
       {chosen && (
@@ -128,6 +96,40 @@ function Tables({ project, tables }: { project: Project; tables: Resource<readon
         />
       )}
     </>
+  )
+}
+
+function TableList(props: {
+  project: Project
+  tables: readonly Table[]
+  chosen: Table | null
+  onOpen: (table: Table | null) => void
+}): JSX.Element {
+  const { project, tables, chosen, onOpen } = props
+  return (
+    <table class="table cards">
+      <thead>
+        <tr>
+          <th>Table</th>
+          <th>Kind</th>
+          <th class="num">Rows</th>
+          <th class="num">Size</th>
+          <th>From</th>
+          <th>Read by</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tables.map((table) => (
+          <TableRow
+            key={nameOf(table)}
+            project={project}
+            table={table}
+            isOpen={table === chosen}
+            onOpen={() => onOpen(table === chosen ? null : table)}
+          />
+        ))}
+      </tbody>
+    </table>
   )
 }
 

@@ -1,46 +1,21 @@
-import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentChildren, JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import { Empty, Loading, Name, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../../lib/files.ts'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { UPLOADS, formOf, taskFor } from '../../lib/uploads.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 /** The files in storage: actions, a link and removal for each. `round` increases when a file was uploaded. */
 export function FilesSection({ project, round }: { project: Project; round: number }): JSX.Element {
   const buckets = useResource(`buckets ${project.ref} ${round}`, (signal) => readBuckets(project.ref, signal))
   const [wanted, setWanted] = useState<string | null>(null)
-  const [before, setBefore] = useState<readonly (string | null)[]>([])
-  const [cursor, setCursor] = useState<string | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const [copied, setCopied] = useState<string | null>(null)
   const names = buckets.value?.map(({ name }) => name) ?? []
   const bucket = wanted ?? (names.includes(UPLOADS) ? UPLOADS : (names[0] ?? null))
-  const files = useResource(bucket && `files ${project.ref} ${bucket} ${cursor ?? ''} ${round}`, (signal) =>
-    readFiles(project.ref, bucket as string, cursor, signal),
-  )
-  useEffect(() => {
-    setBefore([])
-    setCursor(null)
-  }, [bucket, round])
-  const act = async (work: () => Promise<unknown>) => {
-    setProblem(null)
-    try {
-      await work()
-      files.reload()
-    } catch (error) {
-      setProblem(toProblem(error))
-    }
-  }
-  const copy = (key: string) =>
-    act(async () => {
-      await navigator.clipboard.writeText(await linkTo(project.ref, bucket as string, key))
-      setCopied(key)
-    })
   return (
     <section class="stack" aria-labelledby="files-title">
       <div class="row">
@@ -61,73 +36,102 @@ export function FilesSection({ project, round }: { project: Project; round: numb
         )}
       </div>
       {buckets.problem && <ProblemNotice problem={buckets.problem} onRetry={buckets.reload} />}
+      {buckets.loading && !buckets.value && <Loading what="Loading files" />}
+      {buckets.value?.length === 0 && <NoFile />}
+      {bucket !== null && <BucketFiles key={`${bucket} ${round}`} project={project} bucket={bucket} />}
+    </section>
+  )
+}
+
+/** The files of one bucket, a page at a time. */
+function BucketFiles({ project, bucket }: { project: Project; bucket: string }): JSX.Element {
+  const [before, setBefore] = useState<readonly (string | null)[]>([])
+  const [cursor, setCursor] = useState<string | null>(null)
+  const [copied, setCopied] = useState<string | null>(null)
+  const { problem, run } = useAction()
+  const files = useResource(`files ${project.ref} ${bucket} ${cursor ?? ''}`, (signal) =>
+    readFiles(project.ref, bucket, cursor, signal),
+  )
+  const act = (work: () => Promise<unknown>) => run(() => work().then(files.reload))
+  const copy = async (key: string) => {
+    await navigator.clipboard.writeText(await linkTo(project.ref, bucket, key))
+    setCopied(key)
+  }
+  const { objects, hasNext = false, nextCursor = null } = files.value ?? {}
+  const turn = (to: string | null, earlier: typeof before) => {
+    setCursor(to)
+    setBefore(earlier)
+  }
+  return (
+    <>
       {files.problem && <ProblemNotice problem={files.problem} onRetry={files.reload} />}
       {problem && <ProblemNotice problem={problem} />}
-      {buckets.loading && !buckets.value && <Loading what="Loading files" />}
-      {(buckets.value?.length === 0 || files.value?.objects.length === 0) && (
-        <Empty icon="archive" title="No file here yet">
-          Files that you upload and files that jobs write are listed here.
-        </Empty>
+      {objects?.length === 0 && <NoFile />}
+      {objects && objects.length > 0 && (
+        <FileTable>
+          {objects.map((file) => (
+            <FileRow
+              key={file.key}
+              project={project}
+              bucket={bucket}
+              file={file}
+              copied={copied === file.key}
+              onCopy={() => void act(() => copy(file.key))}
+              onDelete={() =>
+                confirm(`Delete ${file.key} from ${bucket} for good?`) &&
+                void act(() => deleteFile(project.ref, bucket, file.key))
+              }
+            />
+          ))}
+        </FileTable>
       )}
-      {files.value && files.value.objects.length > 0 && (
-        <div class="card scroll-x">
-          <table class="table cards">
-            <thead>
-              <tr>
-                <th>File</th>
-                <th class="num">Size</th>
-                <th>Changed</th>
-                <th>
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {files.value.objects.map((file) => (
-                <FileRow
-                  key={file.key}
-                  project={project}
-                  bucket={bucket as string}
-                  file={file}
-                  copied={copied === file.key}
-                  onCopy={() => void copy(file.key)}
-                  onDelete={() =>
-                    confirm(`Delete ${file.key} from ${bucket} for good?`) &&
-                    void act(() => deleteFile(project.ref, bucket as string, file.key))
-                  }
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {(before.length > 0 || files.value?.hasNext) && (
+      {(before.length > 0 || hasNext) && (
         <div class="row">
-          <button
-            type="button"
-            class="button small"
+          <PageButton
+            label="Previous files"
             disabled={before.length === 0}
-            onClick={() => {
-              setCursor(before.at(-1) ?? null)
-              setBefore(before.slice(0, -1))
-            }}
-          >
-            Previous files
-          </button>
-          <button
-            type="button"
-            class="button small"
-            disabled={!files.value?.hasNext}
-            onClick={() => {
-              setBefore([...before, cursor])
-              setCursor(files.value?.nextCursor ?? null)
-            }}
-          >
-            Next files
-          </button>
+            onClick={() => turn(before.at(-1) ?? null, before.slice(0, -1))}
+          />
+          <PageButton label="Next files" disabled={!hasNext} onClick={() => turn(nextCursor, [...before, cursor])} />
         </div>
       )}
-    </section>
+    </>
+  )
+}
+
+function PageButton(props: { label: string; disabled: boolean; onClick: () => void }): JSX.Element {
+  return (
+    <button type="button" class="button small" disabled={props.disabled} onClick={props.onClick}>
+      {props.label}
+    </button>
+  )
+}
+
+function NoFile(): JSX.Element {
+  return (
+    <Empty icon="archive" title="No file here yet">
+      Files that you upload and files that jobs write are listed here.
+    </Empty>
+  )
+}
+
+function FileTable({ children }: { children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="card scroll-x">
+      <table class="table cards">
+        <thead>
+          <tr>
+            <th>File</th>
+            <th class="num">Size</th>
+            <th>Changed</th>
+            <th>
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
   )
 }
 

@@ -24,45 +24,29 @@ const ROLES: readonly (readonly [Role, string])[] = [
 ]
 
 /** Embedding tables have one switch for both roles. */
-const ROLES_OF_EMBEDDINGS: typeof ROLES = [['anon', 'Everybody, signed in or not']]
+const ROLES_OF_EMBEDDINGS: typeof ROLES = [['anon', 'Everyone, signed in or not']]
+
+interface TableProps {
+  readonly project: Project
+  readonly table: Table
+}
+type OnChange = (work: Promise<unknown>, closes?: boolean) => void
 
 /** One table: its rows, who may read it, how a client reads it, and its removal. */
-export function TablePanel(props: {
-  project: Project
-  table: Table
-  onClose: () => void
-  onChange: (work: Promise<unknown>, closes?: boolean) => void
-}): JSX.Element {
+export function TablePanel(props: TableProps & { onClose: () => void; onChange: OnChange }): JSX.Element {
   const { project, table, onClose, onChange } = props
-  const [offset, setOffset] = useState(0)
-  const [asked, setAsked] = useState(false)
   const panel = useRef<HTMLElement>(null)
   // The panel is below a long list.
   useEffect(() => panel.current?.scrollIntoView({ block: 'start' }), [])
-  const name = `${table.table_schema}.${table.table_name}`
-  const rows = useResource(`rows ${project.ref} ${name} ${offset}`, (signal) =>
-    readRows(project.ref, table, offset, signal),
-  )
-  // The requested state is shown until the list of tables is read again.
-  const [wanted, setWanted] = useState<{ role: Role; shared: boolean } | null>(null)
-  useEffect(() => setWanted(null), [table])
-  const share = (role: Role, shared: boolean) => {
-    setWanted({ role, shared })
-    const work = shareTable(project.ref, table, role, shared)
-    work.catch(() => setWanted(null))
-    onChange(work)
-  }
-  const map =
-    table.kind === 'embeddings'
-      ? `/p/${project.ref}/map?embeddings=${table.table_name}`
-      : `/p/${project.ref}/map?table=${encodeURIComponent(name)}`
+  const name = nameOf(table)
+  const shown = table.kind === 'embeddings' ? `embeddings=${table.table_name}` : `table=${encodeURIComponent(name)}`
   return (
     <section class="card table-panel" aria-label={name} ref={panel}>
       <header>
         <h2 class="mono">{name}</h2>
         <div class="actions">
           {table.geometry_type && (
-            <Link class="button small" href={map}>
+            <Link class="button small" href={`/p/${project.ref}/map?${shown}`}>
               <Icon name="map" size={14} />
               Map
             </Link>
@@ -73,27 +57,7 @@ export function TablePanel(props: {
         </div>
       </header>
       <div class="body stack">
-        {rows.problem && <ProblemNotice problem={rows.problem} onRetry={rows.reload} />}
-        {!rows.value && !rows.problem && <Loading what="Loading rows" />}
-        {rows.value && <RowTable rows={rows.value} />}
-        <div class="row">
-          <button type="button" class="button small" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
-            Previous
-          </button>
-          <span class="small dim nums">
-            {rows.value && rows.value.length > 0
-              ? `Rows ${formatNumber(offset + 1)} to ${formatNumber(offset + rows.value.length)}`
-              : 'No rows here'}
-          </span>
-          <button
-            type="button"
-            class="button small"
-            disabled={(rows.value?.length ?? 0) < PAGE}
-            onClick={() => setOffset(offset + PAGE)}
-          >
-            Next
-          </button>
-        </div>
+        <Rows project={project} table={table} />
         <div class="row small">
           <span class="dim">Download</span>
           {FILE_FORMATS.map((format) => (
@@ -109,57 +73,104 @@ export function TablePanel(props: {
             {table.licence && `, ${table.licence}`}
           </p>
         )}
-        {table.kind !== 'view' && (
-          <fieldset class="share">
-            <legend>Who may read it</legend>
-            {(table.kind === 'table' ? ROLES : ROLES_OF_EMBEDDINGS).map(([role, label]) => (
-              <label key={role} class="check">
-                <input
-                  type="checkbox"
-                  checked={wanted?.role === role ? wanted.shared : table.shared_with.includes(role)}
-                  onChange={(event) => share(role, event.currentTarget.checked)}
-                />
-                {label} <code class="faint">{role}</code>
-              </label>
-            ))}
-            <p class="small dim">
-              {table.kind === 'table'
-                ? 'Adds a row-level security policy that allows reading all rows and no writing.'
-                : 'Vectors and footprints, for both roles alike. Otherwise its owner and the service role read it.'}
-            </p>
-          </fieldset>
-        )}
+        {table.kind !== 'view' && <Sharing project={project} table={table} onChange={onChange} />}
         <Code label="With supabase-js" text={callOf(table, 'supabase-js')} />
         <Code label="With curl" text={callOf(table, 'curl')} />
-        {table.kind !== 'view' && (
-          <div class="row">
-            {!asked && (
-              <button type="button" class="button danger" onClick={() => setAsked(true)}>
-                Drop the table
-              </button>
-            )}
-            {asked && (
-              <>
-                <strong>
-                  Drop {name} and its {table.rows === null ? '' : `${formatNumber(table.rows)} `}rows for good?
-                </strong>
-                <button
-                  type="button"
-                  class="button danger"
-                  onClick={() => onChange(dropTable(project.ref, table), true)}
-                >
-                  Drop it
-                </button>
-                <button type="button" class="button" onClick={() => setAsked(false)}>
-                  Keep it
-                </button>
-              </>
-            )}
-          </div>
-        )}
+        {table.kind !== 'view' && <Removal project={project} table={table} onChange={onChange} />}
       </div>
     </section>
   )
+}
+
+/** The rows of a table, a page at a time. */
+function Rows({ project, table }: TableProps): JSX.Element {
+  const [offset, setOffset] = useState(0)
+  const rows = useResource(`rows ${project.ref} ${nameOf(table)} ${offset}`, (signal) =>
+    readRows(project.ref, table, offset, signal),
+  )
+  const count = rows.value?.length ?? 0
+  return (
+    <>
+      {rows.problem && <ProblemNotice problem={rows.problem} onRetry={rows.reload} />}
+      {!rows.value && !rows.problem && <Loading what="Loading rows" />}
+      {rows.value && <RowTable rows={rows.value} />}
+      <div class="row">
+        <button type="button" class="button small" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
+          Previous
+        </button>
+        <span class="small dim nums">
+          {count > 0 ? `Rows ${formatNumber(offset + 1)} to ${formatNumber(offset + count)}` : 'No rows here'}
+        </span>
+        <button type="button" class="button small" disabled={count < PAGE} onClick={() => setOffset(offset + PAGE)}>
+          Next
+        </button>
+      </div>
+    </>
+  )
+}
+
+/** Who may read a table. */
+function Sharing({ project, table, onChange }: TableProps & { onChange: OnChange }): JSX.Element {
+  // The requested state is shown until the list of tables is read again.
+  const [wanted, setWanted] = useState<{ role: Role; shared: boolean } | null>(null)
+  useEffect(() => setWanted(null), [table])
+  const share = (role: Role, shared: boolean) => {
+    setWanted({ role, shared })
+    const work = shareTable(project.ref, table, role, shared)
+    work.catch(() => setWanted(null))
+    onChange(work)
+  }
+  return (
+    <fieldset class="share">
+      <legend>Who may read it</legend>
+      {(table.kind === 'table' ? ROLES : ROLES_OF_EMBEDDINGS).map(([role, label]) => (
+        <label key={role} class="check">
+          <input
+            type="checkbox"
+            checked={wanted?.role === role ? wanted.shared : table.shared_with.includes(role)}
+            onChange={(event) => share(role, event.currentTarget.checked)}
+          />
+          {label} <code class="faint">{role}</code>
+        </label>
+      ))}
+      <p class="small dim">
+        {table.kind === 'table'
+          ? 'Adds a row-level security policy that allows reading all rows and no writing.'
+          : 'Applies to vectors and footprints, and to both roles. When it is off, only the owner and the service role read them.'}
+      </p>
+    </fieldset>
+  )
+}
+
+/** Drops a table after a second click. */
+function Removal({ project, table, onChange }: TableProps & { onChange: OnChange }): JSX.Element {
+  const [asked, setAsked] = useState(false)
+  if (!asked) {
+    return (
+      <div class="row">
+        <button type="button" class="button danger" onClick={() => setAsked(true)}>
+          Drop the table
+        </button>
+      </div>
+    )
+  }
+  return (
+    <div class="row">
+      <strong>
+        Drop {nameOf(table)} and its {table.rows === null ? '' : `${formatNumber(table.rows)} `}rows for good?
+      </strong>
+      <button type="button" class="button danger" onClick={() => onChange(dropTable(project.ref, table), true)}>
+        Drop it
+      </button>
+      <button type="button" class="button" onClick={() => setAsked(false)}>
+        Keep it
+      </button>
+    </div>
+  )
+}
+
+function nameOf({ table_schema: schema, table_name: name }: Table): string {
+  return `${schema}.${name}`
 }
 
 /** Longest text of a cell. Geometries and vectors are cut off. */

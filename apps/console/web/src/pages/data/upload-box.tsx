@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks'
 import { Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { lazyComponent } from '../../components/lazy.tsx'
 import { lookAtFile, type FileLook } from '../../lib/file-facts.ts'
 import { formatBytes } from '../../lib/format.ts'
@@ -11,6 +10,7 @@ import { oneFile } from '../../lib/one-file.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { formOf, taskFor, uploadFile } from '../../lib/uploads.ts'
+import { useAction } from '../../lib/use-action.ts'
 
 const ExtentMap = lazyComponent(() => import('./extent-map.tsx').then((module) => module.ExtentMap))
 
@@ -26,23 +26,25 @@ interface Upload {
 /** Takes a dropped file, shows its kind, and continues with the task that fits it. */
 export function UploadBox({ project, onArrived }: { project: Project; onArrived?: () => void }): JSX.Element {
   const [upload, setUpload] = useState<Upload | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
+  const { problem, run } = useAction()
   const [over, setOver] = useState(false)
-  const take = async (list: FileList | undefined | null) => {
+  const uploadOne = async (files: readonly File[]) => {
+    const file = await oneFile(files)
+    setUpload({ file, percent: 0, path: null, look: null })
+    const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
+    setUpload({ file, percent: 100, path: null, look: null })
+    const look = await lookAtFile(project.ref, file, path).finally(() => onArrived?.())
+    setUpload({ file, percent: 100, path, look })
+  }
+  const take = (list: FileList | undefined | null) => {
     const files = [...(list ?? [])]
     if (files.length === 0) return
-    setProblem(null)
-    try {
-      const file = await oneFile(files)
-      setUpload({ file, percent: 0, path: null, look: null })
-      const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
-      setUpload({ file, percent: 100, path: null, look: null })
-      const look = await lookAtFile(project.ref, file, path).finally(() => onArrived?.())
-      setUpload({ file, percent: 100, path, look })
-    } catch (error) {
-      setUpload(null)
-      setProblem(toProblem(error))
-    }
+    void run(() =>
+      uploadOne(files).catch((error: unknown) => {
+        setUpload(null)
+        throw error
+      }),
+    )
   }
   const isBusy = upload !== null && upload.path === null
   return (
@@ -56,43 +58,45 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived?
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        void take(event.dataTransfer?.files)
+        take(event.dataTransfer?.files)
       }}
     >
       {problem && <ProblemNotice problem={problem} />}
-      {!isBusy && (
-        <label class="upload-pick">
-          <Icon name="upload" />
-          <span>
-            Drop a file here, or choose one: GeoTIFF, OSM PBF, GeoPackage, Shapefile (all its files, or a zip), GeoJSON,
-            CSV, Excel, GPX and more
-          </span>
-          <input
-            class="visually-hidden"
-            type="file"
-            multiple
-            aria-label="Choose a file"
-            onChange={(event) => {
-              void take(event.currentTarget.files)
-              event.currentTarget.value = ''
-            }}
-          />
-        </label>
-      )}
-      {isBusy && (
-        <>
-          <Loading
-            what={
-              upload.percent < 100
-                ? `Uploading ${upload.file.name}, ${formatBytes(upload.file.size)}`
-                : `Looking at ${upload.file.name}`
-            }
-          />
-          <ProgressBar percent={upload.percent} label="Progress of the upload" />
-        </>
-      )}
+      {!isBusy && <FilePick onFiles={take} />}
+      {isBusy && <UploadProgress upload={upload} />}
       {upload?.path && <Arrived project={project} upload={upload} path={upload.path} />}
     </div>
+  )
+}
+
+function FilePick({ onFiles }: { onFiles: (files: FileList | null) => void }): JSX.Element {
+  return (
+    <label class="upload-pick">
+      <Icon name="upload" />
+      <span>
+        Drop a file here, or choose one: GeoTIFF, OSM PBF, GeoPackage, Shapefile (all its files, or a zip), GeoJSON,
+        CSV, Excel, GPX and more
+      </span>
+      <input
+        class="visually-hidden"
+        type="file"
+        multiple
+        aria-label="Choose a file"
+        onChange={(event) => {
+          onFiles(event.currentTarget.files)
+          event.currentTarget.value = ''
+        }}
+      />
+    </label>
+  )
+}
+
+function UploadProgress({ upload: { file, percent } }: { upload: Upload }): JSX.Element {
+  return (
+    <>
+      <Loading what={percent < 100 ? `Uploading ${file.name}, ${formatBytes(file.size)}` : `Reading ${file.name}`} />
+      <ProgressBar percent={percent} label="Progress of the upload" />
+    </>
   )
 }
 

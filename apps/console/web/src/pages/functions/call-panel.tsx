@@ -2,11 +2,15 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Notice, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatBytes } from '../../lib/format.ts'
 import { callFunction, type Answer, type Call, type Policy } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
+import { useAction } from '../../lib/use-action.ts'
 
+const ROLES = [
+  { value: 'anon', label: 'anon' },
+  { value: 'service', label: 'service role' },
+] as const
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Calls a function by hand and shows the answer. */
@@ -18,66 +22,30 @@ export function CallPanel(props: { project: Project; name: string; policy: Polic
   const [body, setBody] = useState('{}')
   const [role, setRole] = useState<Call['role']>(auth === 'service' ? 'service' : 'anon')
   const [answer, setAnswer] = useState<Answer | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, problem, run } = useAction()
   const withBody = !WITHOUT_BODY.has(method)
   const wrong = withBody && body.trim() !== '' ? jsonProblem(body) : null
 
   const call = async () => {
     const [path = '', query = ''] = target.replace(/^\//, '').split('?')
-    setBusy(true)
-    setProblem(null)
-    try {
-      setAnswer(
-        await callFunction(project.ref, called, {
-          method,
-          path,
-          query,
-          role,
-          ...(withBody && body.trim() !== '' && { body }),
-        }),
-      )
-    } catch (error) {
-      setAnswer(null)
-      setProblem(toProblem(error))
-    } finally {
-      setBusy(false)
-    }
+    const sent = withBody && body.trim() !== '' ? { body } : {}
+    setAnswer(await callFunction(project.ref, called, { method, path, query, role, ...sent }))
   }
   return (
     <section class="card" aria-labelledby="call-title">
       <header>
         <h2 id="call-title">Call</h2>
-        <Segmented
-          label="Whose key is sent"
-          value={role}
-          onChange={setRole}
-          options={[
-            { value: 'anon', label: 'anon' },
-            { value: 'service', label: 'service role' },
-          ]}
-        />
+        <Segmented label="Key that is sent" value={role} onChange={setRole} options={ROLES} />
       </header>
       <form
         class="body stack"
         onSubmit={(event) => {
           event.preventDefault()
-          void call()
+          void run(call)
         }}
       >
         <div class="request-line">
-          <select
-            class="select"
-            aria-label="Method"
-            value={method}
-            onChange={(event) => setMethod(event.currentTarget.value)}
-          >
-            {methods.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <MethodSelect methods={methods} method={method} onMethod={setMethod} />
           <input
             class="input mono"
             aria-label="Path and query after the name"
@@ -91,26 +59,64 @@ export function CallPanel(props: { project: Project; name: string; policy: Polic
           </button>
         </div>
         {withBody && (
-          <div class="field">
-            <label for="call-body">JSON body</label>
-            <textarea
-              id="call-body"
-              class="textarea"
-              spellcheck={false}
-              value={body}
-              aria-invalid={wrong !== null}
-              aria-describedby="call-body-help"
-              onInput={(event) => setBody(event.currentTarget.value)}
-            />
-            <p id="call-body-help" class={wrong ? 'problem' : 'help'}>
-              {wrong ?? (role === 'service' ? 'The service role bypasses row-level security.' : '')}
-            </p>
-          </div>
+          <BodyInput
+            body={body}
+            wrong={wrong}
+            help={role === 'service' ? 'The service role bypasses row-level security.' : ''}
+            onBody={setBody}
+          />
         )}
         {problem && <ProblemNotice problem={problem} />}
-        {answer && <AnswerView answer={answer} />}
+        {answer && !problem && <AnswerView answer={answer} />}
       </form>
     </section>
+  )
+}
+
+function MethodSelect(props: {
+  methods: readonly string[]
+  method: string
+  onMethod: (method: string) => void
+}): JSX.Element {
+  return (
+    <select
+      class="select"
+      aria-label="Method"
+      value={props.method}
+      onChange={(event) => props.onMethod(event.currentTarget.value)}
+    >
+      {props.methods.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function BodyInput(props: {
+  body: string
+  wrong: string | null
+  help: string
+  onBody: (body: string) => void
+}): JSX.Element {
+  const { body, wrong, help, onBody } = props
+  return (
+    <div class="field">
+      <label for="call-body">JSON body</label>
+      <textarea
+        id="call-body"
+        class="textarea"
+        spellcheck={false}
+        value={body}
+        aria-invalid={wrong !== null}
+        aria-describedby="call-body-help"
+        onInput={(event) => onBody(event.currentTarget.value)}
+      />
+      <p id="call-body-help" class={wrong ? 'problem' : 'help'}>
+        {wrong ?? help}
+      </p>
+    </div>
   )
 }
 

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
-import { readFunctions, type FunctionShown, type Policy } from '../../lib/functions.ts'
+import { readFunctions, type FunctionSummary, type Policy } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useInterval, useResource } from '../../lib/use-resource.ts'
@@ -59,31 +60,9 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
       )}
       {functions.value && functions.value.length > 0 && (
         <div class="functions">
-          <nav class="card function-list" aria-label="Functions">
-            {functions.value.map((shown) => (
-              <Link
-                key={shown.name}
-                href={`/p/${project.ref}/functions/${shown.name}`}
-                {...(shown === chosen && { 'aria-current': 'page' as const })}
-              >
-                <span class="row">
-                  <strong class="truncate">{shown.name}</strong>
-                  {shown.problem && <span class="badge failed">{shown.policy ? 'Not updated' : 'Not built'}</span>}
-                </span>
-                <span class="small dim truncate">{shown.policy?.description || 'No description'}</span>
-              </Link>
-            ))}
-          </nav>
+          <FunctionList projectRef={project.ref} functions={functions.value} chosen={chosen} />
           {chosen ? (
-            <div class="stack" key={chosen.name}>
-              {chosen.problem && <BuildProblem problem={chosen.problem} served={chosen.policy !== null} />}
-              {chosen.policy && <FunctionFacts shown={chosen} policy={chosen.policy} />}
-              {chosen.policy && <CallPanel project={project} name={chosen.name} policy={chosen.policy} />}
-              {chosen.version > 0 && (
-                <VersionsPanel key={chosen.version} project={project} shown={chosen} onChange={functions.reload} />
-              )}
-              <FunctionLog project={project} name={chosen.name} />
-            </div>
+            <FunctionView key={chosen.name} project={project} shown={chosen} onChange={functions.reload} />
           ) : (
             <p>There is no function {name}.</p>
           )}
@@ -93,8 +72,46 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
   )
 }
 
+function FunctionList(props: {
+  projectRef: string
+  functions: readonly FunctionSummary[]
+  chosen: FunctionSummary | undefined
+}): JSX.Element {
+  return (
+    <nav class="card function-list" aria-label="Functions">
+      {props.functions.map((shown) => (
+        <Link
+          key={shown.name}
+          href={`/p/${props.projectRef}/functions/${shown.name}`}
+          {...(shown === props.chosen && { 'aria-current': 'page' as const })}
+        >
+          <span class="row">
+            <strong class="truncate">{shown.name}</strong>
+            {shown.problem && <span class="badge failed">{shown.policy ? 'Not updated' : 'Not built'}</span>}
+          </span>
+          <span class="small dim truncate">{shown.policy?.description || 'No description'}</span>
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+function FunctionView(props: { project: Project; shown: FunctionSummary; onChange: () => void }): JSX.Element {
+  const { project, shown, onChange } = props
+  const { name, policy, problem, version } = shown
+  return (
+    <div class="stack">
+      {problem && <BuildProblem problem={problem} served={policy !== null} />}
+      {policy && <FunctionFacts shown={shown} policy={policy} />}
+      {policy && <CallPanel project={project} name={name} policy={policy} />}
+      {version > 0 && <VersionsPanel key={version} project={project} shown={shown} onChange={onChange} />}
+      <FunctionLog project={project} name={name} />
+    </div>
+  )
+}
+
 /** Build or start error of a function. */
-function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; served: boolean }): JSX.Element {
+function BuildProblem(props: { problem: NonNullable<FunctionSummary['problem']>; served: boolean }): JSX.Element {
   const { problem, served } = props
   return (
     <section class="stack" aria-label="Problem with the newest code">
@@ -109,7 +126,7 @@ function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; s
           </p>
         </div>
       </div>
-      {problem.details && <Code label="What the build said" text={problem.details} />}
+      {problem.details && <Code label="Build output" text={problem.details} />}
     </section>
   )
 }
@@ -121,13 +138,13 @@ const CALLERS = {
   service: 'the service role',
 } as const
 
-function FunctionFacts({ shown, policy }: { shown: FunctionShown; policy: Policy }): JSX.Element {
+function FunctionFacts({ shown, policy }: { shown: FunctionSummary; policy: Policy }): JSX.Element {
   const { version, digest, bytes, created_by: by, created_at: at } = shown
   const facts: readonly (readonly [string, string])[] = [
-    ['Open to', CALLERS[policy.auth]],
+    ['Callers', CALLERS[policy.auth]],
     ['Methods', policy.methods.join(', ')],
     ['Limits', `${formatNumber(policy.timeout_ms / 1000)} s, ${policy.memory_mb} MB`],
-    ['Reaches', policy.net.length > 0 ? policy.net.join(', ') : 'the project only'],
+    ['Network', policy.net.length > 0 ? policy.net.join(', ') : 'the project only'],
     ['Version', version === 0 ? 'watched folder' : `${version}, by ${by}${at === null ? '' : `, ${formatAgo(at)}`}`],
     ['Code', `${digest.slice(0, 12)}${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`],
   ]
@@ -137,14 +154,7 @@ function FunctionFacts({ shown, policy }: { shown: FunctionShown; policy: Policy
         <h2>{shown.name}</h2>
         {policy.privileged && <span class="badge cancelled">Privileged</span>}
       </header>
-      <dl class="facts body nums">
-        {facts.map(([term, value]) => (
-          <>
-            <dt key={`t${term}`}>{term}</dt>
-            <dd key={`d${term}`}>{value}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts class="body nums" rows={facts} />
     </section>
   )
 }

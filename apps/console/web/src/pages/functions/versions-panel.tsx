@@ -1,22 +1,18 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
-import { readVersions, removeFunction, rollBack, type FunctionShown } from '../../lib/functions.ts'
+import { readVersions, removeFunction, rollBack, type FunctionSummary, type Version } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 /** The versions of a deployed function: the live one, rollback to another, and removal of the function. */
-export function VersionsPanel(props: { project: Project; shown: FunctionShown; onChange: () => void }): JSX.Element {
+export function VersionsPanel(props: { project: Project; shown: FunctionSummary; onChange: () => void }): JSX.Element {
   const { project, shown, onChange } = props
   const { name } = shown
   const versions = useResource(`versions ${project.ref} ${name}`, (signal) => readVersions(project.ref, name, signal))
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const act = (work: Promise<unknown>, done: () => void) => {
-    setProblem(null)
-    work.then(done, (error: unknown) => setProblem(toProblem(error)))
-  }
+  const { problem, run } = useAction()
+  const act = (work: Promise<unknown>, done: () => void) => void run(() => work.then(done))
   const rolledBack = () => {
     onChange()
     versions.reload()
@@ -50,32 +46,43 @@ export function VersionsPanel(props: { project: Project; shown: FunctionShown; o
             </tr>
           </thead>
           <tbody>
-            {versions.value.map(({ version, digest, bytes, created_at: at, live }) => (
-              <tr key={version}>
-                <td class="nums">{version}</td>
-                <td class="dim">
-                  <code>{digest.slice(0, 12)}</code> {formatBytes(bytes)}
-                </td>
-                <td class="dim">{at ? formatAgo(at) : '–'}</td>
-                <td class="num">
-                  {live ? (
-                    <span class="badge success">Live</span>
-                  ) : (
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={`Let version ${version} answer`}
-                      onClick={() => act(rollBack(project.ref, name, version), rolledBack)}
-                    >
-                      Roll back to it
-                    </button>
-                  )}
-                </td>
-              </tr>
+            {versions.value.map((version) => (
+              <VersionRow
+                key={version.version}
+                version={version}
+                onRollBack={() => act(rollBack(project.ref, name, version.version), rolledBack)}
+              />
             ))}
           </tbody>
         </table>
       )}
     </section>
+  )
+}
+
+function VersionRow(props: { version: Version; onRollBack: () => void }): JSX.Element {
+  const { version, digest, bytes, created_at: at, live } = props.version
+  return (
+    <tr>
+      <td class="nums">{version}</td>
+      <td class="dim">
+        <code>{digest.slice(0, 12)}</code> {formatBytes(bytes)}
+      </td>
+      <td class="dim">{at ? formatAgo(at) : '–'}</td>
+      <td class="num">
+        {live ? (
+          <span class="badge success">Live</span>
+        ) : (
+          <button
+            type="button"
+            class="button small"
+            aria-label={`Roll back to version ${version}`}
+            onClick={props.onRollBack}
+          >
+            Roll back
+          </button>
+        )}
+      </td>
+    </tr>
   )
 }

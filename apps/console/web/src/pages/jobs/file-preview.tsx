@@ -26,8 +26,8 @@ export function FilePreview(props: {
   if (asked === 'null') return null
   return (
     <div class="stack">
-      <h2 class="small dim">What is in the file</h2>
-      {look.loading && <Loading what="Looking at the file" />}
+      <h2 class="small dim">Contents of the file</h2>
+      {look.loading && <Loading what="Reading the file" />}
       {look.problem && <ProblemNotice problem={look.problem} onRetry={look.reload} />}
       {look.value && (
         <>

@@ -1,14 +1,15 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { taskLabel } from '../../lib/tasks.ts'
+import { useAction, type Action } from '../../lib/use-action.ts'
 import { useInterval } from '../../lib/use-resource.ts'
 import { Crumbs } from './crumbs.tsx'
 import { JobBadge } from './job-badge.tsx'
@@ -19,14 +20,7 @@ import { useJob } from './use-job.ts'
 /** One job: its progress, its result, and the actions on it. */
 export function JobPage({ project, task, id }: { project: Project; task: string; id: string }): JSX.Element {
   const { job, problem, show } = useJob(project.ref, task, id)
-  const [refused, setRefused] = useState<Problem | null>(null)
-  const act = (work: Promise<void>) => {
-    setRefused(null)
-    work.catch((error: unknown) => setRefused(toProblem(error)))
-  }
-  const cancel = (of: Job) => act(cancelJob(project.ref, of).then(show))
-  const retry = (of: Job) =>
-    act(retryJob(project.ref, of).then((next) => navigate(`/p/${project.ref}/jobs/${next.taskName}/${next.job_id}`)))
+  const { problem: refused, run } = useAction()
   if (problem) {
     return (
       <div class="page">
@@ -43,46 +37,9 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
         <div class="page-head">
           <h1>{jobSubject(job)}</h1>
           <JobBadge job={job} />
-          <div class="actions">
-            {!job.terminal && (
-              <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => cancel(job)}>
-                <Icon name="close" size={14} />
-                {job.cancel_requested ? 'Stopping …' : 'Cancel'}
-              </button>
-            )}
-            {job.status === 'failed' && !job.parent_id && (
-              <button type="button" class="button" onClick={() => retry(job)}>
-                <Icon name="play" size={14} />
-                Try again
-              </button>
-            )}
-            {job.terminal && (
-              <Link class="button" href={`/p/${project.ref}/new/${job.taskName}?again=${job.job_id}`}>
-                <Icon name="plus" size={14} />
-                Run again
-              </Link>
-            )}
-          </div>
+          <JobActions projectRef={project.ref} job={job} run={run} show={show} />
         </div>
-        <p class="dim">
-          {taskLabel(job.taskName)}
-          {job.schedule_id && (
-            <>
-              , by <Link href={`/p/${project.ref}/schedules`}>a schedule</Link>
-            </>
-          )}
-          {job.parent_id && (
-            <>
-              , a part of <Link href={`/p/${project.ref}/jobs/${job.taskName}/${job.parent_id}`}>another job</Link>
-            </>
-          )}
-          {job.retry_of && (
-            <>
-              , another try of{' '}
-              <Link href={`/p/${project.ref}/jobs/${job.taskName}/${job.retry_of}`}>an earlier job</Link>
-            </>
-          )}
-        </p>
+        <Origin projectRef={project.ref} job={job} />
       </div>
       {refused && <ProblemNotice problem={refused} />}
       {!job.terminal && <JobProgress job={job} />}
@@ -115,6 +72,67 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
         </div>
       </div>
     </div>
+  )
+}
+
+function JobActions(props: {
+  projectRef: string
+  job: Job
+  run: Action['run']
+  show: (job: Job) => void
+}): JSX.Element {
+  const { projectRef, job, run, show } = props
+  const cancel = async () => show(await cancelJob(projectRef, job))
+  const retry = async () => {
+    const next = await retryJob(projectRef, job)
+    navigate(`/p/${projectRef}/jobs/${next.taskName}/${next.job_id}`)
+  }
+  return (
+    <div class="actions">
+      {!job.terminal && (
+        <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => void run(cancel)}>
+          <Icon name="close" size={14} />
+          {job.cancel_requested ? 'Stopping …' : 'Cancel'}
+        </button>
+      )}
+      {job.status === 'failed' && !job.parent_id && (
+        <button type="button" class="button" onClick={() => void run(retry)}>
+          <Icon name="play" size={14} />
+          Try again
+        </button>
+      )}
+      {job.terminal && (
+        <Link class="button" href={`/p/${projectRef}/new/${job.taskName}?again=${job.job_id}`}>
+          <Icon name="plus" size={14} />
+          Run again
+        </Link>
+      )}
+    </div>
+  )
+}
+
+/** Task of a job, and the schedule or the job that it comes from. */
+function Origin({ projectRef, job }: { projectRef: string; job: Job }): JSX.Element {
+  const jobs = `/p/${projectRef}/jobs/${job.taskName}`
+  return (
+    <p class="dim">
+      {taskLabel(job.taskName)}
+      {job.schedule_id && (
+        <>
+          , by <Link href={`/p/${projectRef}/schedules`}>a schedule</Link>
+        </>
+      )}
+      {job.parent_id && (
+        <>
+          , a part of <Link href={`${jobs}/${job.parent_id}`}>another job</Link>
+        </>
+      )}
+      {job.retry_of && (
+        <>
+          , another try of <Link href={`${jobs}/${job.retry_of}`}>an earlier job</Link>
+        </>
+      )}
+    </p>
   )
 }
 
@@ -180,14 +198,7 @@ function JobTimes({ job }: { job: Job }): JSX.Element {
       <header>
         <h2>Job</h2>
       </header>
-      <dl class="facts body nums">
-        {rows.map(([name, value]) => (
-          <>
-            <dt key={`t${name}`}>{name}</dt>
-            <dd key={`d${name}`}>{value}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts class="body nums" rows={rows} />
     </section>
   )
 }

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { Code, ProblemNotice } from '../../components/basics.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { linkTo } from '../../lib/files.ts'
 import { formatBytes, formatFact, formatJson, formatNumber, humanise } from '../../lib/format.ts'
 import { jobLinks, type FileLink, type TableLink } from '../../lib/job-links.ts'
 import { jobSources, type Job, type JobSources } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
+import { useAction } from '../../lib/use-action.ts'
 
 /** Results of a job, with links to the map, to an archive of a table, and to its files. */
 export function JobResult({ project, job }: { project: Project; job: Job }): JSX.Element {
@@ -32,14 +32,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
         </Link>
       )}
       {tables.length > 0 && <Tables project={project} tables={tables} />}
-      <dl class="facts nums">
-        {facts.map(([name, value]) => (
-          <>
-            <dt key={`t${name}`}>{humanise(name)}</dt>
-            <dd key={`d${name}`}>{formatFact(name, value)}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts class="nums" rows={facts.map(([name, value]) => [humanise(name), formatFact(name, value)])} />
       {sources && <Sources sources={sources} />}
       {files.length > 0 && <Files project={project} files={files} />}
       {Object.keys(rest).length > 0 && (
@@ -110,15 +103,9 @@ function TableLinks({ project, table: { schema, name } }: { project: Project; ta
 
 /** Files in storage, each with a download. */
 function Files({ project, files }: { project: Project; files: readonly FileLink[] }): JSX.Element {
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const download = async ({ bucket, path }: FileLink) => {
-    setProblem(null)
-    try {
-      location.assign(await linkTo(project.ref, bucket, path))
-    } catch (error) {
-      setProblem(toProblem(error))
-    }
-  }
+  const { problem, run } = useAction()
+  const download = ({ bucket, path }: FileLink) =>
+    run(async () => location.assign(await linkTo(project.ref, bucket, path)))
   return (
     <>
       {problem && <ProblemNotice problem={problem} />}

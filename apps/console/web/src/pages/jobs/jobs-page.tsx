@@ -11,6 +11,7 @@ import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { TASKS, taskLabel } from '../../lib/tasks.ts'
 import { useInterval } from '../../lib/use-resource.ts'
 import { JobBadge } from './job-badge.tsx'
+import { TaskSelect } from './task-select.tsx'
 
 const PAGE = 25
 /** Refresh interval while jobs are running. */
@@ -40,35 +41,9 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
   useInterval(busy ? BUSY_MS : CALM_MS, refresh)
   return (
     <div class="page">
-      <div class="page-head">
-        <h1>Jobs</h1>
-        <div class="actions">
-          <Link class="button" href={`/p/${project.ref}/schedules`}>
-            Schedules
-          </Link>
-          <Link class="button" href={`/p/${project.ref}/webhooks`}>
-            Webhooks
-          </Link>
-          <Link class="button primary" href={`/p/${project.ref}/new`}>
-            <Icon name="plus" />
-            New job
-          </Link>
-        </div>
-      </div>
+      <Head projectRef={project.ref} />
       <div class="filters">
-        <select
-          class="select"
-          aria-label="Task"
-          value={task}
-          onChange={(event) => filter('task', event.currentTarget.value)}
-        >
-          <option value="">Every task</option>
-          {TASKS.map((name) => (
-            <option key={name} value={name}>
-              {taskLabel(name)}
-            </option>
-          ))}
-        </select>
+        <TaskSelect class="select" task={task} onTask={(next) => filter('task', next)} />
         <select
           class="select"
           aria-label="State"
@@ -101,6 +76,26 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
           Show older jobs
         </button>
       )}
+    </div>
+  )
+}
+
+function Head({ projectRef }: { projectRef: string }): JSX.Element {
+  return (
+    <div class="page-head">
+      <h1>Jobs</h1>
+      <div class="actions">
+        <Link class="button" href={`/p/${projectRef}/schedules`}>
+          Schedules
+        </Link>
+        <Link class="button" href={`/p/${projectRef}/webhooks`}>
+          Webhooks
+        </Link>
+        <Link class="button primary" href={`/p/${projectRef}/new`}>
+          <Icon name="plus" />
+          New job
+        </Link>
+      </div>
     </div>
   )
 }

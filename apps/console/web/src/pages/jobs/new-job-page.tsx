@@ -9,7 +9,7 @@ import { groupOf, isGiven, readField } from '../../forms/read-form.ts'
 import type { FormState, Group, Problems } from '../../forms/read-form.ts'
 import { TaskForm } from '../../forms/task-form.tsx'
 import { readBuckets } from '../../lib/files.ts'
-import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
+import { projectPath, request, type Problem } from '../../lib/api.ts'
 import { submitJob, type Job } from '../../lib/jobs.ts'
 import { formatJson } from '../../lib/format.ts'
 import { modelInstead } from '../../lib/models.ts'
@@ -17,6 +17,7 @@ import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables } from '../../lib/tables.ts'
 import { taskFace, taskLabel } from '../../lib/tasks.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
@@ -58,7 +59,7 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
         )}
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={tasks.reload} />}
-      {!problem && !ready && <Loading what="Asking the worker" />}
+      {!problem && !ready && <Loading what="Loading the form" />}
       {ready && description.body && (
         <JobForm project={project} task={description} input={earlier.value?.input ?? presets} />
       )}
@@ -70,29 +71,20 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
 function JobForm(props: { project: Project; task: TaskDescription; input: Group }): JSX.Element {
   const { project, task } = props
   const { field, entered, enter, body, problems, suggestions } = useTaskInput(project, task, props.input)
-  const [answer, setAnswer] = useState<Problem | null>(null)
+  const { busy, problem: answer, run, clear } = useAction()
   const [checked, setChecked] = useState(false)
-  const [busy, setBusy] = useState(false)
   const form = useRef<HTMLFormElement>(null)
 
   const isReady = () => {
     setChecked(true)
-    setAnswer(null)
+    clear()
     // Runs after the messages are rendered.
     if (problems.size > 0) setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
     return problems.size === 0
   }
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    if (!isReady()) return
-    setBusy(true)
-    try {
-      const job = await submitJob(project.ref, task.name, body)
-      navigate(`/p/${project.ref}/jobs/${job.taskName}/${job.job_id}`)
-    } catch (error) {
-      setAnswer(toProblem(error))
-      setBusy(false)
-    }
+  const submit = async () => {
+    const job = await submitJob(project.ref, task.name, body)
+    navigate(`/p/${project.ref}/jobs/${job.taskName}/${job.job_id}`)
   }
   const context = {
     projectRef: project.ref,
@@ -102,11 +94,19 @@ function JobForm(props: { project: Project; task: TaskDescription; input: Group 
     onVariants: (variants: FormState['variants']) => enter((now) => ({ ...now, variants })),
   }
   const change = (next: Group) => {
-    setAnswer(null)
+    clear()
     enter((now) => ({ ...now, body: next }))
   }
   return (
-    <form ref={form} class="job-form" noValidate onSubmit={(event) => void submit(event)}>
+    <form
+      ref={form}
+      class="job-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady()) void run(submit)
+      }}
+    >
       <div class="card">
         <div class="fields">
           <TaskForm task={task.name} field={field} body={entered.body} form={context} onChange={change} />
@@ -123,14 +123,24 @@ function JobForm(props: { project: Project; task: TaskDescription; input: Group 
           <Icon name="play" size={14} />
           {busy ? 'Submitting …' : 'Start the job'}
         </button>
-        {task.name === 'ogr2ogrImport' && <FilePreview projectRef={project.ref} body={groupOf(body)} />}
-        <ScheduleBox projectRef={project.ref} task={task.name} input={body} ready={isReady} />
-        <div>
-          <h2 class="small dim">Request body</h2>
-          <Code label="Request body" text={formatJson(body)} />
-        </div>
+        <RequestTools project={project} task={task.name} body={body} ready={isReady} />
       </aside>
     </form>
+  )
+}
+
+/** Beside a form: a look into its file, a schedule, and the request itself. */
+function RequestTools(props: { project: Project; task: string; body: unknown; ready: () => boolean }): JSX.Element {
+  const { project, task, body, ready } = props
+  return (
+    <>
+      {task === 'ogr2ogrImport' && <FilePreview projectRef={project.ref} body={groupOf(body)} />}
+      <ScheduleBox projectRef={project.ref} task={task} input={body} ready={ready} />
+      <div>
+        <h2 class="small dim">Request body</h2>
+        <Code label="Request body" text={formatJson(body)} />
+      </div>
+    </>
   )
 }
 
@@ -146,8 +156,8 @@ function useTaskInput(project: Project, task: TaskDescription, input: Group) {
     enter((now) => (isGiven(now.body['modelName']) ? now : { ...now, body: { ...now.body, modelName: instead } }))
   }, [instead])
   const problems: Problems = new Map()
-  const reading = { problems, variants: entered.variants, maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 }
-  const body = readField(field, entered.body, reading)
+  const check = { problems, variants: entered.variants, maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 }
+  const body = readField(field, entered.body, check)
   for (const pointer of missingSources(task.name, groupOf(body))) {
     if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
   }

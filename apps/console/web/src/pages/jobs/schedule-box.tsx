@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { navigate } from '../../lib/router.tsx'
 import { makeSchedule } from '../../lib/schedules.ts'
+import { useAction } from '../../lib/use-action.ts'
 
 /** Beside the form of a job: schedules its request. `ready` says whether the form is filled in. */
 export function ScheduleBox(props: {
@@ -16,19 +16,13 @@ export function ScheduleBox(props: {
   const [name, setName] = useState('')
   const [cron, setCron] = useState('0 3 * * *')
   const [timeZone, setTimeZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, problem, run } = useAction()
   const make = async () => {
     if (!props.ready()) return
-    setBusy(true)
-    setProblem(null)
-    try {
+    await run(async () => {
       await makeSchedule(props.projectRef, props.task, { name, cron, timeZone, input: props.input })
       navigate(`/p/${props.projectRef}/schedules`)
-    } catch (error) {
-      setProblem(toProblem(error))
-      setBusy(false)
-    }
+    })
   }
   const fields: readonly [string, string, (value: string) => void][] = [
     ['Name', name, setName],
@@ -51,7 +45,7 @@ export function ScheduleBox(props: {
         {problem && <ProblemNotice problem={problem} />}
         <button type="button" class="button" disabled={busy} onClick={() => void make()}>
           <Icon name="plus" size={14} />
-          Make the schedule
+          Create the schedule
         </button>
       </div>
     </details>

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatDateTime, formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { deleteSchedule, pauseSchedule, readSchedules, type Schedule } from '../../lib/schedules.ts'
 import { taskLabel } from '../../lib/tasks.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useInterval, useResource } from '../../lib/use-resource.ts'
 import { Crumbs } from './crumbs.tsx'
 
@@ -15,12 +14,9 @@ const LOOK_MS = 15_000
 /** The schedules of the project: the time of each one's next run, and the result of its last. */
 export function SchedulesPage({ project }: { project: Project }): JSX.Element {
   const schedules = useResource(`schedules ${project.ref}`, (signal) => readSchedules(project.ref, signal))
-  const [refused, setRefused] = useState<Problem | null>(null)
+  const { problem: refused, run } = useAction()
   useInterval(LOOK_MS, schedules.reload)
-  const act = (work: Promise<unknown>) => {
-    setRefused(null)
-    work.catch((error: unknown) => setRefused(toProblem(error))).finally(schedules.reload)
-  }
+  const act = (work: Promise<unknown>) => void run(() => work).finally(schedules.reload)
   return (
     <div class="page">
       <Crumbs projectRef={project.ref} />
@@ -76,8 +72,8 @@ function ScheduleRow(props: {
         {title}
         {skipped > 0 && (
           <div class="small dim">
-            {formatNumber(skipped)} {skipped === 1 ? 'time' : 'times'} left out, the last{' '}
-            {schedule.last_skipped_at && formatAgo(schedule.last_skipped_at)}: the job before had not ended
+            {formatNumber(skipped)} {skipped === 1 ? 'time' : 'times'} skipped, the last{' '}
+            {schedule.last_skipped_at && formatAgo(schedule.last_skipped_at)}: the previous job was still running
           </div>
         )}
       </td>

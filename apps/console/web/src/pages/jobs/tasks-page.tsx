@@ -22,7 +22,7 @@ export function TasksPage({ project }: { project: Project }): JSX.Element {
       </div>
       <UploadBox project={project} />
       {tasks.problem && <ProblemNotice problem={tasks.problem} onRetry={tasks.reload} />}
-      {!tasks.value && !tasks.problem && <Loading what="Asking the worker" />}
+      {!tasks.value && !tasks.problem && <Loading what="Loading the tasks" />}
       {tasks.value &&
         groups.map(([group, title]) => (
           <section key={group} class="stack" aria-label={title}>

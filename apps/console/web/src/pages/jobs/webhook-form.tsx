@@ -2,19 +2,21 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import type { Project } from '../../lib/project.ts'
-import { TASKS, taskLabel } from '../../lib/tasks.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { makeWebhook, type Webhook } from '../../lib/webhooks.ts'
+import { TaskSelect } from './task-select.tsx'
 
 const ENDS = {
-  any: { label: 'Any end', statuses: ['success', 'failed'] },
+  any: { label: 'Any outcome', statuses: ['success', 'failed'] },
   failed: { label: 'Failures', statuses: ['failed'] },
   success: { label: 'Successes', statuses: ['success'] },
 } as const satisfies Readonly<Record<string, { label: string; statuses: Webhook['statuses'] }>>
 type End = keyof typeof ENDS
 
-/** Asks where to post the ends of jobs, and of which. */
+const EXAMPLE_URL = 'https://example.com/hooks/terrane'
+
+/** Form of a new webhook: its address, and the jobs that it is called for. */
 export function WebhookForm(props: {
   project: Project
   onMade: (made: Webhook & { readonly secret: string }) => void
@@ -24,21 +26,12 @@ export function WebhookForm(props: {
   const [description, setDescription] = useState('')
   const [task, setTask] = useState('')
   const [end, setEnd] = useState<End>('any')
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, problem, run } = useAction()
   const make = async () => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      const tasks = task === '' ? null : ([task] as NonNullable<Webhook['tasks']>)
-      onMade(await makeWebhook(project.ref, { url, description, tasks, statuses: [...ENDS[end].statuses] }))
-      setUrl('')
-      setDescription('')
-    } catch (error) {
-      setProblem(toProblem(error))
-    } finally {
-      setBusy(false)
-    }
+    const tasks = task === '' ? null : ([task] as NonNullable<Webhook['tasks']>)
+    onMade(await makeWebhook(project.ref, { url, description, tasks, statuses: [...ENDS[end].statuses] }))
+    setUrl('')
+    setDescription('')
   }
   return (
     <form
@@ -46,60 +39,46 @@ export function WebhookForm(props: {
       aria-label="New webhook"
       onSubmit={(event) => {
         event.preventDefault()
-        void make()
+        void run(make)
       }}
     >
       <div class="body stack">
         <div class="two">
-          <label class="field">
-            <span class="label">Address</span>
-            <input
-              class="input"
-              type="url"
-              required
-              placeholder="https://example.com/hooks/terrane"
-              value={url}
-              onInput={(event) => setUrl(event.currentTarget.value)}
-            />
-          </label>
-          <label class="field">
-            <span class="label">What it is for</span>
-            <input
-              class="input"
-              maxLength={200}
-              placeholder="Tells the map team"
-              value={description}
-              onInput={(event) => setDescription(event.currentTarget.value)}
-            />
-          </label>
+          <Line label="Address" value={url} onValue={setUrl} type="url" required placeholder={EXAMPLE_URL} />
+          <Line
+            label="Description"
+            value={description}
+            onValue={setDescription}
+            maxLength={200}
+            placeholder="Notifies the map team"
+          />
         </div>
         <div class="row">
-          <select
-            class="select fit"
-            aria-label="Task"
-            value={task}
-            onChange={(event) => setTask(event.currentTarget.value)}
-          >
-            <option value="">Every task</option>
-            {TASKS.map((name) => (
-              <option key={name} value={name}>
-                {taskLabel(name)}
-              </option>
-            ))}
-          </select>
+          <TaskSelect class="select fit" task={task} onTask={setTask} />
           <Segmented
-            label="Ends"
+            label="Outcome"
             value={end}
             onChange={setEnd}
             options={Object.entries(ENDS).map(([value, { label }]) => ({ value: value as End, label }))}
           />
           <button type="submit" class="button primary" disabled={busy || url === ''}>
             <Icon name="plus" size={14} />
-            Make the webhook
+            Create the webhook
           </button>
         </div>
         {problem && <ProblemNotice problem={problem} />}
       </div>
     </form>
+  )
+}
+
+type LineProps = JSX.IntrinsicElements['input'] & { label: string; onValue: (value: string) => void }
+
+function Line({ label, onValue, ...input }: LineProps): JSX.Element {
+  return (
+    <label class="field">
+      <span class="label">{label}</span>
+      <input class="input" {...input} onInput={(event) => onValue(event.currentTarget.value)} />
+    </label>
   )
 }

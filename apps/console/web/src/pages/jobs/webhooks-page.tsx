@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { taskLabel } from '../../lib/tasks.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useInterval, useResource } from '../../lib/use-resource.ts'
 import { deleteWebhook, pauseWebhook, readDeliveries, readWebhooks, type Webhook } from '../../lib/webhooks.ts'
 import { Crumbs } from './crumbs.tsx'
@@ -16,14 +16,11 @@ const LOOK_MS = 15_000
 /** The webhooks that are called when jobs end, and their deliveries. */
 export function WebhooksPage({ project }: { project: Project }): JSX.Element {
   const webhooks = useResource(`webhooks ${project.ref}`, (signal) => readWebhooks(project.ref, signal))
-  const [refused, setRefused] = useState<Problem | null>(null)
+  const { problem: refused, run } = useAction()
   const [secret, setSecret] = useState<string | null>(null)
   const [open, setOpen] = useState<string | null>(null)
   useInterval(LOOK_MS, webhooks.reload)
-  const act = (work: Promise<unknown>) => {
-    setRefused(null)
-    work.catch((error: unknown) => setRefused(toProblem(error))).finally(webhooks.reload)
-  }
+  const act = (work: Promise<unknown>) => void run(() => work).finally(webhooks.reload)
   return (
     <div class="page">
       <Crumbs projectRef={project.ref} />
@@ -31,8 +28,8 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
         <h1>Webhooks</h1>
       </div>
       <p class="dim lead">
-        The end of each job is posted to an address of yours, signed by the Standard Webhooks specification, and tried
-        again for half a day until it is taken.
+        Each finished job is posted to your address, signed by the Standard Webhooks specification. A failed delivery is
+        retried for half a day.
       </p>
       <WebhookForm
         project={project}
@@ -41,19 +38,7 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
           webhooks.reload()
         }}
       />
-      {secret && (
-        <section class="card" aria-label="Secret of the new webhook">
-          <header>
-            <h2>Secret, shown only once</h2>
-            <button type="button" class="button small" onClick={() => setSecret(null)}>
-              I have kept it
-            </button>
-          </header>
-          <div class="body">
-            <Code label="Secret" text={secret} />
-          </div>
-        </section>
-      )}
+      {secret && <Secret text={secret} onKept={() => setSecret(null)} />}
       {refused && <ProblemNotice problem={refused} />}
       {webhooks.problem && <ProblemNotice problem={webhooks.problem} onRetry={webhooks.reload} />}
       {!webhooks.value && !webhooks.problem && <Loading what="Loading webhooks" />}
@@ -78,6 +63,22 @@ export function WebhooksPage({ project }: { project: Project }): JSX.Element {
   )
 }
 
+function Secret({ text, onKept }: { text: string; onKept: () => void }): JSX.Element {
+  return (
+    <section class="card" aria-label="Secret of the new webhook">
+      <header>
+        <h2>Secret, shown only once</h2>
+        <button type="button" class="button small" onClick={onKept}>
+          I have saved it
+        </button>
+      </header>
+      <div class="body">
+        <Code label="Secret" text={text} />
+      </div>
+    </section>
+  )
+}
+
 function WebhookCard(props: {
   projectRef: string
   webhook: Webhook
@@ -97,12 +98,7 @@ function WebhookCard(props: {
         <p class="dim">
           {description && `${description}. `}
           {tasks === null ? 'Every task' : tasks.map(taskLabel).join(', ')},{' '}
-          {statuses.length === 2
-            ? 'whatever the end'
-            : statuses[0] === 'failed'
-              ? 'when it fails'
-              : 'when it ends well'}
-          .
+          {statuses.length === 2 ? 'on success and failure' : statuses[0] === 'failed' ? 'on failure' : 'on success'}.
         </p>
         <div class="row">
           <button type="button" class="button small" aria-expanded={isOpen} onClick={onOpen}>
@@ -132,9 +128,9 @@ function WebhookCard(props: {
 }
 
 const OUTCOMES = {
-  pending: ['pending', 'On its way'],
+  pending: ['pending', 'Pending'],
   delivered: ['success', 'Delivered'],
-  failed: ['failed', 'Given up'],
+  failed: ['failed', 'Failed'],
 } as const
 
 function Deliveries({ projectRef, id }: { projectRef: string; id: string }): JSX.Element {
@@ -144,7 +140,7 @@ function Deliveries({ projectRef, id }: { projectRef: string; id: string }): JSX
     <>
       {deliveries.problem && <ProblemNotice problem={deliveries.problem} onRetry={deliveries.reload} />}
       {!deliveries.value && !deliveries.problem && <Loading what="Loading deliveries" />}
-      {deliveries.value?.length === 0 && <p class="dim">It was told nothing yet.</p>}
+      {deliveries.value?.length === 0 && <p class="dim">No delivery yet.</p>}
       {deliveries.value && deliveries.value.length > 0 && (
         <table class="table cards">
           <thead>

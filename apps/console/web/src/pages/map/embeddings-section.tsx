@@ -10,27 +10,18 @@ import {
   readTiles,
   search,
   type EmbeddingTable,
-  type Match,
-  type ScoreUnit,
   type SearchFrom,
 } from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useResource, type Resource } from '../../lib/use-resource.ts'
-import { boxOf } from '../../map/box.ts'
 import { lookAt } from '../../map/look-at.ts'
-import { readImagery, showImagery, thumbnailOf } from '../../map/imagery.ts'
-import { FIRST_TILE_LAYER, showFocus, showFrom, showMatches, showShade, showTiles } from '../../map/tiles.ts'
-import { withExample } from './examples.ts'
-import { MatchList, SimilarityLegend } from './matches.tsx'
+import { useDrawn } from '../../map/use-drawn.ts'
+import { readImagery, showImagery } from '../../map/imagery.ts'
+import { FIRST_TILE_LAYER, showTiles } from '../../map/tiles.ts'
 import { QueryForm } from './query-form.tsx'
-
-const UNITS: Readonly<Record<ScoreUnit, string>> = {
-  similarity: 'cosine similarity',
-  change_z: 'change against most pairs',
-  change_score: 'change, 1 − cosine similarity',
-}
+import { SearchResult } from './search-result.tsx'
 
 interface EmbeddingsProps {
   readonly project: Project
@@ -86,87 +77,40 @@ export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
 
 function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Element {
   const { project, map, catalogue, from, before, entry, onFrom, onBefore } = props
-  const { table_name: table, rows, bbox } = entry
+  const { table_name: table, bbox } = entry
   const [count, setCount] = useState<number>(500)
   const [varied, setVaried] = useState(false)
-  const [least, setLeast] = useState(-1)
-  const [focus, setFocus] = useState<string | null>(null)
-  const [shade, setShade] = useState(0.55)
-  const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
-    readImagery(project.ref, table, signal),
-  )
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
   const asked = before
     ? `change ${before} ${table} ${count}`
     : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied}`
   const found = useResource(asked, (signal) =>
     before
-      ? changes(project.ref, before, table, count, signal)
-      : search(project.ref, table, from ?? { like: [], unlike: [] }, { limit: count, varied }, signal),
+      ? changes(project.ref, { before, after: table, limit: count }, signal)
+      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied }, signal),
   )
-  const examples = !before && from && 'like' in from ? [...from.like, ...from.unlike] : []
-  const others = (found.value?.matches ?? []).filter(({ id }) => !examples.includes(id))
-  const scores = others.map(({ score }) => score)
-  const low = scores.reduce((least_, score) => Math.min(least_, score), scores[0] ?? 0)
-  const high = scores.reduce((most, score) => Math.max(most, score), scores[0] ?? 1)
-
+  const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
+    readImagery(project.ref, table, signal),
+  )
   useEffect(() => {
     if (map && bbox) lookAt(map, bbox)
   }, [map, table])
-  useEffect(() => {
-    if (!map) return
-    showTiles(map, tiles.value ?? [], entry.attribution)
-    return () => {
-      if (map.style) showTiles(map, [])
-    }
-  }, [map, tiles.value])
-  useEffect(() => {
-    if (!map) return
-    showMatches(map, found.value?.matches ?? [], examples, [low, high])
-    return () => {
-      if (map.style) showMatches(map, [], [], [0, 1])
-    }
-  }, [map, found.value])
-  useEffect(() => {
-    if (!map) return
-    showImagery(map, project.ref, table, imagery.value ?? null, FIRST_TILE_LAYER)
-    return () => {
-      if (map.style) showImagery(map, project.ref, table, null, FIRST_TILE_LAYER)
-    }
-  }, [map, imagery.value])
-  useEffect(() => {
-    // Without imagery there is nothing to see through the shades.
-    if (map) showShade(map, imagery.value ? shade : 0.78)
-  }, [map, imagery.value, shade])
-  useEffect(() => {
-    if (map) showFocus(map, examples, focus)
-  }, [map, examples.join(), focus])
-  useEffect(() => {
-    if (map) showFrom(map, least)
-  }, [map, least])
-  useEffect(() => {
-    setFocus(null)
-    setLeast(-1)
-  }, [found.value])
-
-  const look = (match: Match) => {
-    setFocus(match.id)
-    const box = boxOf(match.geom.coordinates.flat())
-    const sight = map?.getBounds()
-    if (map && box && sight && !sight.contains([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2])) lookAt(map, box, 15)
-  }
+  useDrawn(
+    map,
+    [tiles.value],
+    (to) => showTiles(to, tiles.value ?? [], entry.attribution),
+    (to) => showTiles(to, []),
+  )
+  useDrawn(
+    map,
+    [imagery.value],
+    (to) =>
+      showImagery(to, imagery.value ? { ref: project.ref, table, imagery: imagery.value } : null, FIRST_TILE_LAYER),
+    (to) => showImagery(to, null, FIRST_TILE_LAYER),
+  )
   return (
     <>
-      <p class="small dim nums">
-        {formatNumber(rows)} {entry.kind === 'srai' ? 'cells' : 'tiles'}, {entry.dims} dimensions, {entry.model_name}
-      </p>
-      {entry.attribution && <p class="small faint">{entry.attribution}</p>}
-      {rows > MAX_TILES && (
-        <Notice>
-          The first {formatNumber(MAX_TILES)} of {formatNumber(rows)} are outlined. Click anywhere else to search by
-          position.
-        </Notice>
-      )}
+      <TableFacts entry={entry} />
       {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
@@ -179,49 +123,26 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       />
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
       {found.loading && <Loading what="Comparing" />}
-      {others.length > 0 && (
-        <>
-          <SimilarityLegend
-            low={low}
-            high={high}
-            least={Math.max(least, low)}
-            unit={UNITS[found.value?.unit ?? 'similarity']}
-            onLeast={setLeast}
-          />
-          {imagery.value && (
-            <div class="field shade">
-              <label for="shade">Shade over the image</label>
-              <input
-                id="shade"
-                class="range"
-                type="range"
-                min={0}
-                max={1}
-                step={0.05}
-                value={shade}
-                aria-valuetext={`${Math.round(shade * 100)} %`}
-                onInput={(event) => setShade(Number(event.currentTarget.value))}
-              />
-            </div>
-          )}
-          <MatchList
-            matches={others}
-            label={before ? 'Changes' : 'Nearest neighbours'}
-            pictures={(match) => {
-              const box = imagery.value ? boxOf(match.geom.coordinates.flat()) : null
-              const shown = before ? [before, table] : [table]
-              return box ? shown.map((name) => thumbnailOf(project.ref, name, box, 72)) : []
-            }}
-            low={low}
-            high={high}
-            focus={focus}
-            onLook={look}
-            onFrom={(id) => onFrom({ like: [id], unlike: [] })}
-            onExample={before ? null : (id, side) => onFrom(withExample(from, id, side))}
-          />
-        </>
+      <SearchResult {...props} found={found.value} hasImagery={Boolean(imagery.value)} />
+    </>
+  )
+}
+
+/** Size and model of a table. */
+function TableFacts({ entry }: { entry: EmbeddingTable }): JSX.Element {
+  const { rows, kind, dims, model_name: model, attribution } = entry
+  return (
+    <>
+      <p class="small dim nums">
+        {formatNumber(rows)} {kind === 'srai' ? 'cells' : 'tiles'}, {dims} dimensions, {model}
+      </p>
+      {attribution && <p class="small faint">{attribution}</p>}
+      {rows > MAX_TILES && (
+        <Notice>
+          The first {formatNumber(MAX_TILES)} of {formatNumber(rows)} are outlined. Click anywhere else to search by
+          position.
+        </Notice>
       )}
-      {found.value && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
     </>
   )
 }

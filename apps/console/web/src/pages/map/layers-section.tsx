@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
+import { projectPath, request } from '../../lib/api.ts'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useStore } from '../../lib/store.ts'
+import { useAction } from '../../lib/use-action.ts'
 import type { Resource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
 import { layerBox, visibleLayers, type Layer, type LayerList } from '../../map/layers.ts'
@@ -23,12 +23,8 @@ export function LayersSection(props: {
   const { project, map, layers } = props
   const shown = visibleLayers(project.ref)
   const visible = useStore(shown)
-  const [problem, setProblem] = useState<Problem | null>(null)
+  const { problem, run } = useAction()
   const list = layers.value
-  const act = (work: Promise<unknown>) => {
-    setProblem(null)
-    work.catch((error: unknown) => setProblem(toProblem(error)))
-  }
   const archive = `/p/${project.ref}/new/archiveToPmtiles`
   return (
     <section aria-labelledby="layers-title">
@@ -40,22 +36,14 @@ export function LayersSection(props: {
       {problem && <ProblemNotice problem={problem} />}
       {!list && !layers.problem && <Loading what="Loading layers" />}
       {list && !list.exists && (
-        <>
-          <p class="dim">Archives are stored in the bucket pmtiles, which does not exist yet.</p>
-          <button
-            type="button"
-            class="button"
-            onClick={() =>
-              act(
-                request('POST', projectPath(project.ref, '/storage/v1/bucket'), { name: 'pmtiles' }).then(
-                  layers.reload,
-                ),
-              )
-            }
-          >
-            Create the bucket
-          </button>
-        </>
+        <MissingBucket
+          onCreate={() =>
+            void run(async () => {
+              await request('POST', projectPath(project.ref, '/storage/v1/bucket'), { name: 'pmtiles' })
+              layers.reload()
+            })
+          }
+        />
       )}
       {list?.exists && list.data.length === 0 && (
         <p class="dim">
@@ -74,7 +62,7 @@ export function LayersSection(props: {
             }
             onLook={() => {
               if (!visible.includes(layer.path)) shown.set([...visible, layer.path])
-              if (map) act(layerBox(project.ref, layer.path).then((box) => lookAt(map, box)))
+              if (map) void run(async () => lookAt(map, await layerBox(project.ref, layer.path)))
             }}
           />
         ))}
@@ -85,6 +73,17 @@ export function LayersSection(props: {
         </Link>
       )}
     </section>
+  )
+}
+
+function MissingBucket({ onCreate }: { onCreate: () => void }): JSX.Element {
+  return (
+    <>
+      <p class="dim">Archives are stored in the bucket pmtiles, which does not exist yet.</p>
+      <button type="button" class="button" onClick={onCreate}>
+        Create the bucket
+      </button>
+    </>
   )
 }
 
@@ -110,8 +109,8 @@ function LayerRow(props: {
       <button
         type="button"
         class="button small icon quiet"
-        aria-label={`Look at ${layer.name}`}
-        title="Look at it"
+        aria-label={`Zoom to ${layer.name}`}
+        title="Zoom to it"
         onClick={onLook}
       >
         <Icon name="locate" />

@@ -33,15 +33,10 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   const from = readFrom(query)
   const layer = query.get('layer')
   const before = query.get('before')
-  const [map, setMap] = useState<MapLibreMap | null>(null)
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const layers = useResource(`layers ${project.ref}`, (signal) => readLayers(project.ref, signal))
   const catalogue = useResource(`catalogue ${project.ref}`, (signal) => readCatalogue(project.ref, signal))
-  const dark = useStore(isDark)
-
-  useEffect(() => {
-    if (map) addTileLayers(map, dark)
-  }, [map, dark])
+  const { map, takeMap } = useTileMap()
   useBackdrop(map, project.ref, FIRST_TILE_LAYER, { stay: table !== null || layer !== null || query.has('table') })
   useEffect(() => {
     if (!map || layer === null) return
@@ -53,11 +48,6 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   }, [map, layer])
   useClicks(map, table, (like) => show(table, like), setClicked)
 
-  // Sections draw into these layers as soon as they get the map.
-  const takeMap = (next: MapLibreMap | null) => {
-    if (next) addTileLayers(next, isDark.get())
-    setMap(next)
-  }
   const show = (next: string | null, like: SearchFrom | null, earlier: string | null = null) => {
     const asked = new URLSearchParams()
     if (next !== null) asked.set('embeddings', next)
@@ -96,6 +86,20 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       </MapCanvas>
     </div>
   )
+}
+
+/** The map with the layers of tiles, into which sections draw as soon as they get the map. */
+function useTileMap() {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const dark = useStore(isDark)
+  useEffect(() => {
+    if (map) addTileLayers(map, dark)
+  }, [map, dark])
+  const takeMap = (next: MapLibreMap | null) => {
+    if (next) addTileLayers(next, isDark.get())
+    setMap(next)
+  }
+  return { map, takeMap }
 }
 
 /** A click searches for tiles like the one under it. Without a table it shows the features there. */

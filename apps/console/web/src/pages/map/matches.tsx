@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Icon } from '../../components/icon.tsx'
+import { Icon, type IconName } from '../../components/icon.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import type { Examples, Match } from '../../lib/embeddings.ts'
 import { SIMILARITY_RAMP } from '../../map/colors.ts'
@@ -10,6 +10,8 @@ const EXAMPLE_BUTTONS = [
 ] as const
 /** Number of rows in the list; the map shows all matches. */
 const LISTED = 50
+/** Ids of tiles have fewer digits; ids of H3 cells have eighteen, which take the place of the bar. */
+const SHORT_ID = 8
 
 /** Legend of the shades, with the least score that is shown. */
 export function SimilarityLegend(props: {
@@ -44,66 +46,31 @@ export function SimilarityLegend(props: {
   )
 }
 
-/** Tiles that were found, the greatest score first. */
-export function MatchList(props: {
-  matches: readonly Match[]
-  low: number
-  high: number
-  focus: string | null
+interface MatchListProps {
+  readonly matches: readonly Match[]
+  readonly low: number
+  readonly high: number
+  readonly focus: string | null
   /** Accessible name of the list. */
-  label: string
+  readonly label: string
   /** Addresses of a match's pictures, before and after for a change; empty where there are none. */
-  pictures: (match: Match) => readonly string[]
-  onLook: (match: Match) => void
-  onFrom: (id: string) => void
+  readonly pictures: (match: Match) => readonly string[]
+  readonly onLook: (match: Match) => void
+  readonly onFrom: (id: string) => void
   /** Adds a tile to the examples; null where none are compared. */
-  onExample: ((id: string, side: keyof Examples) => void) | null
-}): JSX.Element {
-  const { matches, low, high, focus, label, pictures, onLook, onFrom, onExample } = props
+  readonly onExample: ((id: string, side: keyof Examples) => void) | null
+}
+
+/** Tiles that were found, the greatest score first. */
+export function MatchList(props: MatchListProps): JSX.Element {
+  const { matches, label, pictures } = props
   const hasPictures = matches[0] !== undefined && pictures(matches[0]).length > 0
+  const hasLongIds = matches.some(({ id }) => id.length > SHORT_ID)
   return (
     <>
-      <ol class={hasPictures ? 'matches pictured' : 'matches'} aria-label={label}>
+      <ol class={`matches ${hasPictures ? 'pictured' : ''} ${hasLongIds ? 'long-ids' : ''}`} aria-label={label}>
         {matches.slice(0, LISTED).map((match, i) => (
-          <li key={match.id}>
-            <button type="button" class="match" aria-current={match.id === focus} onClick={() => onLook(match)}>
-              {hasPictures && (
-                <span class="pictures">
-                  {pictures(match).map((src) => (
-                    <img key={src} src={src} alt="" width={36} height={36} loading="lazy" />
-                  ))}
-                </span>
-              )}
-              <span class="faint">{i + 1}</span>
-              <span class="truncate">{match.id}</span>
-              <span class="meter" aria-hidden="true">
-                <i style={{ width: `${share(match.score, low, high) * 100}%` }} />
-              </span>
-              <span>{match.score.toFixed(4)}</span>
-            </button>
-            {onExample &&
-              EXAMPLE_BUTTONS.map(({ side, icon, title }) => (
-                <button
-                  key={side}
-                  type="button"
-                  class="button small icon quiet"
-                  aria-label={`${title}: ${match.id}`}
-                  title={title}
-                  onClick={() => onExample(match.id, side)}
-                >
-                  <Icon name={icon} size={13} />
-                </button>
-              ))}
-            <button
-              type="button"
-              class="button small icon quiet"
-              aria-label={`Tiles like ${match.id}`}
-              title="Tiles like this one"
-              onClick={() => onFrom(match.id)}
-            >
-              <Icon name="search" size={13} />
-            </button>
-          </li>
+          <MatchRow key={match.id} {...props} match={match} place={i + 1} hasPictures={hasPictures} />
         ))}
       </ol>
       {matches.length > LISTED && (
@@ -112,6 +79,56 @@ export function MatchList(props: {
         </p>
       )}
     </>
+  )
+}
+
+function MatchRow(props: MatchListProps & { match: Match; place: number; hasPictures: boolean }): JSX.Element {
+  const { match, place, hasPictures, low, high, focus, pictures, onLook, onFrom, onExample } = props
+  return (
+    <li>
+      <button type="button" class="match" aria-current={match.id === focus} onClick={() => onLook(match)}>
+        {hasPictures && (
+          <span class="pictures">
+            {pictures(match).map((src) => (
+              <img key={src} src={src} alt="" width={36} height={36} loading="lazy" />
+            ))}
+          </span>
+        )}
+        <span class="faint">{place}</span>
+        <span class="break">{match.id}</span>
+        <span class="meter" aria-hidden="true">
+          <i style={{ width: `${share(match.score, low, high) * 100}%` }} />
+        </span>
+        <span>{match.score.toFixed(4)}</span>
+      </button>
+      {onExample &&
+        EXAMPLE_BUTTONS.map(({ side, icon, title }) => (
+          <MatchButton key={side} id={match.id} icon={icon} title={title} onClick={() => onExample(match.id, side)} />
+        ))}
+      <MatchButton
+        id={match.id}
+        icon="search"
+        name="Tiles like"
+        title="Tiles like this one"
+        onClick={() => onFrom(match.id)}
+      />
+    </li>
+  )
+}
+
+/** A small button of a tile; its accessible name is `name`, else the title, and the tile's id. */
+function MatchButton(props: {
+  id: string
+  icon: IconName
+  title: string
+  name?: string
+  onClick: () => void
+}): JSX.Element {
+  const { id, icon, title, name = `${title}:`, onClick } = props
+  return (
+    <button type="button" class="button small icon quiet" aria-label={`${name} ${id}`} title={title} onClick={onClick}>
+      <Icon name={icon} size={13} />
+    </button>
   )
 }
 

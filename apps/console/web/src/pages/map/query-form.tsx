@@ -44,21 +44,7 @@ export function QueryForm(props: {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
-      <div class="field">
-        <label for="query-count">How many</label>
-        <select
-          id="query-count"
-          class="select"
-          value={String(count)}
-          onChange={(event) => onCount(Number(event.currentTarget.value))}
-        >
-          {COUNTS.map((option) => (
-            <option key={option} value={String(option)}>
-              {formatNumber(option)}
-            </option>
-          ))}
-        </select>
-      </div>
+      <CountSelect count={count} onCount={onCount} />
       <label class="check">
         <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
         Varied
@@ -67,5 +53,25 @@ export function QueryForm(props: {
         <Icon name="search" />
       </button>
     </form>
+  )
+}
+
+function CountSelect({ count, onCount }: { count: number; onCount: (count: number) => void }): JSX.Element {
+  return (
+    <div class="field">
+      <label for="query-count">How many</label>
+      <select
+        id="query-count"
+        class="select"
+        value={String(count)}
+        onChange={(event) => onCount(Number(event.currentTarget.value))}
+      >
+        {COUNTS.map((option) => (
+          <option key={option} value={String(option)}>
+            {formatNumber(option)}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }

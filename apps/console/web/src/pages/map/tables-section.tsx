@@ -3,13 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, Name, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
+import { TableSearch } from '../../components/table-search.tsx'
 import { formatRows } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useStore } from '../../lib/store.ts'
 import { findTables, groupTables, type TableGroup } from '../../lib/table-groups.ts'
 import { readTables, tableLabel } from '../../lib/tables.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
 import { readLiveTables, showTables, tableBox, visibleTables, type LiveTable } from '../../map/live.ts'
@@ -30,70 +31,73 @@ export function TablesSection(props: {
   const { project, map, beneath, wanted } = props
   const tables = useResource(`live ${project.ref}`, (signal) => readLiveTables(project.ref, signal))
   const origins = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
-  const shown = visibleTables(project.ref)
-  const visible = useStore(shown)
   const [search, setSearch] = useState('')
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const act = (work: Promise<unknown>) => {
-    setProblem(null)
-    work.catch((error: unknown) => setProblem(toProblem(error)))
-  }
-  const look = (name: string) => {
-    if (!shown.get().includes(name)) shown.set([...shown.get(), name])
-    if (map) act(tableBox(project.ref, name).then((box) => map.style && lookAt(map, box)))
-  }
-  useEffect(() => {
-    if (map) act(showTables(map, project.ref, visible, beneath))
-  }, [map, visible])
+  const { visible, problem, look, hide } = useShownTables(project.ref, map, beneath)
   useEffect(() => {
     if (map && wanted !== null) look(wanted)
   }, [map, wanted])
+  const row = (table: LiveTable) => (
+    <TableRow
+      key={table.name}
+      project={project}
+      map={map}
+      table={table}
+      isShown={visible.includes(table.name)}
+      isWanted={table.name === wanted}
+      onLook={() => look(table.name)}
+      onHide={() => hide(table.name)}
+    />
+  )
   const all = tables.value ?? []
   // The list stands still once it is there: a group that came later would move it.
   const isReady = tables.value && (origins.value || origins.problem)
+  const open = all.length <= SHORT || search !== ''
   const groups = isReady ? groupTables(findTables(all, search), origins.value ?? []) : []
   return (
     <section aria-labelledby="tables-title">
       <h2 id="tables-title">
-        <Icon name="layers" />
-        Tables
+        <Icon name="layers" /> Tables
       </h2>
       {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
       {problem && <ProblemNotice problem={problem} />}
       {!isReady && !tables.problem && <Loading what="Loading tables" />}
-      {tables.value?.length === 0 && (
-        <p class="dim">
-          No table with a geometry yet. <Link href={`/p/${project.ref}/new`}>Import something</Link>.
-        </p>
-      )}
-      {isReady && all.length > SHORT && (
-        <input
-          class="input"
-          type="search"
-          aria-label="Find a table"
-          placeholder="Find a table"
-          value={search}
-          onInput={(event) => setSearch(event.currentTarget.value)}
-        />
-      )}
+      {tables.value?.length === 0 && <NoTable projectRef={project.ref} />}
+      {isReady && all.length > SHORT && <TableSearch value={search} onValue={setSearch} />}
       {isReady && all.length > 0 && groups.length === 0 && <p class="dim">No table matches.</p>}
       {groups.map((group) => (
-        <Group key={group.key} group={group} open={all.length <= SHORT || search !== ''} shown={visible}>
-          {(table) => (
-            <TableRow
-              key={table.name}
-              project={project}
-              map={map}
-              table={table}
-              isShown={visible.includes(table.name)}
-              isWanted={table.name === wanted}
-              onLook={() => look(table.name)}
-              onHide={() => shown.set(visible.filter((other) => other !== table.name))}
-            />
-          )}
+        <Group key={group.key} group={group} open={open} shown={visible}>
+          {row}
         </Group>
       ))}
     </section>
+  )
+}
+
+/** The tables that are drawn on the map. */
+function useShownTables(projectRef: string, map: MapLibreMap | null, beneath: string) {
+  const shown = visibleTables(projectRef)
+  const visible = useStore(shown)
+  const { problem, run } = useAction()
+  const look = (name: string) => {
+    if (!shown.get().includes(name)) shown.set([...shown.get(), name])
+    if (!map) return
+    void run(async () => {
+      const box = await tableBox(projectRef, name)
+      if (map.style) lookAt(map, box)
+    })
+  }
+  const hide = (name: string) => shown.set(shown.get().filter((other) => other !== name))
+  useEffect(() => {
+    if (map) void run(() => showTables(map, projectRef, visible, beneath))
+  }, [map, visible])
+  return { visible, problem, look, hide }
+}
+
+function NoTable({ projectRef }: { projectRef: string }): JSX.Element {
+  return (
+    <p class="dim">
+      No table with a geometry yet. <Link href={`/p/${projectRef}/new`}>Import something</Link>.
+    </p>
   )
 }
 

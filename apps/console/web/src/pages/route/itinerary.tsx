@@ -15,7 +15,7 @@ export function RouteChoice(props: {
   const { trips, chosen, units, onChoose } = props
   if (trips.length < 2) return null
   return (
-    <div class="route-choice" role="group" aria-label="Ways">
+    <div class="route-choice" role="group" aria-label="Routes">
       {trips.map(({ summary }, i) => (
         <button key={i} type="button" class="button" aria-pressed={i === chosen} onClick={() => onChoose(i)}>
           <strong class="nums">{formatDuration(summary.time)}</strong>

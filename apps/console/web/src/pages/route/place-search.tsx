@@ -35,7 +35,7 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
           Find
         </button>
       </div>
-      {found.loading && <Loading what="Looking for it" />}
+      {found.loading && <Loading what="Searching" />}
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
       {found.value && !found.loading && (
         <>

@@ -50,7 +50,7 @@ export function ReachControl(props: {
       </div>
       {minutes > 0 && !hasPlace && <p class="help">Click the map to set place A.</p>}
       {reach.problem && <ProblemNotice problem={reach.problem} onRetry={reach.reload} />}
-      {reach.loading && <Loading what="Looking how far one comes" />}
+      {reach.loading && <Loading what="Computing the reachable area" />}
       {contours.length > 0 && (
         <ul class="legend" aria-label="Minutes by colour">
           {contours.toReversed().map((value, i) => (

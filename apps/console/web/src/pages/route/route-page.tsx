@@ -14,8 +14,9 @@ import {
 } from '../../lib/routing.ts'
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
-import { useResource } from '../../lib/use-resource.ts'
+import { useResource, type Resource } from '../../lib/use-resource.ts'
 import { boxOf } from '../../map/box.ts'
+import type { Box } from '../../map/graticule.ts'
 import { isLookingAt, lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_ROUTE_LAYER, addRouteLayers, showLines, showOthers } from '../../map/route-line.ts'
@@ -39,77 +40,18 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   const [units, setUnits] = useState<RouteRequest['units']>('kilometers')
   const [language, setLanguage] = useState<string>(() => preferredLanguage())
   const [minutes, setMinutes] = useState(0)
-  const [stretch, setStretch] = useState<readonly [number, number][]>([])
-  const dark = useStore(isDark)
-
   const places = stops.map(readStop).filter((place) => place !== null)
   const wanted: RouteRequest | null =
     places.length < 2 ? null : { locations: places.map(([lon, lat]) => ({ lat, lon })), costing, units, language }
-  const routes = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
-    findRoutes(project.ref, wanted as RouteRequest, signal),
-  )
-  const trips = useMemo(
-    () => routes.value?.map((trip) => ({ trip, lines: trip.legs.map(({ shape }) => decodeShape(shape)) })) ?? [],
-    [routes.value],
-  )
-  const [choice, setChoice] = useState(0)
-  const chosen = trips[choice] ?? trips[0]
-
-  useEffect(() => {
-    if (!map) return
-    addRouteLayers(map, dark)
-    drawStreets(map, project.ref, dark, FIRST_ROUTE_LAYER)
-  }, [map, dark])
-  // The graph's own streets are the lines of this page.
-  useBackdrop(map, project.ref, FIRST_STREET_LAYER, { stay: true, areasOnly: true })
-  const graph = useResource(`graph ${project.ref}`, (signal) => readGraphBox(project.ref, signal))
-  useEffect(() => {
-    if (map && graph.value && !isLookingAt(map, graph.value)) lookAt(map, graph.value)
-  }, [map, graph.value])
+  const graph = useGraphStreets(map, project)
   const reach = useReach(project, places[0], costing, minutes)
-  useEffect(() => {
-    if (!map) return
-    showReach(map, reach.value ?? null, FIRST_ROUTE_LAYER)
-    const box = boxOf(reach.value?.features.flatMap(({ geometry }) => positionsOf(geometry)) ?? [])
-    if (box) lookAt(map, box)
-  }, [map, reach.value])
-  useEffect(() => {
-    if (!map) return
-    const box = boxOf(trips.flatMap(({ lines }) => lines.flat()))
-    if (box) lookAt(map, box)
-    setChoice(0)
-  }, [map, trips])
-  useEffect(() => {
-    if (!map) return
-    showLines(map, 'route', chosen?.lines ?? [])
-    const others = trips.map(({ lines }, index) => ({ index, lines }))
-    showOthers(
-      map,
-      others.filter(({ index }) => trips[index] !== chosen),
-    )
-    setStretch([])
-  }, [map, trips, chosen])
-  useEffect(() => {
-    if (map) showLines(map, 'maneuver', [stretch])
-  }, [map, stretch])
-  useEffect(() => {
-    if (!map) return
-    // A click on an alternative route selects it; elsewhere it sets a place.
-    const click = ({ lngLat, point }: MapMouseEvent) => {
-      const [other] = map.queryRenderedFeatures(point, { layers: ['others-line'] })
-      if (other) setChoice(Number(other.properties['index']))
-      else setStops((old) => placed(old, lngLat))
-    }
-    map.getCanvas().style.cursor = 'crosshair'
-    map.on('click', click)
-    return () => void map.off('click', click)
-  }, [map])
+  useReachArea(map, reach.value)
+  const { routes, trips, chosen, setChoice, look } = useTrips(map, project, wanted)
+  useMapClicks(map, { onRoute: setChoice, onPlace: (at) => setStops((old) => placed(old, at)) })
   useMarkers(map, stops, setStops)
-
-  const look = (line: readonly [number, number][]) => {
-    setStretch(line)
-    const box = boxOf(line)
-    if (map && box) lookAt(map, box, 17)
+  const goTo = ({ at }: { at: { lng: number; lat: number } }) => {
+    setStops((old) => placed(old, at))
+    if (map) lookAt(map, [at.lng, at.lat, at.lng, at.lat], 16)
   }
   return (
     <div class="map-page">
@@ -118,18 +60,10 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
           <h1>Route</h1>
         </header>
         <div class="scroll">
-          <PlaceSearch
-            projectRef={project.ref}
-            onPlace={({ at }) => {
-              setStops((old) => placed(old, at))
-              if (map) lookAt(map, [at.lng, at.lat, at.lng, at.lat], 16)
-            }}
-          />
+          <PlaceSearch projectRef={project.ref} onPlace={goTo} />
           <StopList stops={stops} onChange={setStops} />
           <Options
-            costing={costing}
-            units={units}
-            language={language}
+            {...{ costing, units, language }}
             onCosting={setCosting}
             onUnits={setUnits}
             onLanguage={setLanguage}
@@ -137,7 +71,7 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
           <ReachControl minutes={minutes} reach={reach} hasPlace={places.length > 0} onMinutes={setMinutes} />
           {graph.problem && <ProblemNotice problem={graph.problem} onRetry={graph.reload} />}
           {routes.problem && <ProblemNotice problem={routes.problem} onRetry={routes.reload} />}
-          {routes.loading && <Loading what="Finding the way" />}
+          {routes.loading && <Loading what="Finding routes" />}
           {chosen && !routes.problem && (
             <>
               <RouteChoice
@@ -153,11 +87,94 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
       </div>
       <MapCanvas label="Map of the route" projectRef={project.ref} onMap={setMap}>
         {places.length < 2 && (
-          <div class="hint-bar">{places.length === 0 ? 'Click where the route starts' : 'Click where it goes'}</div>
+          <div class="hint-bar">{places.length === 0 ? 'Click the start of the route' : 'Click the destination'}</div>
         )}
       </MapCanvas>
     </div>
   )
+}
+
+/** The streets of the routing graph on the map, and its extent, which the map shows first. */
+function useGraphStreets(map: MapLibreMap | null, project: Project): Resource<Box | null> {
+  const dark = useStore(isDark)
+  useEffect(() => {
+    if (!map) return
+    addRouteLayers(map, dark)
+    drawStreets(map, project.ref, dark, FIRST_ROUTE_LAYER)
+  }, [map, dark])
+  // The graph's own streets are the lines of this page.
+  useBackdrop(map, project.ref, FIRST_STREET_LAYER, { stay: true, areasOnly: true })
+  const graph = useResource(`graph ${project.ref}`, (signal) => readGraphBox(project.ref, signal))
+  useEffect(() => {
+    if (map && graph.value && !isLookingAt(map, graph.value)) lookAt(map, graph.value)
+  }, [map, graph.value])
+  return graph
+}
+
+function useReachArea(map: MapLibreMap | null, reach: Reach | undefined): void {
+  useEffect(() => {
+    if (!map) return
+    showReach(map, reach ?? null, FIRST_ROUTE_LAYER)
+    const box = boxOf(reach?.features.flatMap(({ geometry }) => positionsOf(geometry)) ?? [])
+    if (box) lookAt(map, box)
+  }, [map, reach])
+}
+
+/** The routes between the places: their lines on the map, the chosen one, and the part that is looked at. */
+function useTrips(map: MapLibreMap | null, project: Project, wanted: RouteRequest | null) {
+  const routes = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
+    findRoutes(project.ref, wanted as RouteRequest, signal),
+  )
+  const trips = useMemo(
+    () => routes.value?.map((trip) => ({ trip, lines: trip.legs.map(({ shape }) => decodeShape(shape)) })) ?? [],
+    [routes.value],
+  )
+  const [choice, setChoice] = useState(0)
+  const [part, setPart] = useState<readonly [number, number][]>([])
+  const chosen = trips[choice] ?? trips[0]
+  useEffect(() => {
+    if (!map) return
+    const box = boxOf(trips.flatMap(({ lines }) => lines.flat()))
+    if (box) lookAt(map, box)
+    setChoice(0)
+  }, [map, trips])
+  useEffect(() => {
+    if (!map) return
+    showLines(map, 'route', chosen?.lines ?? [])
+    const others = trips.map(({ lines }, index) => ({ index, lines }))
+    showOthers(
+      map,
+      others.filter(({ index }) => trips[index] !== chosen),
+    )
+    setPart([])
+  }, [map, trips, chosen])
+  useEffect(() => {
+    if (map) showLines(map, 'maneuver', [part])
+  }, [map, part])
+  const look = (line: readonly [number, number][]) => {
+    setPart(line)
+    const box = boxOf(line)
+    if (map && box) lookAt(map, box, 17)
+  }
+  return { routes, trips, chosen, setChoice, look }
+}
+
+/** A click on an alternative route selects it; elsewhere it sets a place. */
+function useMapClicks(
+  map: MapLibreMap | null,
+  { onRoute, onPlace }: { onRoute: (index: number) => void; onPlace: (at: MapMouseEvent['lngLat']) => void },
+): void {
+  useEffect(() => {
+    if (!map) return
+    const click = ({ lngLat, point }: MapMouseEvent) => {
+      const [other] = map.queryRenderedFeatures(point, { layers: ['others-line'] })
+      if (other) onRoute(Number(other.properties['index']))
+      else onPlace(lngLat)
+    }
+    map.getCanvas().style.cursor = 'crosshair'
+    map.on('click', click)
+    return () => void map.off('click', click)
+  }, [map])
 }
 
 function Options(props: {

@@ -14,46 +14,19 @@ export function StopList({
   return (
     <section aria-label="Places">
       <ol class="stops">
-        {stops.map((stop, i) => {
-          const problem = stopProblem(stop)
-          return (
-            <li key={stop.key} class="stop">
-              <span class="pin" aria-hidden="true">
-                {stopName(i)}
-              </span>
-              <input
-                class="input nums"
-                aria-label={`Place ${stopName(i)}: latitude, longitude`}
-                aria-invalid={problem !== null}
-                aria-describedby={problem ? `stop-${stop.key}` : undefined}
-                placeholder="Click the map, or latitude, longitude"
-                value={stop.text}
-                onInput={(event) =>
-                  onChange(
-                    stops.map((other) => (other === stop ? { ...stop, text: event.currentTarget.value } : other)),
-                  )
-                }
-              />
-              <button
-                type="button"
-                class="button small icon quiet"
-                aria-label={`Remove place ${stopName(i)}`}
-                disabled={stops.length <= 2 && stop.text === ''}
-                onClick={() => {
-                  const rest = stops.filter((other) => other !== stop)
-                  onChange(rest.length < 2 ? [...rest, emptyStop()] : rest)
-                }}
-              >
-                <Icon name="close" size={14} />
-              </button>
-              {problem && (
-                <p class="problem" id={`stop-${stop.key}`}>
-                  {problem}
-                </p>
-              )}
-            </li>
-          )
-        })}
+        {stops.map((stop, i) => (
+          <StopRow
+            key={stop.key}
+            stop={stop}
+            name={stopName(i)}
+            canRemove={stops.length > 2 || stop.text !== ''}
+            onText={(text) => onChange(stops.with(i, { ...stop, text }))}
+            onRemove={() => {
+              const rest = stops.toSpliced(i, 1)
+              onChange(rest.length < 2 ? [...rest, emptyStop()] : rest)
+            }}
+          />
+        ))}
       </ol>
       <div class="chips">
         <button type="button" class="button small" onClick={() => onChange([...stops, emptyStop()])}>
@@ -73,5 +46,46 @@ export function StopList({
         </button>
       </div>
     </section>
+  )
+}
+
+function StopRow(props: {
+  stop: Stop
+  name: string
+  canRemove: boolean
+  onText: (text: string) => void
+  onRemove: () => void
+}): JSX.Element {
+  const { stop, name, canRemove, onText, onRemove } = props
+  const problem = stopProblem(stop)
+  return (
+    <li class="stop">
+      <span class="pin" aria-hidden="true">
+        {name}
+      </span>
+      <input
+        class="input nums"
+        aria-label={`Place ${name}: latitude, longitude`}
+        aria-invalid={problem !== null}
+        aria-describedby={problem ? `stop-${stop.key}` : undefined}
+        placeholder="Click the map, or latitude, longitude"
+        value={stop.text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      <button
+        type="button"
+        class="button small icon quiet"
+        aria-label={`Remove place ${name}`}
+        disabled={!canRemove}
+        onClick={onRemove}
+      >
+        <Icon name="close" size={14} />
+      </button>
+      {problem && (
+        <p class="problem" id={`stop-${stop.key}`}>
+          {problem}
+        </p>
+      )}
+    </li>
   )
 }

@@ -1,0 +1,18 @@
+import { useEffect } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+
+/** Draws something while the map is there, and takes it away before it is drawn anew. */
+export function useDrawn(
+  map: MapLibreMap | null,
+  values: readonly unknown[],
+  draw: (map: MapLibreMap) => void,
+  remove: (map: MapLibreMap) => void,
+): void {
+  useEffect(() => {
+    if (!map) return
+    draw(map)
+    return () => {
+      if (map.style) remove(map)
+    }
+  }, [map, ...values])
+}

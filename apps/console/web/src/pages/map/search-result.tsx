@@ -1,0 +1,137 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import type { EmbeddingTable, Match, Ranking, ScoreUnit, SearchFrom } from '../../lib/embeddings.ts'
+import type { Project } from '../../lib/project.ts'
+import { boxOf } from '../../map/box.ts'
+import { thumbnailOf } from '../../map/imagery.ts'
+import { lookAt } from '../../map/look-at.ts'
+import { showFocus, showFrom, showMatches, showShade } from '../../map/tiles.ts'
+import { useDrawn } from '../../map/use-drawn.ts'
+import { withExample } from './examples.ts'
+import { MatchList, SimilarityLegend } from './matches.tsx'
+
+const UNITS: Readonly<Record<ScoreUnit, string>> = {
+  similarity: 'cosine similarity',
+  change_z: 'change against most pairs',
+  change_score: 'change, 1 − cosine similarity',
+}
+
+interface SearchResultProps {
+  readonly project: Project
+  readonly map: MapLibreMap | null
+  readonly from: SearchFrom | null
+  /** The earlier table of a comparison. */
+  readonly before: string | null
+  readonly entry: EmbeddingTable
+  readonly found: Ranking | undefined
+  readonly hasImagery: boolean
+  readonly onFrom: (from: SearchFrom) => void
+}
+
+/** The tiles that a search found, shaded on the map and listed. */
+export function SearchResult(props: SearchResultProps): JSX.Element | null {
+  const { project, map, from, before, entry, found, hasImagery, onFrom } = props
+  const [least, setLeast] = useState(-1)
+  const [focus, setFocus] = useState<string | null>(null)
+  const examples = !before && from && 'like' in from ? [...from.like, ...from.unlike] : []
+  const others = (found?.matches ?? []).filter(({ id }) => !examples.includes(id))
+  const [low, high] = rangeOf(others)
+  useDrawn(
+    map,
+    [found],
+    (to) => showMatches(to, found?.matches ?? [], examples, [low, high]),
+    (to) => showMatches(to, [], [], [0, 1]),
+  )
+  useEffect(() => {
+    if (map) showFocus(map, examples, focus)
+  }, [map, examples.join(), focus])
+  useEffect(() => {
+    if (map) showFrom(map, least)
+  }, [map, least])
+  useEffect(() => {
+    setFocus(null)
+    setLeast(-1)
+  }, [found])
+
+  const look = (match: Match) => {
+    setFocus(match.id)
+    if (map) lookAtMatch(map, match)
+  }
+  const pictured = before ? [before, entry.table_name] : [entry.table_name]
+  return (
+    <>
+      {others.length > 0 && (
+        <SimilarityLegend
+          low={low}
+          high={high}
+          least={Math.max(least, low)}
+          unit={UNITS[found?.unit ?? 'similarity']}
+          onLeast={setLeast}
+        />
+      )}
+      <Shade map={map} hasImagery={hasImagery} isShown={others.length > 0 && hasImagery} />
+      {others.length > 0 && (
+        <MatchList
+          matches={others}
+          label={before ? 'Changes' : 'Nearest neighbours'}
+          pictures={(match) => (hasImagery ? picturesOf(project.ref, pictured, match) : [])}
+          low={low}
+          high={high}
+          focus={focus}
+          onLook={look}
+          onFrom={(id) => onFrom({ like: [id], unlike: [] })}
+          onExample={before ? null : (id, side) => onFrom(withExample(from, id, side))}
+        />
+      )}
+      {found && others.length === 0 && <p class="dim">No other tile to compare with.</p>}
+    </>
+  )
+}
+
+/** Addresses of the pictures of a tile, one per table. */
+function picturesOf(projectRef: string, tables: readonly string[], { geom }: Match): readonly string[] {
+  const box = boxOf(geom.coordinates.flat())
+  return box ? tables.map((table) => thumbnailOf(projectRef, table, box, 72)) : []
+}
+
+/** Moves the map to a tile that is out of sight. */
+function lookAtMatch(map: MapLibreMap, { geom }: Match): void {
+  const box = boxOf(geom.coordinates.flat())
+  if (box && !map.getBounds().contains([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2])) lookAt(map, box, 15)
+}
+
+/** The least and the greatest score. */
+function rangeOf(matches: readonly Match[]): readonly [number, number] {
+  const scores = matches.map(({ score }) => score)
+  return [
+    scores.reduce((least, score) => Math.min(least, score), scores[0] ?? 0),
+    scores.reduce((most, score) => Math.max(most, score), scores[0] ?? 1),
+  ]
+}
+
+/** How strongly the scores cover the image. Without an image they are opaque. */
+function Shade(props: { map: MapLibreMap | null; hasImagery: boolean; isShown: boolean }): JSX.Element | null {
+  const { map, hasImagery, isShown } = props
+  const [shade, setShade] = useState(0.55)
+  useEffect(() => {
+    if (map) showShade(map, hasImagery ? shade : 0.78)
+  }, [map, hasImagery, shade])
+  if (!isShown) return null
+  return (
+    <div class="field shade">
+      <label for="shade">Shade over the image</label>
+      <input
+        id="shade"
+        class="range"
+        type="range"
+        min={0}
+        max={1}
+        step={0.05}
+        value={shade}
+        aria-valuetext={`${Math.round(shade * 100)} %`}
+        onInput={(event) => setShade(Number(event.currentTarget.value))}
+      />
+    </div>
+  )
+}
