@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -27,7 +28,7 @@ export const Env = Type.Object({
   TERRANE_FUNCTIONS_URL: url('Functions host, for its list and logs. Calls go through the origin of the project.'),
   TERRANE_PROJECT_REF: Type.String({
     default: 'local',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    pattern: PROJECT_REF_PATTERN,
     description: 'Local mode: the project.',
   }),
   TERRANE_PROJECT_NAME: Type.String({ default: 'Local project', description: 'Local mode: its name for people.' }),

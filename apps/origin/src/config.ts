@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { ControlEnv, TokenEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
@@ -18,7 +19,7 @@ export const Env = Type.Object({
   }),
   TERRANE_PROJECT_REF: Type.String({
     default: 'local',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    pattern: PROJECT_REF_PATTERN,
     description: 'The project.',
   }),
   TERRANE_JWT_SECRET: Secret('Verifies tokens of the project and signs storage URLs.', 32),

@@ -251,6 +251,7 @@ function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
     maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
     maxGeotiffBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
     maxAoiKm2: config.TERRANE_MAX_AOI_KM2,
+    maxAoiVertices: config.TERRANE_MAX_AOI_VERTICES,
     workers: config.TERRANE_WORKER_CONCURRENCY,
   }
 }
