@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 
@@ -26,7 +27,7 @@ const variables = {
   TERRANE_FUNCTIONS_URL: url('Functions host, for its list and logs. Calls go through the origin of the project.'),
   TERRANE_PROJECT_REF: Type.String({
     default: 'local',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    pattern: PROJECT_REF_PATTERN,
     description: 'Local mode: the project.',
   }),
   TERRANE_PROJECT_URL: Type.String({

@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 import { DEFAULT_IMPORT_HOSTS } from '@terrane/bundler'
@@ -24,7 +25,7 @@ const variables = {
 
   TERRANE_PROJECT_REF: Type.String({
     default: 'local',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    pattern: PROJECT_REF_PATTERN,
     description: 'Local mode: the project.',
   }),
   TERRANE_PROJECT_URL: Type.String({

@@ -1,11 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 import type { FieldError } from '@terrane/core'
 import { invalidPolicy } from './errors.ts'
 
 /** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. */
-export const FUNCTION_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/
+export const FUNCTION_NAME = new RegExp(FUNCTION_NAME_PATTERN)
 
 /** HTTP methods that a function may take. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const

@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
 
@@ -15,7 +16,7 @@ const variables = {
   }),
   TERRANE_PROJECT_REF: Type.String({
     default: 'local',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    pattern: PROJECT_REF_PATTERN,
     description: 'The project.',
   }),
   TERRANE_JWT_SECRET: Setting.Secret('Verifies tokens of the project and signs storage URLs.', 32),

@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { PROVIDERS } from '@terrane/embeddings'
 import { AwsVariables, Setting, readSettings, type Config } from '@terrane/service'
 import { Type } from 'typebox'
@@ -14,7 +15,7 @@ const variables = {
   TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or a pool for many.' }),
   TERRANE_PROJECT_REF: Type.String({
     default: 'local',
-    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    pattern: PROJECT_REF_PATTERN,
     description: 'Local mode: the project.',
   }),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(

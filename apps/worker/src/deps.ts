@@ -251,6 +251,7 @@ function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
     maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
     maxGeotiffBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
     maxAoiKm2: config.maxAreaKm2,
+    maxAoiVertices: config.maxAreaVertices,
     workers: config.TERRANE_WORKER_CONCURRENCY,
   }
 }

@@ -108,7 +108,7 @@ export const wrongRole = defineError(
 export const idempotencyMismatch = defineError(
   'IDEMPOTENCY_KEY_REUSED',
   'invalid',
-  () => 'This Idempotency-Key was used with another body within the last 24 hours',
+  (f: { hours: number }) => `This Idempotency-Key was used with another body within the last ${f.hours} hours`,
   () => ({
     hint: 'Use a new key for a new request.',
     errors: [{ path: '/headers/idempotency-key', message: 'belongs to another body' }],

@@ -67,6 +67,7 @@ test('capacity tells limits and load', async () => {
     maxGeoPatches: 10_000,
     maxGeotiffBytes: 104_857_600,
     maxAoiKm2: 1_000_000,
+    maxAoiVertices: 50_000,
     workers: 1,
     queued: 0,
     running: 0,

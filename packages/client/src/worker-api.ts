@@ -1011,6 +1011,8 @@ export interface components {
             maxGeotiffBytes: number;
             /** @description Largest area of interest of an import; 0 = no limit. */
             maxAoiKm2: number;
+            /** @description Most positions of an area of interest. */
+            maxAoiVertices: number;
             /** @description Jobs that this process runs at once. */
             workers: number;
             queued: number;

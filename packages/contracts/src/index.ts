@@ -1,5 +1,6 @@
 export {
   Capacity,
+  IDEMPOTENCY_HOURS,
   JOB_STATUSES,
   Job,
   JobError,
@@ -12,7 +13,7 @@ export {
   TASK_NAMES,
 } from './job.ts'
 export type { JobLogEvent, JobStatus, TaskName } from './job.ts'
-export { IDENTIFIER_PATTERN, identifier } from './identifiers.ts'
+export { identifier } from './identifiers.ts'
 export { named, nullable, ref } from './named.ts'
 export type { Named } from './named.ts'
 export { Problem } from './problem.ts'

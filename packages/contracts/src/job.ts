@@ -199,6 +199,9 @@ export const JobLogQuery = Type.Object(
   { additionalProperties: false },
 )
 
+/** Hours in which the same Idempotency-Key and body give the same job. */
+export const IDEMPOTENCY_HOURS = 24
+
 export const Capacity = named(
   'Capacity',
   Type.Object({
@@ -206,6 +209,7 @@ export const Capacity = named(
     maxGeoPatches: Type.Integer({ description: 'createGeoEmbeddings: most tiles of one raster; 0 = no limit.' }),
     maxGeotiffBytes: Type.Integer({ description: 'createGeoEmbeddings: largest raster file; 0 = no limit.' }),
     maxAoiKm2: Type.Number({ description: 'Largest area of interest of an import; 0 = no limit.' }),
+    maxAoiVertices: Type.Integer({ description: 'Most positions of an area of interest.' }),
     workers: Type.Integer({ description: 'Jobs that this process runs at once.' }),
     queued: Type.Integer(),
     running: Type.Integer(),

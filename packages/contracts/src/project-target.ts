@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
+import { PROJECT_REF_PATTERN } from './names.ts'
 
 /** Which project a job of the shared pool is for, and, where the pool allows it, how to reach it. */
 export const ProjectTarget = Type.Object(
   {
-    projectRef: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', description: 'The project the job belongs to.' }),
+    projectRef: Type.String({ pattern: PROJECT_REF_PATTERN, description: 'The project the job belongs to.' }),
     databaseUrl: Type.Optional(
       Type.String({ pattern: '^postgres(ql)?://', maxLength: 2000, description: 'Sealed at once, never returned.' }),
     ),

@@ -1,3 +1,4 @@
+import { PROJECT_REF_PATTERN } from '@terrane/contracts/names'
 import { uuidv7 } from '@terrane/core'
 import type { Principal } from '@terrane/auth'
 import type { Database, Queryable } from '@terrane/database'
@@ -57,7 +58,7 @@ const FROM = 'from terrane.projects p join terrane.organizations o on o.id = p.o
 const SEALED = `${SELECT}, p.sealed_credentials as sealed, o.sealed_services_key,
     (select min(u.part) from terrane.unmerged_credentials u where u.project_id = p.id) as unmerged ${FROM}`
 
-const REF = /^[a-z0-9][a-z0-9_-]{0,62}$/
+const REF = new RegExp(PROJECT_REF_PATTERN)
 
 /** The projects of the control plane, and who may reach which. */
 export class Projects {

@@ -1,5 +1,6 @@
 import { defineError } from '@terrane/core'
-import { IDENTIFIER_PATTERN, Problem, ref } from '@terrane/contracts'
+import { Problem, ref } from '@terrane/contracts'
+import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'

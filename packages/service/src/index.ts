@@ -14,7 +14,7 @@ export { isOfTheOrigin, strangersPolicy } from './edge/shared-origin.ts'
 export { readEdge } from './edge/settings.ts'
 export type { EdgeSettings } from './edge/settings.ts'
 export { acceptEmptyDeletes, createHttp } from './http.ts'
-export type { Http, HttpOptions } from './http.ts'
+export type { Http } from './http.ts'
 export { problemHandler, statusOf, toProblem } from './problem.ts'
 export { showDisks, showPool, showStorageCalls } from './dependency-metrics.ts'
 export { addHealth } from './health.ts'
@@ -26,18 +26,10 @@ export { Phases, inSpan, openTracing, spanSince, traceId, tracedCalls, tracedFet
 export { onWebSocket, switchingHead } from './websocket.ts'
 export type { Upgrade } from './websocket.ts'
 export { serve, stopRequested } from './serve.ts'
-export type { ServeOptions, StopPhases } from './serve.ts'
+export type { ServeOptions } from './serve.ts'
 export { checkUrl, createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
-export type {
-  DialTarget,
-  Dialer,
-  FetchOptions,
-  FetchPolicy,
-  FetchResponse,
-  GuardedFetch,
-  Resolver,
-} from './fetch/guarded-fetch.ts'
+export type { Dialer, FetchPolicy, FetchResponse, GuardedFetch, Resolver } from './fetch/guarded-fetch.ts'
 export { downloadToFile } from './fetch/download.ts'
 export { parseForeignJson, readBytes, readJson } from './fetch/read-answer.ts'
-export { createSealer, parseSecretsKey, readSecretsKey } from './seal.ts'
+export { createSealer, deriveSecretsKey, parseSecretsKey, readSecretsKey } from './seal.ts'
 export type { Sealer } from './seal.ts'

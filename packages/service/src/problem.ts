@@ -1,5 +1,6 @@
 import { TerraneError, type ErrorKind, type FieldError } from '@terrane/core'
-import { IDENTIFIER_PATTERN, type Problem } from '@terrane/contracts'
+import type { Problem } from '@terrane/contracts'
+import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
 const STATUS: Readonly<Record<ErrorKind, number>> = {

@@ -57,6 +57,7 @@ export function parseSecretsKey(text: string): Buffer | null {
   return key.length === 32 ? key : null
 }
 
-function deriveSecretsKey(secret: string): Buffer {
+/** The sealing key of a local process that was given none: derived from another secret it has. */
+export function deriveSecretsKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'terrane', 'sealing', 32))
 }

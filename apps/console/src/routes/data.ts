@@ -1,4 +1,5 @@
-import { IDENTIFIER_PATTERN, Problem, ref } from '@terrane/contracts'
+import { Problem, ref } from '@terrane/contracts'
+import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -1,4 +1,5 @@
 import { Problem, ref } from '@terrane/contracts'
+import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -8,7 +9,7 @@ import { ask, pass, pathOf, send, type Ask } from '../upstream/ask.ts'
 
 const FunctionParams = Type.Object({
   ref: Type.String(),
-  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$' }),
+  name: Type.String({ pattern: FUNCTION_NAME_PATTERN }),
 })
 const LogsQuery = Type.Object(
   { limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }) },

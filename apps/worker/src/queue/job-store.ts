@@ -1,4 +1,4 @@
-import type { JobError, JobProgress, JobStatus, JobWarning } from '@terrane/contracts'
+import { IDEMPOTENCY_HOURS, type JobError, type JobProgress, type JobStatus, type JobWarning } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
 import { endLine, readLines, submittedLine, warningLine, writeLines, type NewLine } from './job-log.ts'
@@ -268,14 +268,14 @@ export class JobStore {
     return rows
   }
 
-  /** Forgets what ended long ago and idempotency keys older than a day. */
+  /** Forgets what ended long ago, and idempotency keys. */
   async prune(retentionDays: number): Promise<void> {
     await this.#database.query(
       `delete from terrane.jobs where finished_at < clock_timestamp() - make_interval(days => $1)`,
       [retentionDays],
     )
     await this.#database.query(
-      `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
+      `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '${IDEMPOTENCY_HOURS} hours'`,
     )
   }
 

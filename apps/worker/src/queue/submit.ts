@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { IDEMPOTENCY_HOURS } from '@terrane/contracts'
 import { uuidv7, type TerraneError } from '@terrane/core'
 import type { Database, Session } from '@terrane/database'
 import type { PgBoss } from 'pg-boss'
@@ -44,7 +45,7 @@ export class Submitter {
   }
 
   /**
-   * The job that an Idempotency-Key of the last 24 hours stands for, or null.
+   * The job that an Idempotency-Key that is still kept stands for, or null.
    *
    * @throws IDEMPOTENCY_KEY_REUSED when it came with another body
    */
@@ -53,12 +54,12 @@ export class Submitter {
     if (idempotencyKey === undefined) return null
     const { rows } = await this.#options.database.query<JobRow & { body_sha256: string }>(
       `select k.body_sha256, j.* from terrane.idempotency_keys k join terrane.jobs j on j.id = k.job_id
-       where k.project_ref = $1 and k.task = $2 and k.key = $3 and k.created_at > clock_timestamp() - interval '24 hours'`,
+       where k.project_ref = $1 and k.task = $2 and k.key = $3 and k.created_at > clock_timestamp() - interval '${IDEMPOTENCY_HOURS} hours'`,
       [scopeKey(scope), task.name, idempotencyKey],
     )
     const found = rows[0]
     if (!found) return null
-    if (found.body_sha256 !== hashBody(submission.input)) throw idempotencyMismatch()
+    if (found.body_sha256 !== hashBody(submission.input)) throw idempotencyMismatch({ hours: IDEMPOTENCY_HOURS })
     return found
   }
 
@@ -140,7 +141,7 @@ export class Submitter {
       `insert into terrane.idempotency_keys as k (project_ref, task, key, body_sha256, job_id) values ($1, $2, $3, $4, $5)
        on conflict (project_ref, task, key) do update
          set body_sha256 = excluded.body_sha256, job_id = excluded.job_id, created_at = excluded.created_at
-         where k.created_at <= clock_timestamp() - interval '24 hours'`,
+         where k.created_at <= clock_timestamp() - interval '${IDEMPOTENCY_HOURS} hours'`,
       [scopeKey(scope), task.name, idempotencyKey, hashBody(input), jobId],
     )
     return rowCount === 1

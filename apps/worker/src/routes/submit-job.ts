@@ -1,4 +1,4 @@
-import { Job, Problem, TASK_NAMES, ref, type ProjectTarget } from '@terrane/contracts'
+import { IDEMPOTENCY_HOURS, Job, Problem, TASK_NAMES, ref, type ProjectTarget } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { taskNotBuilt, unknownTask } from '../errors.ts'
@@ -22,7 +22,7 @@ const HEADERS = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'The same key and body within 24 hours replay the first answer.',
+      description: `The same key and body within ${IDEMPOTENCY_HOURS} hours replay the first answer.`,
     }),
   ),
 })

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { IDENTIFIER_PATTERN, identifier } from '../identifiers.ts'
+import { identifier } from '../identifiers.ts'
+import { IDENTIFIER_PATTERN } from '../names.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 

@@ -1,4 +1,4 @@
-import { ProtobufWriter } from './protobuf.ts'
+import { PbfWriter } from 'pbf'
 
 /** The name of a value that flows between nodes. */
 export type Value = string
@@ -92,18 +92,28 @@ export class OnnxGraph {
 
   /** The bytes of the `.onnx` file. */
   encode(): Uint8Array {
-    return new ProtobufWriter()
-      .int(1, 8)
-      .string(2, 'terrane')
-      .message(7, (graph) => {
-        for (const node of this.#nodes) graph.bytes(1, node)
-        graph.string(2, this.#name)
-        for (const initializer of this.#initializers) graph.bytes(5, initializer)
-        for (const input of this.#inputs) graph.bytes(11, input)
-        for (const output of this.#outputs) graph.bytes(12, output)
-      })
-      .message(8, (opset) => opset.string(1, '').int(2, 17))
-      .finish()
+    return message((model) => {
+      writeInteger(model, 1, 8)
+      model.writeStringField(2, 'terrane')
+      model.writeBytesField(7, this.#encodeGraph())
+      model.writeBytesField(
+        8,
+        message((opset) => {
+          opset.writeStringField(1, '')
+          writeInteger(opset, 2, 17)
+        }),
+      )
+    })
+  }
+
+  #encodeGraph(): Uint8Array {
+    return message((graph) => {
+      for (const node of this.#nodes) graph.writeBytesField(1, node)
+      graph.writeStringField(2, this.#name)
+      for (const initializer of this.#initializers) graph.writeBytesField(5, initializer)
+      for (const input of this.#inputs) graph.writeBytesField(11, input)
+      for (const output of this.#outputs) graph.writeBytesField(12, output)
+    })
   }
 
   #fresh(): Value {
@@ -116,65 +126,95 @@ export class OnnxGraph {
     outputs: readonly Value[],
     attributes: Readonly<Record<string, Attribute>>,
   ): void {
-    const node = new ProtobufWriter()
-    for (const input of inputs) node.string(1, input)
-    for (const output of outputs) node.string(2, output)
-    node.string(4, type)
-    for (const [name, value] of Object.entries(attributes))
-      node.message(5, (field) => writeAttribute(field, name, value))
-    this.#nodes.push(node.finish())
+    const fields = Object.entries(attributes).map(([name, value]) => encodeAttribute(name, value))
+    this.#nodes.push(
+      message((node) => {
+        for (const input of inputs) node.writeStringField(1, input)
+        for (const output of outputs) node.writeStringField(2, output)
+        node.writeStringField(4, type)
+        for (const field of fields) node.writeBytesField(5, field)
+      }),
+    )
   }
 
   #initializer(type: number, shape: readonly number[], bytes: Uint8Array, mayBeExternal: boolean): Value {
     const name = this.#fresh()
-    const tensor = new ProtobufWriter()
-    for (const size of shape) tensor.int(1, size)
-    tensor.int(2, type).string(8, name)
+    const tensor = new PbfWriter()
+    for (const size of shape) writeInteger(tensor, 1, size)
+    writeInteger(tensor, 2, type)
+    tensor.writeStringField(8, name)
     if (this.#external && mayBeExternal) {
       writeExternal(tensor, this.#external.location, this.#externalOffset, bytes.length)
       this.#external.write(bytes)
       this.#externalOffset += bytes.length
     } else {
-      tensor.bytes(9, bytes)
+      tensor.writeBytesField(9, bytes)
     }
     this.#initializers.push(tensor.finish())
     return name
   }
 }
 
-function writeAttribute(field: ProtobufWriter, name: string, value: Attribute): void {
-  field.string(1, name)
-  if (typeof value === 'number') field.int(3, value).int(20, ATTRIBUTE_TYPES.int)
-  else if (typeof value === 'string') field.string(4, value).int(20, ATTRIBUTE_TYPES.string)
-  else if ('float' in value) field.float(2, value.float).int(20, ATTRIBUTE_TYPES.float)
-  else {
-    for (const item of value) field.int(8, item)
-    field.int(20, ATTRIBUTE_TYPES.ints)
-  }
+function encodeAttribute(name: string, value: Attribute): Uint8Array {
+  return message((field) => {
+    const end = (type: keyof typeof ATTRIBUTE_TYPES) => writeInteger(field, 20, ATTRIBUTE_TYPES[type])
+    field.writeStringField(1, name)
+    if (typeof value === 'number') {
+      writeInteger(field, 3, value)
+      end('int')
+    } else if (typeof value === 'string') {
+      field.writeStringField(4, value)
+      end('string')
+    } else if ('float' in value) {
+      field.writeFloatField(2, value.float)
+      end('float')
+    } else {
+      for (const item of value) writeInteger(field, 8, item)
+      end('ints')
+    }
+  })
 }
 
-function writeExternal(tensor: ProtobufWriter, location: string, offset: number, length: number): void {
+function writeExternal(tensor: PbfWriter, location: string, offset: number, length: number): void {
   const entries = { location, offset: String(offset), length: String(length) }
   for (const [key, value] of Object.entries(entries)) {
-    tensor.message(13, (entry) => entry.string(1, key).string(2, value))
+    tensor.writeBytesField(
+      13,
+      message((entry) => {
+        entry.writeStringField(1, key)
+        entry.writeStringField(2, value)
+      }),
+    )
   }
-  tensor.int(14, 1)
+  writeInteger(tensor, 14, 1)
 }
 
 function valueInfo(name: string, shape: readonly Dimension[], type: TensorType): Uint8Array {
-  return new ProtobufWriter()
-    .string(1, name)
-    .message(2, (described) =>
-      described.message(1, (tensor) =>
-        tensor.int(1, TYPES[type]).message(2, (dimensions) => {
-          for (const size of shape) {
-            dimensions.message(1, (dimension) => {
-              if (typeof size === 'number') dimension.int(1, size)
-              else dimension.string(2, size)
-            })
-          }
-        }),
-      ),
-    )
-    .finish()
+  const dimensions = message((list) => {
+    for (const size of shape) {
+      const dimension = (one: PbfWriter) =>
+        typeof size === 'number' ? writeInteger(one, 1, size) : one.writeStringField(2, size)
+      list.writeBytesField(1, message(dimension))
+    }
+  })
+  const tensor = message((described) => {
+    writeInteger(described, 1, TYPES[type])
+    described.writeBytesField(2, dimensions)
+  })
+  return message((info) => {
+    info.writeStringField(1, name)
+    info.writeBytesField(2, message((described) => described.writeBytesField(1, tensor))) // prettier-ignore
+  })
+}
+
+function message(write: (pbf: PbfWriter) => void): Uint8Array {
+  const pbf = new PbfWriter()
+  write(pbf)
+  return pbf.finish()
+}
+
+/** @throws RangeError for a number that pbf would round */
+function writeInteger(pbf: PbfWriter, field: number, value: number): void {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`Field ${field} needs a safe integer, got ${value}.`)
+  pbf.writeVarintField(field, value)
 }

@@ -25,6 +25,7 @@ test('a function is named after its folder', () => {
 test('a folder without an entry, or a name that addresses do not hold, is refused with the remedy', () => {
   const { files } = filesOfFolder(FILES)
   expect(folderProblem('send-mail', files)).toBeNull()
+  expect(folderProblem('SendMail', files)).toBeNull()
   expect(folderProblem('send-mail', files.slice(1))).toContain('index.ts')
   expect(folderProblem('Send Mail', files)).toContain('such as')
   const nested = filesOfFolder([chosen('functions/hello/index.ts')]).files

@@ -1,3 +1,5 @@
+import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
+
 /** A file of a folder that a person chose. */
 export interface ChosenFile {
   /** Below the folder's own name, which `webkitRelativePath` begins with. */
@@ -6,7 +8,7 @@ export interface ChosenFile {
 }
 
 const ENTRIES = /^index\.(?:[cm]?[jt]s|[jt]sx)$/
-const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
+const FUNCTION_NAME = new RegExp(FUNCTION_NAME_PATTERN)
 
 /**
  * The files of a chosen folder for a function, and those left out: installed packages, which a build resolves itself,
@@ -35,7 +37,7 @@ export function functionNameOf(files: Iterable<File>): string {
 export function folderProblem(name: string, files: readonly ChosenFile[]): string | null {
   if (!files.some(({ path }) => ENTRIES.test(path)))
     return 'The folder has no index.ts or index.js: choose the folder of one function.'
-  if (!FUNCTION_NAME.test(name)) return 'A name has small letters, digits, - and _, such as hello or send-mail.'
+  if (!FUNCTION_NAME.test(name)) return 'A name has letters, digits, - and _, such as hello or send-mail.'
   return null
 }
 
