@@ -1,6 +1,6 @@
 import type { Exclusions } from './exclusions.ts'
 import type { CostOptions, Mode } from './options.ts'
-import type { Family } from './profile.ts'
+import type { Family, TravelMode } from './profile.ts'
 import type { Rights } from './rights.ts'
 
 /**
@@ -15,7 +15,7 @@ export interface Costing {
   readonly access: number
   readonly rights: Rights
   /** Names that guidance uses for the mode. */
-  readonly travelMode: 'drive' | 'bicycle' | 'pedestrian'
+  readonly travelMode: TravelMode
   readonly travelType: string
   readonly exclusions: Exclusions
   /** Seconds that a search pays for leaving a street for local traffic, which it must not cross from end to end. */

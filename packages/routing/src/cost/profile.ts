@@ -5,6 +5,9 @@ import type { TurnView } from './turn-view.ts'
 /** Part of the network that modes share: they may travel the same kinds of edges. */
 export type Family = 'motor' | 'bicycle' | 'foot'
 
+/** Ways to move that guidance words differently. */
+export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
+
 /** A way to travel: its vehicle, the options of its requests, and what edges and turns cost it. */
 export interface Profile {
   readonly family: Family
@@ -12,7 +15,7 @@ export interface Profile {
   readonly source: string
   /** Bit of the access masks, and the name of the vehicle; by the value of an option where they depend on one. */
   readonly access: number | Readonly<Record<string, number>>
-  readonly travelMode: 'drive' | 'bicycle' | 'pedestrian'
+  readonly travelMode: TravelMode
   readonly travelType: string | { readonly option: string }
   readonly options: OptionTable
   readonly defaults?: DependentDefaults

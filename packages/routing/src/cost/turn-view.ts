@@ -26,12 +26,17 @@ export const Side = {
   far: 6,
   slightFar: 7,
 } as const
+/** A direction of a turn. */
 export type Side = (typeof Side)[keyof typeof Side]
 
-/** A turn from one edge onto another as costs see it. One view moves from turn to turn; most figures are read when they are asked for. */
+/**
+ * A turn from one edge onto another as costs see it. One view moves from turn to turn: figures that every mode needs are
+ * fields, the others are read when they are asked for.
+ */
 export class TurnView {
   /** How likely one has to stop, 0 … 7. */
   stopImpact = 0
+  /** Direction of the turn. */
   side: Side = Side.straight
   /** Use of the edge that is entered, and of the one that is left. */
   use = 0

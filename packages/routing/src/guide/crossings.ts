@@ -2,7 +2,7 @@ import { Access, RoadClass, turnOf, Use } from '../graph/attributes.ts'
 import { EdgeField, get, headingDegrees, tailOf, turnIndex, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { turnDegrees } from '../geometry/geodesy.ts'
-import type { TravelMode } from './steps.ts'
+import type { TravelMode } from '../cost/profile.ts'
 
 /** An edge that meets the route at a node. */
 export interface Crossing {

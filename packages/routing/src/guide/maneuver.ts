@@ -1,7 +1,7 @@
 import { turnDegrees } from '../geometry/geodesy.ts'
 import type { Name } from '../graph/texts.ts'
 import { noSigns, type Signs } from './signs.ts'
-import type { TravelMode } from './steps.ts'
+import type { TravelMode } from '../cost/profile.ts'
 
 /** Kinds of maneuvers, by the numbers that responses carry. */
 export const Kind = {

@@ -1,4 +1,5 @@
 import type { Costing } from '../cost/costing.ts'
+import type { TravelMode } from '../cost/profile.ts'
 import { Access, RoadClass, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
@@ -6,11 +7,7 @@ import type { Name, Sign, TextReader } from '../graph/texts.ts'
 import { headingMeters } from '../geometry/heading.ts'
 import { cutLine, headingAtBegin, headingAtEnd, type Line } from '../geometry/polyline.ts'
 import { type Leg, type LegEdge, meetAtNode } from '../path/legs.ts'
-import { type Crossing, crossingsAt, guidedUse } from './crossings.ts'
-import type { Junction } from './rules/junction.ts'
-
-/** Ways to move that guidance words differently. */
-export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
+import { type Crossing, type CrossingView, crossingsAt, guidedUse } from './crossings.ts'
 
 /** An edge of a leg as guidance sees it. */
 export interface Step {
@@ -53,6 +50,19 @@ export interface GuidedLeg {
   crossings(node: number): readonly Crossing[]
   /** Junctions by their node, as far as `junctionAt` was asked for them. */
   readonly junctions: (Junction | undefined)[]
+}
+
+/** A node of a leg between two of its steps. */
+export interface Junction {
+  readonly leg: GuidedLeg
+  readonly node: number
+  readonly before: Step
+  readonly after: Step
+  /** Clockwise angle between the steps. */
+  readonly degrees: number
+  readonly view: CrossingView
+  readonly motorwayJunction: boolean
+  readonly fork: boolean
 }
 
 /** Lays out a leg for guidance: its line, and the facts of its edges and nodes. */

@@ -1,7 +1,6 @@
 import { type CostOptions, costOptions, MODES, type Mode } from '../cost/options.ts'
 import type { Geometry } from '../respond/geometry.ts'
 import { type Annotation, ANNOTATIONS } from '../respond/annotation.ts'
-import type { OsrmOptions } from '../respond/osrm-steps.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
 import { flagOf, isObject, type Json, textOf } from './read.ts'
 
@@ -30,6 +29,18 @@ export function readShapeFormat(value: unknown): Geometry {
   const format = Object.hasOwn(GEOMETRIES, value) && value !== 'polyline' ? GEOMETRIES[value] : undefined
   if (format === undefined) throw new RouteProblem(164)
   return format
+}
+
+/** What of an answer in the form of OSRM a request asks for. */
+export interface OsrmOptions {
+  readonly steps: boolean
+  readonly geometries: Geometry
+  /** Values of each stretch between two points of a leg. */
+  readonly annotations: readonly Annotation[]
+  /** What is shown ahead of a maneuver, and what is said. */
+  readonly banners: boolean
+  readonly voices: boolean
+  readonly overview: 'full' | 'simplified' | false
 }
 
 /** What OSRM's own members say: `steps`, `geometries`, `overview`. Without them everything is told, with six decimals. */

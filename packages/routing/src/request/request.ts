@@ -1,9 +1,9 @@
 import type { CostOptions, Mode } from '../cost/options.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { Geometry } from '../respond/geometry.ts'
-import type { OsrmOptions } from '../respond/osrm-steps.ts'
 import {
   type Format,
+  type OsrmOptions,
   readFormat,
   readOsrm,
   readRecostings,

@@ -4,28 +4,17 @@ import type { Graph } from '../graph/graph.ts'
 import type { Name, TextReader } from '../graph/texts.ts'
 import { Kind, type Maneuver } from '../guide/maneuver.ts'
 import type { Signs, SignText } from '../guide/signs.ts'
-import type { GuidedLeg, Step, TravelMode } from '../guide/steps.ts'
+import type { TravelMode } from '../cost/profile.ts'
+import type { GuidedLeg, Step } from '../guide/steps.ts'
 import type { Line } from '../geometry/polyline.ts'
 import type { Recosting } from '../path/recost.ts'
+import type { OsrmOptions } from '../request/format.ts'
 import type { Warning } from '../request/problems.ts'
-import type { Annotation } from './annotation.ts'
 import { bannerInstructions } from './banner.ts'
-import { type Geometry, writeGeometry } from './geometry.ts'
+import { writeGeometry } from './geometry.ts'
 import { osrmModifier, osrmType } from './osrm-maneuver.ts'
 import type { ToldLeg } from './trip.ts'
 import { type Speech, voiceInstructions } from './voice.ts'
-
-/** What of an answer in the form of OSRM a request asks for. */
-export interface OsrmOptions {
-  readonly steps: boolean
-  readonly geometries: Geometry
-  /** Values of each stretch between two points of a leg. */
-  readonly annotations: readonly Annotation[]
-  /** What is shown ahead of a maneuver, and what is said. */
-  readonly banners: boolean
-  readonly voices: boolean
-  readonly overview: 'full' | 'simplified' | false
-}
 
 /** What the form of OSRM is written from. */
 export interface OsrmSource {

@@ -115,7 +115,7 @@ export class StateWeights {
     for (let state = 0; state < vertexCount; state++) {
       if (firstOut[state]! < firstOut[state + 1]! && this.#arcs[firstOut[state]!] === 0) this.#weighArcs(state)
     }
-    // Ten times as fast as `Int32Array.from` with a function.
+    // `Int32Array.from` with a function took more time than all costs.
     const weights = new Int32Array(this.#arcs)
     for (let arc = 0; arc < weights.length; arc++) weights[arc]!--
     return weights

@@ -1,10 +1,11 @@
 import { Access, Limit } from '../../graph/attributes.ts'
 import { sizesWithin } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
+import { ACCESS_KEYS } from './mode-tags.ts'
 import { ACCESS, meaning, type Tags, TRUCK } from './values.ts'
 import type { WayLimit } from './way-limits.ts'
 import { accessOfClass } from './way-access.ts'
-import { ACCESS_KEYS, addressed, DIRECTIONS } from './way-timed.ts'
+import { addressed, DIRECTIONS } from './way-timed.ts'
 
 /** The heaviest goods vehicle that is no heavy one. Source: OpenStreetMap wiki, Key:goods. */
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }

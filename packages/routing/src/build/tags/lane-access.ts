@@ -1,7 +1,6 @@
 import { Access } from '../../graph/attributes.ts'
-import { namedModes } from './mode-tags.ts'
+import { ACCESS_KEYS, CHAINS, namedModes } from './mode-tags.ts'
 import { ACCESS, meaning, type Tags } from './values.ts'
-import { ACCESS_KEYS, CHAINS } from './way-timed.ts'
 
 const ACCESS_LANES = new RegExp(`^(${ACCESS_KEYS.join('|')}):lanes(:|$)`)
 

@@ -1,8 +1,22 @@
 import { Access } from '../../graph/attributes.ts'
 import { BICYCLE, BUS, CYCLEWAY, FOOT, MOPED, MOTOR_VEHICLE, PUBLIC_SERVICE, TRUCK, type ValueTable } from './values.ts'
 
-const { car, foot, bicycle, truck, taxi, bus, moped, motorcycle } = Access
+const { car, foot, wheelchair, bicycle, truck, taxi, bus, moped, motorcycle } = Access
 export const MOTOR = car | truck | bus | taxi | moped | motorcycle
+
+/** For each mode the keys that speak of it, the most specific first. */
+export const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
+  [car, ['motorcar', 'motor_vehicle', 'vehicle', 'access']],
+  [truck, ['hgv', 'goods', 'motor_vehicle', 'vehicle', 'access']],
+  [bus, ['bus', 'psv', 'motor_vehicle', 'vehicle', 'access']],
+  [taxi, ['taxi', 'psv', 'motor_vehicle', 'vehicle', 'access']],
+  [moped, ['moped', 'mofa', 'motor_vehicle', 'vehicle', 'access']],
+  [motorcycle, ['motorcycle', 'motor_vehicle', 'vehicle', 'access']],
+  [bicycle, ['bicycle', 'vehicle', 'access']],
+  [foot | wheelchair, ['foot', 'access']],
+]
+/** Keys of access, for modes and in general. */
+export const ACCESS_KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
 
 /** What of the tags of a way concerns a mode alone. */
 export interface ModeTags {

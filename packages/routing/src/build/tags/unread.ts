@@ -2,19 +2,11 @@ import { Access, ALL_ACCESS, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
 import { isException } from './exceptions.ts'
+import { ACCESS_KEYS } from './mode-tags.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, meaning, type Tags } from './values.ts'
 import { FEW_PEOPLE } from './way-access.ts'
 import { limitKey } from './way-limits.ts'
-import {
-  ACCESS_KEYS,
-  addressed,
-  DIRECTION_OF,
-  isGateOpening,
-  ONEWAYS,
-  openingHours,
-  SPEED_KEYS,
-  TIMED_LIMITS,
-} from './way-timed.ts'
+import { addressed, DIRECTION_OF, isGateOpening, ONEWAYS, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
 /** What a conditional tag says that is not read, or not in full. */
 export interface UnreadTag {

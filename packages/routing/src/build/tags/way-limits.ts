@@ -1,10 +1,10 @@
 import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
 import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { namedModes } from './mode-tags.ts'
+import { ACCESS_KEYS, namedModes } from './mode-tags.ts'
 import { ACCESS, DESTINATION_ONLY, HAZMAT, metres, type Tags, tonnes } from './values.ts'
 import { FEW_PEOPLE, isForHighOccupancy } from './way-access.ts'
-import { ACCESS_KEYS, addressed, DIRECTIONS } from './way-timed.ts'
+import { addressed, DIRECTIONS } from './way-timed.ts'
 
 /** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface WayLimit {

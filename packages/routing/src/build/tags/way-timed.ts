@@ -3,7 +3,7 @@ import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
 import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
-import { namedModes } from './mode-tags.ts'
+import { ACCESS_KEYS, CHAINS, MOTOR, namedModes } from './mode-tags.ts'
 import type { WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
@@ -16,23 +16,8 @@ export interface TimedRule {
   readonly conditions: string
 }
 
-const { car, foot, wheelchair, bicycle, truck, taxi, bus, moped, motorcycle } = Access
-const MOTOR = car | truck | bus | taxi | moped | motorcycle
+const { bicycle, truck, taxi, bus } = Access
 const VEHICLES = MOTOR | bicycle
-
-/** For each mode the keys that speak of it, the most specific first. */
-export const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
-  [car, ['motorcar', 'motor_vehicle', 'vehicle', 'access']],
-  [truck, ['hgv', 'goods', 'motor_vehicle', 'vehicle', 'access']],
-  [bus, ['bus', 'psv', 'motor_vehicle', 'vehicle', 'access']],
-  [taxi, ['taxi', 'psv', 'motor_vehicle', 'vehicle', 'access']],
-  [moped, ['moped', 'mofa', 'motor_vehicle', 'vehicle', 'access']],
-  [motorcycle, ['motorcycle', 'motor_vehicle', 'vehicle', 'access']],
-  [bicycle, ['bicycle', 'vehicle', 'access']],
-  [foot | wheelchair, ['foot', 'access']],
-]
-/** Keys of access, for modes and in general. */
-export const ACCESS_KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
 
 /** Suffixes of keys that speak of one direction; 1 is along the nodes, 2 against them. */
 export const DIRECTIONS = [

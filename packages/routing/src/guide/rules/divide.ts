@@ -4,9 +4,9 @@ import { isStraightest } from './junction.ts'
 import { Kind, type Maneuver } from '../maneuver.ts'
 import { commonNames } from '../names.ts'
 import { hasExit } from '../signs.ts'
-import type { Step } from '../steps.ts'
+import type { Junction, Step } from '../steps.ts'
 import { crossesForward, isFork, isTee, isWalkersFork, turnsBackAround } from './fork.ts'
-import { isFootway, isForward, type Junction, tellsRoundabouts } from './junction.ts'
+import { isFootway, isForward, tellsRoundabouts } from './junction.ts'
 
 /** Says whether a maneuver also covers the step before it; undefined leaves that to the next rule. May note what divides them. */
 type Rule = (junction: Junction, maneuver: Maneuver) => boolean | undefined

@@ -12,8 +12,8 @@ import {
   isService,
   isStraightest,
   isWideForward,
-  type Junction,
 } from './junction.ts'
+import type { Junction } from '../steps.ts'
 
 /**
  * Whether the way splits so that one has to be told which part to keep to. These and the following rules, with their

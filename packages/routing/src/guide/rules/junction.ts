@@ -2,20 +2,8 @@ import { turnDegrees } from '../../geometry/geodesy.ts'
 import { Intersection, NodeType, RoadClass, Use } from '../../graph/attributes.ts'
 import { get, NodeField } from '../../graph/fields.ts'
 import { bend, CrossingView } from '../crossings.ts'
-import type { GuidedLeg, Step, TravelMode } from '../steps.ts'
-
-/** A node of a leg between two of its steps. */
-export interface Junction {
-  readonly leg: GuidedLeg
-  readonly node: number
-  readonly before: Step
-  readonly after: Step
-  /** Clockwise angle between the steps. */
-  readonly degrees: number
-  readonly view: CrossingView
-  readonly motorwayJunction: boolean
-  readonly fork: boolean
-}
+import type { TravelMode } from '../../cost/profile.ts'
+import type { GuidedLeg, Junction, Step } from '../steps.ts'
 
 /** The junction at a node; null where the leg begins or ends. Made once, as seen on arrival. */
 export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {

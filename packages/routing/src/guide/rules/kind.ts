@@ -1,6 +1,6 @@
 import { RoadClass, Turn, turnOf, Use } from '../../graph/attributes.ts'
 import { Kind, type Maneuver } from '../maneuver.ts'
-import type { GuidedLeg } from '../steps.ts'
+import type { Junction, GuidedLeg } from '../steps.ts'
 import { apart } from '../crossings.ts'
 import {
   hasSignificantForward,
@@ -8,7 +8,6 @@ import {
   isForward,
   isNearStraight,
   isSignificant,
-  type Junction,
   junctionAt,
   tellsRoundabouts,
 } from './junction.ts'

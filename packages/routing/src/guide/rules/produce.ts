@@ -3,9 +3,10 @@ import { get, NodeField } from '../../graph/fields.ts'
 import { directionBetween, type Direction, directionOf, Kind, type Maneuver, newManeuver } from '../maneuver.ts'
 import { commonNames } from '../names.ts'
 import { addSigns } from '../signs.ts'
-import type { GuidedLeg, Step, TravelMode } from '../steps.ts'
+import type { TravelMode } from '../../cost/profile.ts'
+import type { GuidedLeg, Junction, Step } from '../steps.ts'
 import { coversStepBefore } from './divide.ts'
-import { isFootway, isStraightest, type Junction, junctionAt, tellsRoundabouts } from './junction.ts'
+import { isFootway, isStraightest, junctionAt, tellsRoundabouts } from './junction.ts'
 import { decideKind } from './kind.ts'
 
 /** Stairs shorter than this are not told of, in metres. */
