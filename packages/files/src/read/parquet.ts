@@ -70,7 +70,7 @@ export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path
           ? 'jsonb'
           : scalarType(element),
   }))
-  const geometry = told ?? (await untoldGeometry(file, metadata, columns, asked, warnings))
+  const geometry = told ?? (await untoldGeometry({ file, metadata }, columns, asked, warnings))
   let isLossless = true
   const rows = Number(metadata.num_rows)
   const types = new Set<number>()
@@ -105,8 +105,7 @@ interface Plan {
 
 /** A column of geometries that the metadata do not name, by its first values. */
 async function untoldGeometry(
-  file: AsyncBuffer,
-  metadata: FileMetaData,
+  { file, metadata }: { readonly file: AsyncBuffer; readonly metadata: FileMetaData },
   columns: readonly Field[],
   srid: number | undefined,
   warnings: Warnings,

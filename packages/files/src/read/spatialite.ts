@@ -214,21 +214,15 @@ function wkbOfBlob(blob: Uint8Array): Uint8Array {
     const isCompressed = code > COMPRESSED
     out.setUint8(end++, 1)
     putUint(type)
-    switch (type % 1000) {
-      case 1:
-        points(1, letters, false)
-        break
-      case 2:
-        points(putUint(takeUint()), letters, isCompressed)
-        break
-      case 3:
-        for (let rings = putUint(takeUint()); rings > 0; rings--) points(putUint(takeUint()), letters, isCompressed)
-        break
-      default:
-        for (let members = putUint(takeUint()); members > 0; members--) {
-          if (view.getUint8(at++) !== MEMBER) throw new RangeError('a member without its mark')
-          geometry()
-        }
+    const kind = type % 1000
+    if (kind === 1) points(1, letters, false)
+    else if (kind === 2) points(putUint(takeUint()), letters, isCompressed)
+    else {
+      for (let parts = putUint(takeUint()); parts > 0; parts--) {
+        if (kind === 3) points(putUint(takeUint()), letters, isCompressed)
+        else if (view.getUint8(at++) === MEMBER) geometry()
+        else throw new RangeError('a member without its mark')
+      }
     }
   }
   geometry()
