@@ -1,4 +1,4 @@
-import type { ExpressionSpecification, LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
@@ -27,7 +27,7 @@ interface World {
 const ABOVE = 'graticule-lines'
 /** Land and borders end at this zoom: at 1:50 million they are kilometres off. */
 export const WORLD_ZOOM = 9
-const FADE: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], WORLD_ZOOM - 1.5, 1, WORLD_ZOOM, 0]
+const FADE_ZOOM = 7.5
 const KEY = 'terrane.basemap'
 
 /** The basemap that this browser shows; null while none was chosen. */
@@ -103,7 +103,17 @@ function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[]
       type: 'fill',
       source: 'base:land',
       maxzoom: WORLD_ZOOM,
-      paint: { 'fill-color': colors.land, 'fill-opacity': FADE },
+      paint: { 'fill-color': colors.land },
+    },
+    {
+      // Where the coast is no longer drawn, everything has the colour of land.
+      id: 'base:ground',
+      type: 'background',
+      minzoom: FADE_ZOOM,
+      paint: {
+        'background-color': colors.land,
+        'background-opacity': ['interpolate', ['linear'], ['zoom'], FADE_ZOOM, 0, WORLD_ZOOM, 1],
+      },
     },
     {
       id: 'base:borders',
@@ -112,7 +122,7 @@ function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[]
       maxzoom: WORLD_ZOOM,
       paint: {
         'line-color': colors.border,
-        'line-opacity': FADE,
+        'line-opacity': ['interpolate', ['linear'], ['zoom'], FADE_ZOOM, 1, WORLD_ZOOM, 0],
         'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6],
       },
     },
