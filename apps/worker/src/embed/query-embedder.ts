@@ -8,11 +8,11 @@ import { geoTiffTiles, openTextTower, type TextTower } from '@terrane/embeddings
 import { pngToGeoTiff } from '@terrane/tiling/raster'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { tileContext } from '../jobs/create-geo-embeddings/context.ts'
-import type { GeoEmbeddingsDeps } from '../jobs/create-geo-embeddings/create-geo-embeddings.ts'
+import type { GeoEmbeddingsDeps } from '../jobs/create-geo-embeddings/deps.ts'
 import { inspectRaster } from '../jobs/create-geo-embeddings/inspect.ts'
 import { inspectRequest } from '../jobs/create-geo-embeddings/plan.ts'
 import { checkRequest, readRequest } from '../jobs/create-geo-embeddings/request.ts'
-import { takeStretch, whyOther, type StoredStretch } from '../jobs/create-geo-embeddings/stretch.ts'
+import { differenceFrom, referenceOfTable, type StoredStretch } from '../jobs/create-geo-embeddings/stretch.ts'
 import { valuesOfPng, type ChipValues } from './chip-values.ts'
 import {
   chipEmpty,
@@ -157,18 +157,18 @@ export class QueryEmbedder {
     const manifest = await models.find(table.modelName)
     checkRequest(request, manifest)
     const unit = manifest.input.unit ?? 'scaled'
-    const taken = await takeStretch(database, tableName, { channels: manifest.input.bands.length, unit })
+    const reference = await referenceOfTable(database, tableName, manifest)
     const limits = { maxBytes: 0, maxTiles: CHIP_TILES }
     const { inspected, scale } = await inspectRaster(
       {
         path,
-        request: inspectRequest(request, manifest, taken, limits),
+        request: inspectRequest(request, manifest, reference, limits),
         crs,
-        scale: { explicit: null, taken: taken.ranges, unit, decibels: isDecibels(table) },
+        scale: { explicit: null, taken: reference.ranges, unit, decibels: isDecibels(table) },
       },
       signal,
       (found) => {
-        const why = values ? null : whyOther({ ...taken, isExplicit: false }, found)
+        const why = values ? null : differenceFrom({ ...reference, isExplicit: false }, found)
         if (why !== null) throw chipUnits({ table: tableName, why })
       },
     ).catch((error: unknown) => {

@@ -1,31 +1,19 @@
 import { DEFAULT_GEO_MODEL, CreateGeoEmbeddings } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
-import type { EnginePool, ModelManifest, ModelStore } from '@terrane/embeddings'
-import type { CrsEntry } from '@terrane/tiling/raster'
+import type { ModelManifest } from '@terrane/embeddings'
 import { checkEmbeddingTable } from '../embeddings/embedding-output.ts'
 import type { SubmitContext, Task } from '../task.ts'
 import { readTarget } from './collection/append.ts'
 import { collectionOf } from './collection/collection.ts'
 import { entriesAtHand, isCollection } from './collection/entries.ts'
+import type { GeoEmbeddingsDeps } from './deps.ts'
+import { embedRaster } from './embed-raster.ts'
 import { conflictingScales } from './errors.ts'
 import { inspectHeaders } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import { checkRequest, readRequest, type GeoRequest } from './request.ts'
-import { embedRaster, takenOf } from './run.ts'
 import { checkSource } from './source.ts'
-
-export interface GeoEmbeddingsDeps {
-  readonly models: ModelStore
-  readonly engines: EnginePool
-  readonly dataRoots: readonly string[]
-  /** 0 for no limit. */
-  readonly maxTiles: number
-  /** Of level patch; 0 for no limit. */
-  readonly maxPatches: number
-  readonly maxBytes: number
-  /** CRSs that the operator added. */
-  readonly crs: readonly CrsEntry[]
-}
+import { referenceOfRequest } from './stretch.ts'
 
 const EXPIRE_SECONDS = 24 * 3600
 /** A look at headers before a job is queued takes no longer; the job will find what this would have found. */
@@ -99,7 +87,7 @@ async function checkCollection(
 }
 
 async function checkScaleFrom(submit: SubmitContext, request: GeoRequest, manifest: ModelManifest): Promise<void> {
-  await takenOf(submit.project.database, request, manifest)
+  await referenceOfRequest(submit.project.database, request, manifest)
 }
 
 /**

@@ -5,11 +5,11 @@ import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
 import { clampedWarnings } from './clamped.ts'
 import type { GeoRequest } from './request.ts'
-import { describeSource, nameOf, type OpenSource, type SourceOptions } from './source.ts'
+import { describeSource, nameOf, type SourceFile, type SourceOptions } from './source.ts'
 import type { StoredStretch } from './stretch.ts'
 
-/** All that a table was made of. */
-export interface Making {
+/** What a table was made of, and how. */
+export interface Provenance {
   readonly request: GeoRequest
   readonly model: Model
   readonly inspected: InspectedRaster
@@ -23,12 +23,12 @@ export interface Making {
 }
 
 /** What record, catalogue and STAC item say of the table. */
-export function publicationOf(making: Making, skipped: number): Omit<Publication, 'sources'> {
-  const { request, model, inspected, stretch, choice } = making
+export function publicationOf(provenance: Provenance, skipped: number): Omit<Publication, 'sources'> {
+  const { request, model, inspected, stretch, choice } = provenance
   const { manifest } = model
   const licence = manifest.licence.name
   const crs = crsOf(inspected)
-  const warnings = warningsOf(making)
+  const warnings = warningsOf(provenance)
   return {
     result: {
       model: {
@@ -61,7 +61,7 @@ export function publicationOf(making: Making, skipped: number): Omit<Publication
       scale: stretch,
       featureNames: null,
     },
-    item: stacItem(making),
+    item: stacItem(provenance),
   }
 }
 
@@ -71,7 +71,7 @@ export function warningsOf({
   clamped,
   choice,
   vectorWarnings = [],
-}: Pick<Making, 'inspected' | 'clamped' | 'choice' | 'vectorWarnings'>): JobWarning[] {
+}: Pick<Provenance, 'inspected' | 'clamped' | 'choice' | 'vectorWarnings'>): JobWarning[] {
   const refused = choice.refused.map(({ provider, why }) => ({
     code: 'PROVIDER_UNAVAILABLE',
     message: `The worker's setting TERRANE_INFERENCE_PROVIDERS names ${provider}, which is not there (${why}), so ${choice.provider} computed the model`,
@@ -80,8 +80,8 @@ export function warningsOf({
   return [...notices, ...clampedWarnings(inspected, clamped), ...vectorWarnings, ...refused]
 }
 
-/** What the catalogue and the GeoParquet file say of the making. */
-export function metadataOf({ request, model, inspected, stretch }: Making): Record<string, unknown> {
+/** Metadata of the catalogue and of the GeoParquet file. */
+export function metadataOf({ request, model, inspected, stretch }: Provenance): Record<string, unknown> {
   const { plan, raster } = inspected
   return {
     model: {
@@ -116,7 +116,7 @@ export function sourceOfTable(
   output: OutputState,
   about: {
     readonly deps: SourceOptions
-    readonly source: OpenSource
+    readonly file: SourceFile
     readonly skipped: number
     readonly name?: string
   },
@@ -132,7 +132,7 @@ export function sourceOfTable(
     skipped: about.skipped,
     zeroVectors: output.zeroVectors,
     bbox: output.bbox,
-    version: sourceVersion(about.source.version, request),
+    version: sourceVersion(about.file.version, request),
     error: null,
   }
 }
@@ -147,10 +147,10 @@ export function crsOf({ crs }: InspectedRaster): string {
   return crs.epsg === null ? crs.definition : `EPSG:${crs.epsg}`
 }
 
-function stacItem({ request, model, inspected, stretch }: Making): Publication['item'] {
+function stacItem({ request, model, inspected, stretch }: Provenance): Publication['item'] {
   return {
     ...modelItem(request, model, inspected.bands, stretch),
-    // STAC wants a time: without a better one it is that of the making.
+    // STAC wants a time: without a better one it is the time of publication.
     datetime: request.datetime ?? new Date().toISOString(),
     source: {
       title: 'Source imagery',
@@ -159,7 +159,7 @@ function stacItem({ request, model, inspected, stretch }: Making): Publication['
   }
 }
 
-/** What a STAC item says of model and making, whatever rasters there were. */
+/** The members of a STAC item that tell of the model and its input, for any number of rasters. */
 export function modelItem(
   request: GeoRequest,
   { manifest, sha256 }: Model,

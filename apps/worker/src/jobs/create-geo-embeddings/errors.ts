@@ -152,7 +152,7 @@ export const vectorsEmpty = defineError(
   () => ({ hint: 'Check the nodata value or mask of the raster, the stretch, and that the model takes these bands.' }),
 )
 
-export const scaleNotTaken = defineError(
+export const scaleFromUnusable = defineError(
   'SCALE_FROM_UNUSABLE',
   'invalid',
   (f: { table: string; why: string }) => `The stretch of the table "${f.table}" cannot be taken: ${f.why}`,

@@ -3,15 +3,15 @@ import type { InspectRequest } from '@terrane/tiling/raster'
 import { tooManyPatches } from './errors.ts'
 import type { GeoRequest } from './request.ts'
 import { MAX_BYTES_SETTING, fileNameOf } from './source.ts'
-import type { TakenStretch } from './stretch.ts'
+import type { ReferenceStretch } from './stretch.ts'
 
 const MAX_TILES_SETTING = 'GEOEMBEDDINGS_MAX_TILES'
 
-/** What the raster is asked for; `taken` is the stretch of the table that it is to compare with. */
+/** The request to the reader of headers. @param reference stretch of the table that the raster is to compare with */
 export function inspectRequest(
   request: GeoRequest,
   manifest: ModelManifest,
-  taken: TakenStretch | null,
+  reference: ReferenceStretch | null,
   limits: { readonly maxBytes: number; readonly maxTiles: number },
 ): Omit<InspectRequest, 'crs'> {
   const { tileSize, stride, edge, alignGrid, bands } = request
@@ -21,14 +21,14 @@ export function inspectRequest(
     stride,
     edge,
     alignGrid,
-    channels: taken?.channels ?? manifest.input.bands,
+    channels: reference?.channels ?? manifest.input.bands,
     fileName: fileNameOf(request.source),
     ...(bands && { bands }),
     ...(profile !== null && { profile }),
     // A stretch without a profile is of values as they are stored, so this raster must have none either.
-    ...(taken !== null && taken.profile === null && { asStored: true }),
+    ...(reference !== null && reference.profile === null && { asStored: true }),
     ...(request.sourceSrs !== null && { sourceSrs: request.sourceSrs }),
-    ...(taken && { otherwise: { profile: taken.profile, bands: taken.bands } }),
+    ...(reference && { otherwise: { profile: reference.profile, bands: reference.bands } }),
     maxBytes: { limit: limits.maxBytes, setting: MAX_BYTES_SETTING },
     maxTiles: { limit: limits.maxTiles, setting: MAX_TILES_SETTING },
   }

@@ -98,7 +98,7 @@ async function resolveLocal(geotiffPath: string, dataRoots: readonly string[], a
 }
 
 /** A raster as a file. */
-export interface OpenSource {
+export interface SourceFile {
   readonly path: string
   /** Changes with the content. */
   readonly version: string
@@ -134,7 +134,7 @@ export async function openSource(
   source: RasterSource,
   context: JobContext,
   options: SourceOptions,
-): Promise<OpenSource> {
+): Promise<SourceFile> {
   if (source.kind === 'path') {
     const path = await resolveLocal(source.path, options.dataRoots)
     return { path, version: await versionOfFile(path) }

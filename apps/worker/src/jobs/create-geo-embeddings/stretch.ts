@@ -1,8 +1,10 @@
 import type { Queryable } from '@terrane/database'
 import { findEmbeddings, findSources } from '@terrane/database/geoembeddings'
+import type { ModelManifest } from '@terrane/embeddings'
 import type { InspectedRaster, ModelUnit, Ranges, Scale } from '@terrane/tiling/raster'
 import { groundSize } from './context.ts'
-import { scaleNotTaken } from './errors.ts'
+import { scaleFromUnusable } from './errors.ts'
+import type { GeoRequest } from './request.ts'
 
 /**
  * How the pixels of a table became what its model saw: the object of the catalogue's `scale`, which tables are compared
@@ -66,8 +68,8 @@ function valuesOf({ raster, bands, profile }: InspectedRaster): string {
   return isStored ? raster.sampleType : 'physical'
 }
 
-/** What another table's stretch asks of a raster that is to compare with it. */
-export interface TakenStretch {
+/** The stretch of a table, for rasters that are to compare with it. */
+export interface ReferenceStretch {
   readonly ranges: Ranges
   readonly profile: string | null
   readonly channels: readonly string[] | null
@@ -78,15 +80,15 @@ export interface TakenStretch {
   readonly isExplicit: boolean
 }
 
-/** Why the values of a raster are not those that a stretch is of; null when they are. */
-export function whyOther(taken: TakenStretch, inspected: InspectedRaster): string | null {
+/** How the channels or values of a raster differ from those of a stretch; null when they do not. */
+export function differenceFrom(reference: ReferenceStretch, inspected: InspectedRaster): string | null {
   const { channels } = inspected
-  if (taken.channels !== null && channels !== null && taken.channels.join() !== channels.join()) {
-    return `its channels are ${channels.join(', ')}, those of the table ${taken.channels.join(', ')}`
+  if (reference.channels !== null && channels !== null && reference.channels.join() !== channels.join()) {
+    return `its channels are ${channels.join(', ')}, those of the table ${reference.channels.join(', ')}`
   }
   const values = valuesOf(inspected)
-  if (taken.isExplicit || !taken.values || taken.values === values) return null
-  return `its values are ${describeValues(values)}, those of the table ${describeValues(taken.values)}`
+  if (reference.isExplicit || !reference.values || reference.values === values) return null
+  return `its values are ${describeValues(values)}, those of the table ${describeValues(reference.values)}`
 }
 
 function describeValues(values: string): string {
@@ -100,22 +102,24 @@ function describeValues(values: string): string {
  * @throws SCALE_FROM_UNUSABLE when there is no such table, its model has another number of channels or unit, or it is none
  * of a raster
  */
-export async function takeStretch(
+export async function referenceOfTable(
   database: Queryable,
   table: string,
-  wanted: { readonly channels: number; readonly unit: ModelUnit },
-): Promise<TakenStretch> {
+  { input }: ModelManifest,
+): Promise<ReferenceStretch> {
+  const [channels, wantedUnit] = [input.bands.length, input.unit ?? 'scaled']
   const entry = await findEmbeddings(database, table)
-  if (!entry) throw scaleNotTaken({ table, why: 'there is no such embedding table' })
+  if (!entry) throw scaleFromUnusable({ table, why: 'there is no such embedding table' })
   const stretch = entry.scale as Partial<StoredStretch> | null
   const { min, max } = stretch ?? {}
-  if (!min || !max) throw scaleNotTaken({ table, why: 'it was not made of a raster' })
-  if (min.length !== wanted.channels) {
-    throw scaleNotTaken({ table, why: `it has ${min.length} channels and the model takes ${wanted.channels}` })
+  if (!min || !max) throw scaleFromUnusable({ table, why: 'it was not made of a raster' })
+  if (min.length !== channels) {
+    throw scaleFromUnusable({ table, why: `it has ${min.length} channels and the model takes ${channels}` })
   }
   const unit = stretch?.unit ?? 'scaled'
-  if (unit !== wanted.unit)
-    throw scaleNotTaken({ table, why: `its values are ${unit}, the model takes ${wanted.unit}` })
+  if (unit !== wantedUnit) {
+    throw scaleFromUnusable({ table, why: `its values are ${unit}, the model takes ${wantedUnit}` })
+  }
   return {
     ranges: min.map((low, i) => [low, max[i] as number] as const),
     profile: stretch?.profile ?? null,
@@ -124,6 +128,15 @@ export async function takeStretch(
     values: stretch?.values ?? (await oldValues(database, table, stretch ?? {})),
     isExplicit: stretch?.origin === 'explicit',
   }
+}
+
+/** The stretch of the table that a request names in `scaleFrom`; null without one. @throws as {@link referenceOfTable} */
+export async function referenceOfRequest(
+  database: Queryable,
+  { scaleFrom }: GeoRequest,
+  manifest: ModelManifest,
+): Promise<ReferenceStretch | null> {
+  return scaleFrom === null ? null : referenceOfTable(database, scaleFrom, manifest)
 }
 
 /** The values of a table that does not state them; a profile sees to its own. */

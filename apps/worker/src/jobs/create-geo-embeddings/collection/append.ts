@@ -3,8 +3,8 @@ import type { Queryable } from '@terrane/database'
 import { findAppendable, type Appendable } from '@terrane/database/collections'
 import { appendDiffers, appendTargetMissing, sourcesConflict } from '../errors.ts'
 
-/** What a table was made with, as a request would say it. */
-interface Made {
+/** Settings of a request that the catalogue keeps of a table. */
+interface TableMetadata {
   readonly tiling?: { readonly edge?: 'pad' | 'drop' | 'shift'; readonly align_grid?: boolean }
   readonly min_valid_fraction?: number
 }
@@ -26,7 +26,7 @@ export async function readTarget(
     ...(body.isPublic === undefined ? [] : ['isPublic']),
   ]
   if (conflicting.length > 0) throw sourcesConflict({ fields: ['mode', ...conflicting] })
-  const made = table.metadata as Made
+  const made = table.metadata as TableMetadata
   const decided = {
     modelName: table.model_name,
     tileSize: table.tile_size ?? 256,

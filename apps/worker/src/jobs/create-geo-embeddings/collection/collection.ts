@@ -2,15 +2,15 @@ import type { CreateGeoEmbeddings } from '@terrane/contracts'
 import { collectionTable, openCollection } from '@terrane/database/collections'
 import { findSources } from '@terrane/database/geoembeddings'
 import type { JobContext, Sharding } from '../../task.ts'
-import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
+import type { GeoEmbeddingsDeps } from '../deps.ts'
 import { sourceVersion } from '../describe.ts'
+import { acquireModel, outputOptions } from '../embed-raster.ts'
 import { checkRequest, readRequest } from '../request.ts'
-import { outputOptions } from '../run.ts'
 import { versionOf } from '../source.ts'
 import { readTarget } from './append.ts'
 import { entriesOf, isCollection, type Entry } from './entries.ts'
 import { publishCollection } from './publish.ts'
-import { acquireModel, embedShard, type GeoShard, type ShardInput } from './shard.ts'
+import { embedShard, type GeoShard, type ShardInput } from './shard.ts'
 import { planByFirst, planOfTable } from './table-plan.ts'
 
 /** Versions of local files and of the storage that are asked for at once. */
@@ -40,7 +40,7 @@ async function plan(deps: GeoEmbeddingsDeps, asked: CreateGeoEmbeddings, context
   if (changed.length === 0) return []
   const table = target
     ? await planOfTable(project.database, body, target.table, model.manifest)
-    : await planByFirst(deps, body, changed, model.manifest, context)
+    : await planByFirst(body, changed, { deps, manifest: model.manifest, context })
   const { shape } = outputOptions(request, model, {})
   const staged = collectionTable(run.jobId, body.tableName)
   await openCollection(project.database, run, staged, { ...shape, wholeNumbers: request.upload })
@@ -63,7 +63,7 @@ async function knownVersions(
   )
 }
 
-/** Without those that the table has as they are now. Of a file at an address only the shard can tell. */
+/** The rasters that are new or have changed. Whether a file at an address has changed only its shard can tell. */
 async function changedEntries(
   deps: GeoEmbeddingsDeps,
   entries: readonly Entry[],

@@ -7,20 +7,20 @@ import { Stopwatch } from '../../embeddings/stopwatch.ts'
 import type { JobContext } from '../../task.ts'
 import { Warnings } from '@terrane/core/errors'
 import { acceptWarnings } from '../../warnings.ts'
-import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
+import type { GeoEmbeddingsDeps } from '../deps.ts'
 import { modelItem } from '../describe.ts'
+import { acquireModel, outputOptions } from '../embed-raster.ts'
 import { appendTargetMissing, noSourceDone } from '../errors.ts'
 import { readRequest, type GeoRequest } from '../request.ts'
-import { outputOptions } from '../run.ts'
 import { readTarget } from './append.ts'
 import { entriesOf } from './entries.ts'
-import { acquireModel, type GeoShard } from './shard.ts'
+import type { GeoShard } from './shard.ts'
 import type { TablePlan } from './table-plan.ts'
 
 /** Failed sources that a result names. */
 const MOST_FAILURES = 100
 
-/** What became of all rasters. */
+/** Results of all shards. */
 interface Outcome {
   readonly total: number
   readonly sources: ReadonlyMap<number, EmbeddingSource>

@@ -1,14 +1,14 @@
 import type { CreateGeoEmbeddings } from '@terrane/contracts'
 import type { EmbeddingSource } from '@terrane/database/geoembeddings'
-import type { Model } from '@terrane/embeddings'
+import { Stopwatch } from '../../embeddings/stopwatch.ts'
 import type { JobContext, Shard } from '../../task.ts'
-import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
+import type { GeoEmbeddingsDeps } from '../deps.ts'
 import { sourceOfTable, sourceVersion, warningsOf } from '../describe.ts'
+import { embedTiles, openRaster, readInput, type RasterRun } from '../embed-raster.ts'
 import { readRequest } from '../request.ts'
-import { RasterRun } from '../run.ts'
 import { checkSource, type TablePlan } from './table-plan.ts'
 
-/** What a shard is queued with: one raster, and how the table sees it. */
+/** Queued input of a shard: one raster, and how the table reads it. */
 export interface ShardInput extends Readonly<Record<string, unknown>> {
   readonly projectTarget?: CreateGeoEmbeddings['projectTarget']
   readonly request: CreateGeoEmbeddings
@@ -23,7 +23,7 @@ export interface ShardInput extends Readonly<Record<string, unknown>> {
   }
 }
 
-/** What became of a raster. */
+/** Result of a shard. */
 export interface ShardResult extends Readonly<Record<string, unknown>> {
   /** Null when the table has it already. */
   readonly source: EmbeddingSource | null
@@ -37,14 +37,6 @@ export interface GeoShard extends Shard {
   readonly result: ShardResult | null
 }
 
-/** The model of a job. */
-export function acquireModel(deps: GeoEmbeddingsDeps, modelName: string, context: JobContext): Promise<Model> {
-  return deps.models.acquire(modelName, {
-    signal: context.signal,
-    onProgress: (progress) => context.progress({ ...progress, phase: 'model', message: 'downloading the model' }),
-  })
-}
-
 /** One run of a shard: its rows become those of the collection, or it finds that the table has them. */
 export async function embedShard(
   deps: GeoEmbeddingsDeps,
@@ -54,18 +46,18 @@ export async function embedShard(
 ): Promise<ShardResult> {
   const { number, name, known, table } = shard
   const request = readRequest(body)
-  return new RasterRun<ShardResult>(deps, request, context, {
-    taken: table.taken,
-    begin: ({ version }) =>
-      sourceVersion(version, request) === known ? { source: null, warnings: [], timings: {} } : null,
-    accept: (inspected) => checkSource(table, name, inspected),
-    finish: ({ making, source, output, skipped, watch }) => {
-      const result: ShardResult = {
-        source: sourceOfTable(request, making.inspected, output.state, { deps, source, skipped, name }),
-        warnings: warningsOf(making),
-        timings: watch.seconds(),
-      }
-      return output.give({ jobId: parentId, shard: number }, result)
-    },
-  }).run()
+  const run: RasterRun = { deps, request, context, watch: new Stopwatch() }
+  const { manifest, file } = await openRaster(run)
+  if (sourceVersion(file.version, request) === known) return { source: null, warnings: [], timings: {} }
+  const raster = await readInput(run, file, manifest, {
+    reference: table.taken,
+    check: (inspected) => checkSource(table, name, inspected),
+  })
+  const { provenance, output, skipped } = await embedTiles(run, file, raster)
+  const result: ShardResult = {
+    source: sourceOfTable(request, raster.inspected, output.state, { deps, file, skipped, name }),
+    warnings: warningsOf(provenance),
+    timings: run.watch.seconds(),
+  }
+  return output.give({ jobId: parentId, shard: number }, result)
 }

@@ -7,21 +7,34 @@ import type { Appendable } from '@terrane/database/collections'
 import type { ModelManifest } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { JobContext } from '../../task.ts'
-import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
+import type { GeoEmbeddingsDeps } from '../deps.ts'
 import { crsOf } from '../describe.ts'
 import { noSourceDone, notComparable } from '../errors.ts'
+import { readRaster, type RasterInput } from '../raster-input.ts'
 import { readRequest } from '../request.ts'
-import { readRaster, takenOf, type Reading } from '../run.ts'
 import { openSource } from '../source.ts'
-import { takeStretch, whyOther, type StoredStretch, type TakenStretch } from '../stretch.ts'
+import {
+  differenceFrom,
+  referenceOfRequest,
+  referenceOfTable,
+  type ReferenceStretch,
+  type StoredStretch,
+} from '../stretch.ts'
 import type { Entry } from './entries.ts'
 
-/** How every source of a table is seen. It travels with the shards. */
+/** How every source of a table is read. It is a part of the queued input of shards, so its names stay. */
 export interface TablePlan {
-  readonly taken: TakenStretch
+  readonly taken: ReferenceStretch
   readonly stretch: StoredStretch
   readonly bands: readonly number[]
   readonly crs: string
+}
+
+/** Needs of a plan. */
+interface PlanContext {
+  readonly deps: GeoEmbeddingsDeps
+  readonly manifest: ModelManifest
+  readonly context: JobContext
 }
 
 /** Rasters of the beginning that a stretch by percentiles is made of. */
@@ -36,8 +49,7 @@ export async function planOfTable(
   table: Appendable,
   manifest: ModelManifest,
 ): Promise<TablePlan> {
-  const wanted = { channels: manifest.input.bands.length, unit: manifest.input.unit ?? 'scaled' }
-  const taken = await takeStretch(database, body.tableName, wanted)
+  const taken = await referenceOfTable(database, body.tableName, manifest)
   const { crs = '' } = table.metadata as { readonly crs?: string }
   return { taken, stretch: table.scale as StoredStretch, bands: table.bands ?? [], crs }
 }
@@ -46,71 +58,70 @@ export async function planOfTable(
  * The plan of a new table, by its first rasters: as the request or the sensor's profile says, else by the percentiles of
  * several of them together.
  *
- * @throws NO_SOURCE_DONE when none of those that were tried can be read
+ * @throws NO_SOURCE_DONE when none of the first rasters can be read
  */
 export async function planByFirst(
-  deps: GeoEmbeddingsDeps,
   body: CreateGeoEmbeddings,
   entries: readonly Entry[],
-  manifest: ModelManifest,
-  context: JobContext,
+  plan: PlanContext,
 ): Promise<TablePlan> {
-  const readings: Reading[] = []
+  const { context } = plan
+  const rasters: RasterInput[] = []
   const failures: { name: string; code: string; message: string }[] = []
   for (const { name, body: alone } of entries.slice(0, STRETCH_TRIES)) {
     context.signal.throwIfAborted()
     context.progress({
       phase: 'plan',
       message: 'looking at the first rasters',
-      done: readings.length,
+      done: rasters.length,
       total: null,
       unit: '',
     })
     try {
-      readings.push(await look(deps, body, alone, manifest, context))
+      rasters.push(await readAlone(body, alone, plan))
     } catch (error) {
       if (!(error instanceof TerraneError) || context.signal.aborted) throw error
       failures.push({ name, code: error.code, message: error.message })
       continue
     }
-    if (readings[0]!.scale.origin !== 'percentile' || readings.length === STRETCH_SOURCES) break
+    if (rasters[0]!.scale.origin !== 'percentile' || rasters.length === STRETCH_SOURCES) break
   }
-  const first = readings[0]
+  const first = rasters[0]
   if (!first) throw noSourceDone({ failures, total: entries.length })
-  return planOf(first, readings)
+  return planOf(first, rasters)
 }
 
-async function look(
-  deps: GeoEmbeddingsDeps,
+/** One raster as its own request says, with the stretch of the whole. */
+async function readAlone(
   { scale, scaleFrom }: CreateGeoEmbeddings,
   alone: CreateGeoEmbeddings,
-  manifest: ModelManifest,
-  context: JobContext,
-): Promise<Reading> {
+  { deps, manifest, context }: PlanContext,
+): Promise<RasterInput> {
   const request = readRequest({ ...alone, ...(scale && { scale }), ...(scaleFrom && { scaleFrom }) })
   const { signal } = context
-  const taken = await takenOf(context.project.database, request, manifest)
+  const reference = await referenceOfRequest(context.project.database, request, manifest)
   const workdir = join(context.workdir, 'look')
   await mkdir(workdir)
   try {
     const { path } = await openSource(request.source, { ...context, workdir }, deps)
-    return await readRaster(deps, request, manifest, { path, taken, signal })
+    return await readRaster(deps, request, manifest, { path, reference, signal })
   } finally {
     await rm(workdir, { recursive: true, force: true })
   }
 }
 
-function planOf(first: Reading, all: readonly Reading[]): TablePlan {
+function planOf(first: RasterInput, all: readonly RasterInput[]): TablePlan {
   const { inspected, stretch } = first
-  const together = all.filter((reading) => whyOther(planAlone(first).taken, reading.inspected) === null)
-  const min = stretch.min.map((_, i) => Math.min(...together.map((reading) => reading.stretch.min[i]!)))
-  const max = stretch.max.map((_, i) => Math.max(...together.map((reading) => reading.stretch.max[i]!)))
+  const { taken } = planAlone(first)
+  const alike = all.filter((raster) => differenceFrom(taken, raster.inspected) === null)
+  const min = stretch.min.map((_, i) => Math.min(...alike.map((raster) => raster.stretch.min[i]!)))
+  const max = stretch.max.map((_, i) => Math.max(...alike.map((raster) => raster.stretch.max[i]!)))
   return planAlone({ inspected, stretch: { ...stretch, min, max } })
 }
 
-function planAlone({ inspected, stretch: read }: Pick<Reading, 'inspected' | 'stretch'>): TablePlan {
+function planAlone({ inspected, stretch: own }: Pick<RasterInput, 'inspected' | 'stretch'>): TablePlan {
   // Each raster has a share of its own.
-  const { clamped: _, ...stretch } = read
+  const { clamped: _, ...stretch } = own
   const { profile, channels, min, max, origin, values = null } = stretch
   const { bands } = inspected
   const ranges = min.map((low, i) => [low, max[i]!] as const)
@@ -120,6 +131,6 @@ function planAlone({ inspected, stretch: read }: Pick<Reading, 'inspected' | 'st
 
 /** @throws NOT_COMPARABLE when the values of a raster are not what the table's are */
 export function checkSource({ taken }: TablePlan, name: string, inspected: InspectedRaster): void {
-  const why = whyOther(taken, inspected)
+  const why = differenceFrom(taken, inspected)
   if (why !== null) throw notComparable({ name, why })
 }
