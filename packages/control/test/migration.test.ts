@@ -3,11 +3,13 @@ import { readFile, readdir } from 'node:fs/promises'
 import { hashKey } from '@terrane/auth'
 import { migrate, type Database } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
-import { createSealer, deriveSecretsKey } from '@terrane/service'
+import { createSealer, readSecretsKey } from '@terrane/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DEFAULT_ORGANIZATION, Keys, Projects, mergeCredentials } from '../src/index.ts'
 
-const sealer = createSealer(deriveSecretsKey('of the migration test'))
+const sealerOf = (secret: string) =>
+  createSealer(readSecretsKey({ TERRANE_MODE: 'local', TERRANE_JWT_SECRET: secret })!)
+const sealer = sealerOf('of the migration test')
 const acme = randomUUID()
 const fail = (error: unknown) => {
   throw error
@@ -157,7 +159,7 @@ describe(`a database of the time before the control plane (${testLane()})`, () =
     const sealed = sealer.seal({ originUrl: 'https://later' }, 'console project lone')
     await db.database.query(`insert into terrane.unmerged_credentials values ($1, 'console', $2)`, [id, sealed])
     const told: unknown[] = []
-    const stranger = createSealer(deriveSecretsKey('another'))
+    const stranger = sealerOf('another')
     await mergeCredentials(db.database, stranger, (error) => told.push(error))
     expect(told).toMatchObject([{ code: 'CREDENTIALS_UNREADABLE' }])
     const projects = new Projects(db.database, sealer)
