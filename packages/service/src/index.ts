@@ -31,5 +31,5 @@ export { checkUrl, createGuardedFetch, resolvePublicHost } from './fetch/guarded
 export type { Dialer, FetchPolicy, FetchResponse, GuardedFetch, Resolver } from './fetch/guarded-fetch.ts'
 export { downloadToFile } from './fetch/download.ts'
 export { parseForeignJson, readBytes, readJson } from './fetch/read-answer.ts'
-export { createSealer, deriveSecretsKey, parseSecretsKey, readSecretsKey } from './seal.ts'
+export { createSealer, parseSecretsKey, readSecretsKey } from './seal.ts'
 export type { Sealer } from './seal.ts'

@@ -58,6 +58,6 @@ export function parseSecretsKey(text: string): Buffer | null {
 }
 
 /** The sealing key of a local process that was given none: derived from another secret it has. */
-export function deriveSecretsKey(secret: string): Buffer {
+function deriveSecretsKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'terrane', 'sealing', 32))
 }
