@@ -18,7 +18,17 @@ const ROOT = resolve(import.meta.dirname, '../../../../..')
 const PEERS = join(ROOT, 'infra/peers/packing')
 
 /** Published packages, dependencies first. */
-export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'files', 'embeddings', 'routing', 'client'] as const
+export const PACKAGES = [
+  'core',
+  'contracts',
+  'osm',
+  'tiling',
+  'files',
+  'overture',
+  'embeddings',
+  'routing',
+  'client',
+] as const
 
 /** Native packages, WebAssembly and packages that ask for modules of Node by `require`: a bundle leaves them in node_modules. */
 export const NATIVE = [
