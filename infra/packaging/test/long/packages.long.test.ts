@@ -27,6 +27,7 @@ const LINES = [
   'contracts 256',
   'osm true',
   'files 4',
+  'overture 2 PARQUET_INVALID',
   'raster 2',
   'vector 1 features in 12 tiles of zooms 0 to 10',
   'route true',

@@ -24,6 +24,7 @@ export const PACKAGES = [
   'osm',
   'tiling',
   'files',
+  'overture',
   'embeddings',
   'routing',
   'bundler',
