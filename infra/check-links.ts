@@ -1,9 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-// Reports broken relative links of the repository's pages, their anchors included, and decisions that no index lists; part of
-// `pnpm check`.
+// Reports broken relative links of the repository's pages, their anchors included, names that a file of `Where is it decided?`
+// lacks, and decisions that no index lists; part of `pnpm check`.
 
+const SIGNPOST = /\]\(([^)]+\.ts)\) \| `(\w+)` \|/g
 const root = dirname(import.meta.dirname)
 const pages = globSync(['*.md', 'docs/**/*.md', '{packages,apps,infra}/*/*.md'], { cwd: root })
 const broken = pages.flatMap((page) => {
@@ -18,6 +19,12 @@ const broken = pages.flatMap((page) => {
 const index = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
 for (const path of globSync('docs/decisions/[a-z]*.md', { cwd: root })) {
   if (!index.includes(`(${basename(path)})`)) broken.push(`docs/decisions/README.md: ${basename(path)} is not listed`)
+}
+// A row of a table that names what decides: `[file](path) | `name``.
+for (const [, path = '', name = ''] of readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(SIGNPOST)) {
+  const file = join(root, 'docs', path)
+  const isThere = existsSync(file) && new RegExp(`^export .*\\b${name}\\b`, 'm').test(readFileSync(file, 'utf8'))
+  if (!isThere) broken.push(`docs/architecture.md: ${path} exports no ${name}`)
 }
 if (broken.length > 0) {
   process.stderr.write(`These links lead nowhere:\n${broken.join('\n')}\n`)
