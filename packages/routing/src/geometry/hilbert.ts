@@ -1,27 +1,7 @@
-/**
- * Position of a cell along a Hilbert curve that fills a square of 2¹⁶ × 2¹⁶ cells. Neighbours on the curve are
- * neighbours in the plane, which keeps what is near in space near in memory.
- *
- * Source: Skilling, "Programming the Hilbert curve", 2004, for two dimensions.
- */
-function hilbert(x: number, y: number): number {
-  let px = x
-  let py = y
-  let index = 0
-  for (let side = 1 << 15; side > 0; side >>>= 1) {
-    const rx = (px & side) > 0 ? 1 : 0
-    const ry = (py & side) > 0 ? 1 : 0
-    index += side * side * ((3 * rx) ^ ry)
-    if (ry === 0) {
-      if (rx === 1) {
-        px = 0xffff - px
-        py = 0xffff - py
-      }
-      ;[px, py] = [py, px]
-    }
-  }
-  return index
-}
+import { hilbertIndex } from '@terrane/core'
+
+/** The curve fills a square of 2¹⁶ × 2¹⁶ cells. */
+const ORDER = 16
 
 /** A permutation that orders points along a Hilbert curve over their bounding box. */
 export function hilbertOrder(x: Int32Array, y: Int32Array): Uint32Array {
@@ -29,7 +9,7 @@ export function hilbertOrder(x: Int32Array, y: Int32Array): Uint32Array {
   const [minY, spanY] = extent(y)
   const count = x.length
   const keys = new Uint32Array(count)
-  for (let i = 0; i < count; i++) keys[i] = hilbert(cell(x[i]!, minX, spanX), cell(y[i]!, minY, spanY))
+  for (let i = 0; i < count; i++) keys[i] = hilbertIndex(ORDER, cell(x[i]!, minX, spanX), cell(y[i]!, minY, spanY))
   return orderOf(keys)
 }
 

@@ -1,3 +1,4 @@
+import { hilbertIndex } from '@terrane/core'
 import type { Box } from '../../shape-facts.ts'
 
 /** Items of a node, as the format has them unless a header says otherwise. */
@@ -43,7 +44,7 @@ export function hilbertOrder(places: Places, [west, south, east, north]: Box): U
     to > from ? Math.max(0, Math.min(most, Math.floor((most * (value - from)) / (to - from)))) : 0
   const ranks = Float64Array.from({ length: places.count }, (_, i) => {
     const [w, s, e, n] = places.box(i)
-    return hilbert(cell(w / 2 + e / 2, west, east), cell(s / 2 + n / 2, south, north))
+    return hilbertIndex(HILBERT_BITS, cell(w / 2 + e / 2, west, east), cell(s / 2 + n / 2, south, north))
   })
   return Uint32Array.from({ length: places.count }, (_, i) => i).toSorted((a, b) => ranks[a]! - ranks[b]! || a - b)
 }
@@ -92,20 +93,4 @@ function around(out: Buffer, first: number, end: number): Box {
     box[3] = Math.max(box[3], out.readDoubleLE(at + 24))
   }
   return box
-}
-
-/** How far along the Hilbert curve a cell lies. */
-function hilbert(x: number, y: number): number {
-  let rank = 0
-  let [a, b] = [x, y]
-  for (let side = 2 ** (HILBERT_BITS - 1); side >= 1; side /= 2) {
-    const right = (a & side) > 0
-    const upper = (b & side) > 0
-    rank += side * side * ((right ? 3 : 0) ^ (upper ? 1 : 0))
-    if (!upper) {
-      if (right) [a, b] = [side * 2 - 1 - (a & (side * 2 - 1)), side * 2 - 1 - (b & (side * 2 - 1))]
-      ;[a, b] = [b, a]
-    }
-  }
-  return rank
 }

@@ -1,4 +1,4 @@
-import { hilbertIndex } from '../pmtiles/tile-id.ts'
+import { hilbertIndex } from '@terrane/core'
 import { WORLD, WORLD_BITS } from '../world.ts'
 import type { Shape } from './shape.ts'
 

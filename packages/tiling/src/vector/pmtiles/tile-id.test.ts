@@ -1,7 +1,8 @@
 import { tileIdToZxy, zxyToTileId } from 'pmtiles'
+import { hilbertIndex } from '@terrane/core'
 import { randomCases } from '@terrane/testing/property'
 import { expect, test } from 'vitest'
-import { hilbertCell, hilbertIndex, tileIdOf, tileOf } from './tile-id.ts'
+import { hilbertCell, tileIdOf, tileOf } from './tile-id.ts'
 
 test('TileIDs are those of the PMTiles reference reader', async () => {
   await randomCases(2000, (random) => {

@@ -1,23 +1,4 @@
-/**
- * Position of the cell (x, y) on the Hilbert curve that fills a grid of 2^order cells a side; order ≤ 26, so that the
- * result is exact. The curve is the one of PMTiles v3: a cell's position is a prefix of the positions of its parts.
- */
-export function hilbertIndex(order: number, x: number, y: number): number {
-  let index = 0
-  let a = x
-  let b = y
-  for (let bit = order - 1; bit >= 0; bit--) {
-    const rx = (a >>> bit) & 1
-    const ry = (b >>> bit) & 1
-    index = index * 4 + ((3 * rx) ^ ry)
-    if (ry === 0) {
-      const swap = rx === 1 ? ~a : a
-      a = rx === 1 ? ~b : b
-      b = swap
-    }
-  }
-  return index
-}
+import { hilbertIndex } from '@terrane/core'
 
 /** PMTiles TileID of a tile: all tiles of lower zooms come first, then the Hilbert position. */
 export function tileIdOf(zoom: number, x: number, y: number): number {
