@@ -11,10 +11,10 @@ export const FILES = '_files'
 const MAX_BYTES = 40 * 1024 * 1024
 
 /** `import.meta.resolve('npm:name@1')`: the address of a package's module. */
-const RESOLVED = /import\.meta\.resolve\(\s*(["'`])(?<name>npm:[^"'`\\$]+)\1\s*(?:,\s*)?\)/g
+const RESOLVED = /import\.meta\.resolve\(\s*(["'`])(npm:[^"'`\\$]+)\1\s*(?:,\s*)?\)/g
 /** A `new URL` of a literal path and `import.meta.url`, the form that tools agree on, or with such an address in its place. */
 const ADDRESS =
-  /new URL\(\s*(["'`])(?<text>[^"'`\\$]+)\1\s*,\s*import\.meta\.(?:url|resolve\(\s*(["'`])(?<name>npm:[^"'`\\$]+)\3\s*(?:,\s*)?\))\s*(?:,\s*)?\)/g
+  /new URL\(\s*(["'`])([^"'`\\$]+)\1\s*,\s*import\.meta\.(?:url|resolve\(\s*(["'`])(npm:[^"'`\\$]+)\3\s*(?:,\s*)?\))\s*(?:,\s*)?\)/g
 /** Names of WebAssembly files in CommonJS modules that load them from their own folder, as Emscripten's output does. */
 const NAME = /["']([\w.-]+\.wasm)["']/g
 /** Folder of the package that a module belongs to. */
@@ -77,25 +77,19 @@ function withFiles(code: string, path: string, modules: ReadonlyMap<string, stri
     const place = file === undefined ? null : keep(file, path, found)
     return place === null ? null : `new URL(${JSON.stringify(`./${place}`)}, import.meta.url)`
   }
-  const addressed = rewrite(code, ADDRESS, ({ text = '', name }) => {
+  const addressed = rewrite(code, ADDRESS, ([, text = '', , name]) => {
     const module = name === undefined ? path : modules.get(name)
     return address(module && besideOf(module, text))
   })
-  return rewrite(addressed, RESOLVED, ({ name = '' }) => {
+  return rewrite(addressed, RESOLVED, ([, name = '']) => {
     const file = address(modules.get(name))
     return file === null ? null : `${file}.href`
   })
 }
 
-/** Replaces the matches for which there is a text. */
-function rewrite(
-  code: string,
-  pattern: RegExp,
-  textOf: (groups: Readonly<Record<string, string | undefined>>) => string | null,
-): string {
-  return code.replace(pattern, (whole: string, ...rest: unknown[]) => {
-    return textOf(rest.at(-1) as Readonly<Record<string, string | undefined>>) ?? whole
-  })
+/** Replaces the matches for whose groups there is a text. */
+function rewrite(code: string, pattern: RegExp, textOf: (groups: readonly string[]) => string | null): string {
+  return code.replace(pattern, (whole: string, ...groups: string[]) => textOf(groups) ?? whole)
 }
 
 /** The path that an address relative to a module's means; undefined where it means no file. */
