@@ -10,7 +10,7 @@ import { chosenVariant, groupOf, isGiven, rowsOf, withoutRow } from './read-form
 import { StoredFile } from './stored-file.tsx'
 
 /** A field of a form: its label, its control, its help, and its problem. */
-export function FieldView(props: FieldProps): JSX.Element | null {
+function FieldView(props: FieldProps): JSX.Element | null {
   const { field } = props
   switch (field.kind) {
     case 'constant':

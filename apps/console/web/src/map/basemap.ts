@@ -2,7 +2,7 @@ import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
-import { mapColors } from './colors.ts'
+import { mapColors, type MapColors } from './colors.ts'
 import { FONT, addArchive } from './engine.ts'
 import { BASEMAP_PREFIX } from './names-on-top.ts'
 
@@ -91,12 +91,11 @@ async function worldParts(dark: boolean): Promise<Parts> {
         '© <a href="https://www.geonames.org">GeoNames</a>',
       ),
     },
-    layers: worldLayers(mapColors(dark)),
+    layers: [...landLayers(mapColors(dark)), ...nameLayers(mapColors(dark))],
   }
 }
 
-function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[] {
-  const paint = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
+function landLayers(colors: MapColors): LayerSpecification[] {
   return [
     {
       id: 'base:land',
@@ -126,6 +125,12 @@ function worldLayers(colors: ReturnType<typeof mapColors>): LayerSpecification[]
         'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6],
       },
     },
+  ]
+}
+
+function nameLayers(colors: MapColors): LayerSpecification[] {
+  const paint = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
+  return [
     {
       id: 'base:towns',
       type: 'symbol',
