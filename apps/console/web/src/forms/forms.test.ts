@@ -210,6 +210,19 @@ describe('what a person enters', () => {
     expect(problemOf({ name: 'a', bands: '0, 2', size: '9' })).toEqual({})
   })
 
+  test('an area has as many positions as the worker takes, and any number where it does not tell', () => {
+    const ring = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]] // prettier-ignore
+    const area = JSON.stringify({ type: 'Polygon', coordinates: [ring] })
+    const problemsOf = (maxVertices: number | undefined) => {
+      const problems: Problems = new Map()
+      readField(form, { name: 'a', area }, { ...check(problems), maxVertices })
+      return [...problems.keys()]
+    }
+    expect(problemsOf(4)).toEqual(['/area'])
+    expect(problemsOf(5)).toEqual([])
+    expect(problemsOf(undefined)).toEqual([])
+  })
+
   test('what has the wrong form is told by an example, never by a pattern', () => {
     for (const [task, { schema }] of Object.entries(BODIES)) {
       const body = formOf(JSON.parse(JSON.stringify(schema)) as Schema)

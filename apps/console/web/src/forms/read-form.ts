@@ -22,11 +22,12 @@ export interface FormCheck extends Pick<FormState, 'variants'> {
   readonly problems: Problems
   /** Largest area that a form accepts, in km²; 0 for no limit. */
   readonly maxAreaKm2: number
+  /** Most positions of an area; absent where the worker has not told it. */
+  readonly maxVertices?: number | undefined
 }
 
 /** Pattern of the API's identifiers. */
 const IDENTIFIER_PATTERN = '^[a-z][a-z0-9_]{0,62}$'
-const MAX_VERTICES = 100_000
 
 /** The value to send; undefined when nothing was entered. Problems are added by the pointer of their field. */
 export function readField(field: Field, value: unknown, check: FormCheck): unknown {
@@ -183,11 +184,12 @@ function readChoices({ item, pointer, schema }: ListField, value: unknown, probl
 }
 
 /** Reads an area with the worker's own code, so that errors are shown before anything is sent. */
-function readArea(field: PlainField, value: unknown, { problems, maxAreaKm2 }: FormCheck): unknown {
+function readArea(field: PlainField, value: unknown, { problems, maxAreaKm2, maxVertices }: FormCheck): unknown {
   const read = readJson(field, value, problems)
   if (read === undefined || problems.has(field.pointer)) return read
   try {
-    readAoi(read, { maxVertices: MAX_VERTICES, maxAreaKm2: maxAreaKm2 || Number.MAX_VALUE }, field.pointer)
+    const limits = { maxVertices: maxVertices ?? Number.MAX_SAFE_INTEGER, maxAreaKm2: maxAreaKm2 || Number.MAX_VALUE }
+    readAoi(read, limits, field.pointer)
   } catch (error) {
     problems.set(field.pointer, error instanceof TerraneError ? error.message : 'is not an area')
   }

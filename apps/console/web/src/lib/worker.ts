@@ -6,6 +6,8 @@ import { useResource, type Resource } from './use-resource.ts'
 /** Limits of one job, and the current load of the worker. */
 export interface Capacity {
   readonly maxAoiKm2: number
+  /** Absent of a worker of an earlier release. */
+  readonly maxAoiVertices?: number
   readonly queued: number
   readonly running: number
   /** Models of embeddings; absent where the worker names none. */

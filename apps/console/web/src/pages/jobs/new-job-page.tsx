@@ -156,7 +156,8 @@ function useTaskInput(project: Project, task: TaskDescription, input: Group) {
     enter((now) => (isGiven(now.body['modelName']) ? now : { ...now, body: { ...now.body, modelName: instead } }))
   }, [instead])
   const problems: Problems = new Map()
-  const check = { problems, variants: entered.variants, maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 }
+  const { maxAoiKm2: maxAreaKm2 = 0, maxAoiVertices: maxVertices } = capacity.value ?? {}
+  const check = { problems, variants: entered.variants, maxAreaKm2, maxVertices }
   const body = readField(field, entered.body, check)
   for (const pointer of missingSources(task.name, groupOf(body))) {
     if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
