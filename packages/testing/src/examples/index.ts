@@ -2,7 +2,6 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const BLOCK = /@example\n((?: \*.*\n)+?)(?= \*\/| \* @)/g
 const NAME = /export (?:async )?(?:function|const|class)\*? (\w+)/
 
 /** An `@example` of a package's source. */
@@ -17,10 +16,11 @@ export function examplesOf(folder: string): Example[] {
   const files = globSync('src/**/*.ts', { cwd: folder, exclude: (path) => path.endsWith('.test.ts') })
   return files.toSorted().flatMap((file) => {
     const text = readFileSync(join(folder, file), 'utf8')
-    return [...text.matchAll(BLOCK)].map(({ 1: lines = '', index, 0: { length } }) => {
-      const body = lines.replaceAll(/^ \* ?/gm, '')
-      const code = /```ts\n([\s\S]*?)```/.exec(body)?.[1]
-      const name = NAME.exec(text.slice(index + length))?.[1]
+    return [...text.matchAll(/@example\n/g)].map(({ index }) => {
+      const end = text.indexOf('*/', index)
+      const comment = text.slice(index, end).replaceAll(/^ \* ?/gm, '')
+      const code = /```ts\n([^]*?)```/.exec(comment)?.[1]
+      const name = NAME.exec(text.slice(end))?.[1]
       if (code === undefined || name === undefined) throw new Error(`${file}: an example without code or export`)
       return { name, code }
     })
