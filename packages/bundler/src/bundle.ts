@@ -64,7 +64,7 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
  * Bundles a function's folder; packages come from the node_modules above it.
  *
  * @param fetched targets of fetched imports; null: only imports on disk
- * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`, whose cause is a {@link BundleFailure}
+ * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`; its cause is a {@link BundleFailure} where esbuild found it
  * @example
  * ```ts
  * const { code, files } = await bundleFolder('functions/hello', null)

@@ -32,3 +32,16 @@ test('texts of code are names, also beside types and JSX; those of comments and 
   ])
   expect(await namedBy(`// app.set('view engine', 'web')\nconst text = "it's a 'web' of './users'"`)).toEqual([])
 })
+
+test('imports of types are no names, and texts of JSON are', async () => {
+  const types = `type A = import('web').A; let b: typeof import('web'); import web = require('web')`
+  expect(await namedBy(types, 'index.ts')).toEqual([])
+  expect(await namedBy(`{ "view engine": "web", "users": "./users" }`, 'config.json')).toEqual(['web', './users.js'])
+})
+
+test('the names of a source of megabytes are found without its syntax tree', async () => {
+  const rows = 'rows.push({ a: [1, 2, 3], b: (x) => x + 1 })\n'.repeat(60_000)
+  const before = process.memoryUsage().heapUsed
+  expect(await namedBy(`const rows = []\n${rows}app.set('view engine', 'web')`)).toEqual(['web'])
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100e6)
+})

@@ -7,6 +7,10 @@ const NAME = /^(?:\.{1,2}\/)?(?:@[\w.-]+\/)?\w[\w.-]*(?:\/[\w.-]+)*$/
 /** Ends of a file's path that may be left out of its name. */
 export const ENDS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.cjs', '/index.ts']
 const MOST_NAMES = 100
+/** Sources above this size, in characters, are not parsed: a syntax tree takes some thirty times as much memory. */
+const MOST_PARSED = 1 << 20
+/** A text in quotes, in sources that are not parsed. */
+const QUOTED = /(["'`])((?:\.{1,2}\/)?[@\w][\w.@/-]*)\1/g
 
 /**
  * Modules that `require` may load by a computed name: the texts of the function's own sources that name an installed
@@ -37,18 +41,24 @@ export async function namedModules(root: string, inputs: readonly string[]): Pro
 
 /** Literal texts of a module that could be names, without the names of its imports, which the bundler has followed. */
 async function textsOf(path: string, code: string): Promise<Set<string>> {
-  const { Visitor, parseSync } = await import('oxc-parser')
   const imported = new Set<unknown>()
   const texts = new Set<string>()
   const add = (text: unknown) => {
     if (typeof text === 'string' && NAME.test(text)) texts.add(text)
   }
+  if (code.length > MOST_PARSED) {
+    for (const { 2: text } of code.matchAll(QUOTED)) add(text)
+    return texts
+  }
+  const { Visitor, parseSync } = await import('oxc-parser')
   const skip = ({ source }: { readonly source: unknown }) => void imported.add(source)
   new Visitor({
     ImportDeclaration: skip,
     ExportAllDeclaration: skip,
     ExportNamedDeclaration: skip,
     ImportExpression: skip,
+    TSImportType: skip,
+    TSExternalModuleReference: ({ expression }) => void imported.add(expression),
     CallExpression({ callee, arguments: [first] }) {
       if (callee.type === 'Identifier' && callee.name === 'require') imported.add(first)
     },
@@ -58,7 +68,7 @@ async function textsOf(path: string, code: string): Promise<Set<string>> {
     TemplateLiteral(node) {
       if (!imported.has(node) && node.expressions.length === 0) add(node.quasis[0]?.value.cooked)
     },
-  }).visit(parseSync(path, code).program)
+  }).visit(path.endsWith('.json') ? parseSync('data.js', `(${code}\n)`).program : parseSync(path, code).program)
   return texts
 }
 

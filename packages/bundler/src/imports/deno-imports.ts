@@ -213,7 +213,7 @@ export class DenoImports implements Disposable {
  * Bundles a function from files on disk. Where something is missing that can be fetched, fetches it and bundles again.
  *
  * @param fetch null where nothing is fetched
- * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT
+ * @throws FUNCTION_BUNDLE_FAILED
  */
 export async function withImports(
   bundle: (fetched: ModuleGraph | null) => Promise<Bundle>,
