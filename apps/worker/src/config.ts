@@ -139,7 +139,7 @@ const file = {
     'TERRANE_MAX_AOI_VERTICES',
   ),
   maxH3Cells: Setting.Count(500_000, 0, 'createSraiEmbeddings: maximum cells; 0 = no limit.', 'TERRANE_MAX_H3_CELLS'),
-  maxGeoPatches: Setting.Count(
+  maxPatches: Setting.Count(
     2_560_000,
     0,
     'createGeoEmbeddings at level patch: maximum patches of one raster; 0 = no limit.',

@@ -37,7 +37,7 @@ beforeAll(async () => {
       TERRANE_WORKER_CONCURRENCY: '2',
       TERRANE_PROJECT_CONCURRENCY: '2',
       GEOEMBEDDINGS_MAX_TILES: '4000',
-      TERRANE_SETTINGS: JSON.stringify({ worker: { maxGeoPatches: 150 } }),
+      TERRANE_SETTINGS: JSON.stringify({ worker: { maxPatches: 150 } }),
       GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: '2000000',
     },
   })
@@ -388,7 +388,7 @@ describe("an operator's own model: a manifest and two files in the model folder"
     const body = { geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64, stride: 32, tableName: name() }
     const { status, body: problem } = await submit(worker, TASK, { ...body, level: 'patch' })
     expect([status, problem.code]).toEqual([413, 'size_guard_exceeded'])
-    expect(problem.message).toMatch(/makes 192 patches .* worker\.maxGeoPatches allows 150/)
+    expect(problem.message).toMatch(/makes 192 patches .* worker\.maxPatches allows 150/)
     expect(await run(body)).toMatchObject({ status: 'success', result: { rows: 12 } })
   })
   test('embeds patches of many rasters, each with an id of its own', async () => {

@@ -9,6 +9,12 @@ export const formatUnknown = defineError(
   }),
 )
 
+export const fileTooLarge = defineError(
+  'FILE_TOO_LARGE',
+  'too_large',
+  (f: { bytes: number; limit: number }) => `The file has ${f.bytes} bytes; maxBytes allows ${f.limit}`,
+)
+
 export const zipRefused = defineError(
   'ZIP_REFUSED',
   'invalid',

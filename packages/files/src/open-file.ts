@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Warnings, type Warning } from '@terrane/core/errors'
 import type { Engine } from './engine.ts'
 import type { EncodedRows, FeatureBatch, LayerPlan, LayerSchema } from './feature-stream.ts'
+import { fileTooLarge } from './errors.ts'
 import { openDatasets } from './open-datasets.ts'
 import type { ReadOptions } from './read-options.ts'
 import { startReaderProcess } from './read/reader-process.ts'
@@ -59,7 +60,7 @@ export interface OpenedFile extends AsyncDisposable {
 /**
  * Opens a file of features: unpacks it, finds out by its content what it is, and has a process without rights read it.
  *
- * @throws FORMAT_UNKNOWN, ZIP_REFUSED, LAYER_UNKNOWN, CONVERSION_FAILED, FILE_TOO_COSTLY, ENCODING_UNKNOWN,
+ * @throws FILE_TOO_LARGE, FORMAT_UNKNOWN, ZIP_REFUSED, LAYER_UNKNOWN, CONVERSION_FAILED, FILE_TOO_COSTLY, ENCODING_UNKNOWN,
  * CSV_COLUMNS_UNKNOWN, ENGINE_UNAVAILABLE
  *
  * @example
@@ -96,6 +97,8 @@ async function open(
   await using spare = new SpareReader(startReader(workdir, signal))
   const path = join(workdir, 'source')
   await (typeof source === 'string' ? copyFile(source, path, constants.COPYFILE_FICLONE) : source(path))
+  const { size } = await stat(path)
+  if (size > maxBytes) throw fileTooLarge({ bytes: size, limit: maxBytes })
   const folder = join(workdir, 'data')
   const { datasets, skipped } = await unpackFile(path, folder, maxBytes, signal)
   const notes = new Warnings()

@@ -46,6 +46,13 @@ test('a function that writes the bytes is a source, in a folder of the caller', 
   expect(file.layers).toMatchObject([{ rows: 2, hasGeometry: true, srid: 4326 }])
 })
 
+test('maxBytes bounds a plain file of any source', async () => {
+  const tooLarge = { code: 'FILE_TOO_LARGE', message: `The file has ${TOWNS.length} bytes; maxBytes allows 10` }
+  const options = { maxBytes: 10, startReader: readersHere() }
+  await expect(openFile(await saved(TOWNS), options)).rejects.toMatchObject(tooLarge)
+  await expect(openFile((path) => writeFile(path, TOWNS), options)).rejects.toMatchObject(tooLarge)
+})
+
 test('a file that is refused leaves no temporary folder', async () => {
   const before = new Set(await readdir(tmpdir()))
   const path = await saved('no file of features')

@@ -59,8 +59,8 @@ export class DecodeThread implements AsyncDisposable {
     if (this.#failure) throw this.#failure
     const id = this.#nextId++
     const reply = Promise.withResolvers<readonly DecodedRows[]>()
-    this.#waiting.set(id, reply)
     this.#worker.postMessage({ ...request, id } satisfies SentRequest, [request.bytes.buffer])
+    this.#waiting.set(id, reply)
     try {
       return await reply.promise
     } catch (cause) {

@@ -40,7 +40,7 @@ export interface Traffic {
  * A {@link RangeFetch} by the runtime's `fetch`. It goes wherever a URL leads: a server that takes URLs from strangers needs a
  * guarded one.
  *
- * @throws DOWNLOAD_REFUSED (status 4xx), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
+ * @throws DOWNLOAD_REFUSED (status 4xx but 429), DOWNLOAD_FAILED, DOWNLOAD_TOO_LARGE
  *
  * @example
  * ```ts
@@ -63,17 +63,28 @@ export const webFetch: RangeFetch = async (url, { headers = {}, maxBytes, signal
   const { status } = response
   if (!response.ok && !accept.includes(status)) {
     stop.abort()
-    throw status < 500 ? downloadRefused({ url, status }) : downloadFailed({ url, reason: `status ${status}` })
+    const mayPass = status >= 500 || status === 429
+    throw mayPass ? downloadFailed({ url, reason: `status ${status}` }) : downloadRefused({ url, status })
   }
   return {
     status,
     headers: Object.fromEntries(response.headers),
-    body: capped(response.body ?? [], maxBytes),
+    body: capped(received(response, signal), maxBytes),
     cancel: () => stop.abort(),
   }
 }
 
-async function* capped(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number) {
+/** The bytes of an answer; a connection that breaks is DOWNLOAD_FAILED. */
+async function* received({ body, url }: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body ?? []
+  } catch (cause) {
+    signal?.throwIfAborted()
+    throw downloadFailed({ url, reason: 'the connection was lost' }, { cause })
+  }
+}
+
+async function* capped(body: AsyncIterable<Uint8Array>, maxBytes: number) {
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length

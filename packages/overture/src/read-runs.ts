@@ -69,7 +69,10 @@ async function* readAhead(runs: readonly Run[]): AsyncGenerator<{ run: Run; byte
     for (const [i, run] of runs.entries()) {
       for (let next = i + ahead.length; next < runs.length && ahead.length < READS_AHEAD; next++) {
         const { file, start, end } = runs[next]!
-        ahead.push(file.file.read(start, end))
+        const reading = file.file.read(start, end)
+        // Thrown where it is awaited; until then it must not count as unhandled.
+        reading.catch(() => {})
+        ahead.push(reading)
       }
       yield { run, bytes: await ahead.shift()! }
     }

@@ -40,6 +40,25 @@ test('an answer that may pass is asked for again', async () => {
   expect(counted.traffic.requests).toBe(2)
 })
 
+test('too many requests and a connection that breaks may pass', async () => {
+  const failed = { code: 'DOWNLOAD_FAILED', retryable: true }
+  release.server.intercept = (_, response) => {
+    response.writeHead(429).end()
+    return true
+  }
+  await expect(webFetch(release.file, { maxBytes: 1000 })).rejects.toMatchObject(failed)
+  release.server.intercept = (_, response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    response.write('half of it', () => response.destroy())
+    return true
+  }
+  const { body } = await webFetch(release.file, { maxBytes: 1000 })
+  const read = async () => {
+    for await (const _ of body) continue
+  }
+  await expect(read()).rejects.toMatchObject(failed)
+})
+
 test('more bytes than are wanted end a fetch, and the caller’s signal does', async () => {
   const { body } = await webFetch(release.file, { maxBytes: 10 })
   const read = async () => {

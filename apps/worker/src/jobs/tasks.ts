@@ -67,7 +67,7 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
       ...deps.models,
       dataRoots: splitList(config.TERRANE_DATA_ROOTS),
       maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
-      maxPatches: config.maxGeoPatches,
+      maxPatches: config.maxPatches,
       maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
     }),
     createSraiEmbeddingsTask({

@@ -71,9 +71,8 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
   ): Promise<Output<Api, Name>> {
     if (this.#failure) throw this.#failure.error
     const id = ++this.#calls
-    const output = this.#wait(id) as Promise<Output<Api, Name>>
     this.#worker.postMessage({ id, name, input } satisfies ThreadCall, transfer)
-    return output
+    return this.#wait(id) as Promise<Output<Api, Name>>
   }
 
   /** Has the thread keep its process alive, as it does from the start. */

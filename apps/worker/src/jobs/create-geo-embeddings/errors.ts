@@ -30,9 +30,9 @@ export const tooManyPatches = defineError(
   'size_guard_exceeded',
   'too_large',
   (f: { patches: number; limit: number }) =>
-    `The raster makes ${f.patches} patches at level "patch"; worker.maxGeoPatches allows ${f.limit}.`,
+    `The raster makes ${f.patches} patches at level "patch"; worker.maxPatches allows ${f.limit}.`,
   () => ({
-    hint: 'Use level "tile", a larger stride or a smaller raster, or raise worker.maxGeoPatches (0 disables it).',
+    hint: 'Use level "tile", a larger stride or a smaller raster, or raise worker.maxPatches (0 disables it).',
   }),
 )
 

@@ -1,7 +1,6 @@
 import { WkbCursor, isPromotable, problemAt, type WkbProblem } from '@terrane/core/wkb'
 import { fitsColumn } from '@terrane/core/columns'
-import { JsonText, type ColumnType } from '@terrane/database/bulk-load'
-import { CopyEncoder } from '@terrane/database/copy'
+import { CopyEncoder, JsonText, type ColumnType } from '@terrane/database/copy'
 import { Warnings } from '@terrane/core/errors'
 import type { TargetColumn } from './column-names.ts'
 import type { FeatureBatch, RowEncoder } from '@terrane/files/process'
