@@ -9,7 +9,7 @@ import { findLayer } from '../src/vector/layer.ts'
 import type { ColumnStats } from '../src/vector/column-stats.ts'
 import { encodeRows } from '../src/vector/encode-rows.ts'
 import { tileSql } from '../src/vector/tile-sql.ts'
-import { openOrigin, USER, type TestOrigin } from './harness.ts'
+import { openOrigin, settingsOf, USER, type TestOrigin } from './harness.ts'
 
 let origin: TestOrigin
 beforeAll(async () => {
@@ -203,7 +203,7 @@ describe('whose rows', () => {
   })
 
   test('a tile is drawn anew each time with a cache time of 0', async () => {
-    await using uncached = await openOrigin({ TERRANE_TILE_CACHE_MS: '0' }, origin)
+    await using uncached = await openOrigin(settingsOf({ tileMs: 0 }), origin)
     await origin.db.database.query(
       'create table public.fresh (id int primary key, geom geometry(Point, 4326)); grant select on public.fresh to anon',
     )

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
 
@@ -103,7 +103,11 @@ function generate(kind: string, folder: string, generator: Generator, manifests:
   const { name, behavior, literals = [], envs = [], files = [], options } = generator
   const data: Record<string, string> = { ...parseEnv(literals.join('\n')) } as Record<string, string>
   for (const path of envs) Object.assign(data, parseEnv(readFileSync(join(folder, path), 'utf8')))
-  for (const path of files) data[path] = readFileSync(join(folder, path), 'utf8')
+  for (const entry of files) {
+    // `key=path`, or a path whose file name is the key.
+    const [, key = basename(entry), path = entry] = /^([^=]+)=(.+)$/.exec(entry) ?? []
+    data[key] = readFileSync(join(folder, path), 'utf8')
+  }
   const before = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name)
   if ((behavior === 'merge') !== (before !== undefined)) throw new Error(`${folder}: ${kind} ${name} cannot be made`)
   if (before) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -173,4 +173,20 @@ test('a value of a wrong type and a field that does not exist are found', async 
   expect(await schemaProblems(deployment)).toEqual(['/spec/replica is not a known field'])
   Object.assign(deployment.spec!, { replicas: 'two' })
   expect(await schemaProblems(deployment)).toEqual([expect.stringContaining('replicas must be integer')])
+})
+
+test('a generator names the key of a file before an equals sign, else by the name of the file', () => {
+  const place = mkdtempSync(join(tmpdir(), 'terrane-generator-'))
+  try {
+    writeFileSync(join(place, 'settings.json'), '{"worker":{}}')
+    const files = '[TERRANE_SETTINGS=settings.json, settings.json]'
+    writeFileSync(
+      join(place, 'kustomization.yaml'),
+      `configMapGenerator:\n  - { name: terrane-settings, files: ${files} }\n`,
+    )
+    const content = '{"worker":{}}'
+    expect(render(place)).toMatchObject([{ data: { TERRANE_SETTINGS: content, 'settings.json': content } }])
+  } finally {
+    rmSync(place, { recursive: true })
+  }
 })

@@ -217,7 +217,7 @@ async function drawTile(
 async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Record<string, unknown>> {
   const { schema, table } = sourceOf(deps.schemas, request)
   const { properties } = queryOf(request)
-  // The catalogue of imports is not readable by the caller's role, so the layer was checked first.
+  // Read by the server's own role, since callers may not read the catalogue; sent only for a layer that the caller may read.
   const { rows } = await deps.database.query<{ attribution: string }>(
     'select attribution from terrane.imports where table_schema = $1 and table_name = $2',
     [schema, table],

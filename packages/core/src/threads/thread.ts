@@ -110,10 +110,13 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
     this.#waiting.delete(message.id)
     if ('output' in message) return waiting?.resolve(message.output)
     const error = reviveError(message.error, this.#options.toError)
-    waiting?.reject(error)
-    if (message.id > 0) return
-    // A thread that could not be prepared is of no use.
-    void this.end(error)
+    if (message.id > 0) return waiting?.reject(error)
+    // A thread that could not be prepared is of no use. Its memory is free when `ready` fails.
+    this.#failure ??= { error }
+    void this.#worker.terminate().then(() => {
+      waiting?.reject(error)
+      this.#fail(error)
+    })
   }
 
   /** What the listener throws ends the thread. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { SyncMode } from '../../src/index.ts'
 
-/** An server in a process of its own. */
+/** A server in a process of its own. */
 export interface ServerProcess {
   readonly url: string
   /** SIGKILL; resolves when it is gone. */

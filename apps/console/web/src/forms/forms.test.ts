@@ -254,6 +254,29 @@ describe('what a person enters', () => {
     expect(problemOf({ name: 'a', more: { b: 'x' } })).toEqual({ '/more/a': 'is required' })
   })
 
+  test('an optional group is entered with an empty entry of a list, and not with a constant alone', () => {
+    const entry = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+    const group = formOf({
+      type: 'object',
+      properties: {
+        more: {
+          type: 'object',
+          properties: {
+            kind: { const: 'h3' },
+            rows: { type: 'array', items: entry, maxItems: 3 },
+            query: { type: 'string' },
+          },
+          required: ['query'],
+        },
+      },
+    }) as GroupField
+    const problems: Problems = new Map()
+    expect(readField(group, { more: { kind: 'h3' } }, check(problems))).toEqual({})
+    expect([...problems]).toEqual([])
+    readField(group, { more: { rows: [{}] } }, check(problems))
+    expect(Object.fromEntries(problems)).toEqual({ '/more/rows/0/a': 'is required', '/more/query': 'is required' })
+  })
+
   test('a list of objects is entered one by one, and each is checked under its own place', () => {
     const archive = formOf(JSON.parse(JSON.stringify(ArchiveToPmtiles)) as Schema) as GroupField
     const layers = archive.fields.find(({ name }) => name === 'layers') as RowsField

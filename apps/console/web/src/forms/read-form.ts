@@ -1,3 +1,4 @@
+import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import { readAoi, TerraneError } from '@terrane/core'
 import { exampleOf } from './layouts.ts'
 import { isInteger, optionsOf, type Field, type ListField, type PlainField } from './fields.ts'
@@ -25,9 +26,6 @@ export interface FormCheck extends Pick<FormState, 'variants'> {
   /** Most positions of an area; absent where the worker has not told it. */
   readonly maxVertices?: number | undefined
 }
-
-/** Pattern of the API's identifiers. */
-const IDENTIFIER_PATTERN = '^[a-z][a-z0-9_]{0,62}$'
 
 /** The value to send; undefined when nothing was entered. Problems are added by the pointer of their field. */
 export function readField(field: Field, value: unknown, check: FormCheck): unknown {
@@ -67,7 +65,7 @@ function valueOf(field: Field, value: unknown, check: FormCheck): unknown {
     }
     case 'group': {
       // The required fields of an optional group apply once something in it is entered.
-      if (!field.required && !isGiven(value)) return undefined
+      if (!field.required && !isEntered(field, value)) return undefined
       const group = groupOf(value)
       const entries = field.fields.map((inner) => [inner.name, readField(inner, group[inner.name], check)] as const)
       return Object.fromEntries(entries.filter(([, read]) => read !== undefined))
@@ -97,6 +95,15 @@ export function rowsOf(value: unknown): readonly unknown[] {
 export function isGiven(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(isGiven)
   return value !== undefined && value !== null && value !== ''
+}
+
+/** True when a person has entered something in a field. Constants of an earlier request are not entered. */
+function isEntered(field: Field, value: unknown): boolean {
+  if (field.kind === 'constant') return false
+  if (field.kind === 'rows') return rowsOf(value).length > 0
+  if (field.kind !== 'group') return isGiven(value)
+  const group = groupOf(value)
+  return field.fields.some((inner) => isEntered(inner, group[inner.name]))
 }
 
 /** Index of the variant that a person chose, else of the one that a value fits; -1 for none. */
