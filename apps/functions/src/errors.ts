@@ -67,7 +67,7 @@ export const keyNotPrivileged = defineError(
 export const deployConflict = defineError(
   'FUNCTION_DEPLOY_CONFLICT',
   'conflict',
-  (f: { name: string }) => `Somebody else has changed '${f.name}' since this deploy began`,
+  (f: { name: string }) => `Another deploy has changed '${f.name}' since this one began`,
   () => ({ hint: 'Look at what is live now, then deploy again.' }),
 )
 

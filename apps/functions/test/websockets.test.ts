@@ -1,3 +1,4 @@
+// Slow: each connection starts an instance, and some wait for its limits.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

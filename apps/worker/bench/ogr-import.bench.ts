@@ -150,7 +150,7 @@ function lines(count: number): string {
   return `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}`
 }
 
-/** Seconds by the clock, and of CPU in this process and those that it waited for; the server's share is in neither. */
+/** Seconds by the clock, and of CPU in this process and its children; the server's share is in neither. */
 interface Cost {
   readonly clock: number
   readonly cpu: number

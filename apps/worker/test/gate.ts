@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A way to a server that can be shut: then nobody gets through, and who was inside is thrown out. */
+/** A way to a server that can be shut: then no connection gets through, and open ones are closed. */
 export interface Gate extends AsyncDisposable {
   readonly port: number
   isShut: boolean

@@ -58,7 +58,7 @@ test('no secret of a request or of the configuration reaches the log, whatever h
     modelName: 'builtin-texture-spectral-v2',
   }
   const answers = [
-    // A password the server does not know, a server that is not there, a body that does not fit, a key nobody has.
+    // A password the server does not know, a server that is not there, a body that does not fit, an unknown key.
     await post({ ...body, projectTarget: target(`postgres://nobody:${SECRET}@127.0.0.1:1/none`) }),
     await post({ ...body, projectTarget: target(db.url.replace('postgres@', `postgres:${SECRET}@`)) }),
     await post({ ...body, projectTarget: { ...target(db.url), databaseUrl: `mysql://u:${SECRET}@h/d` } }),

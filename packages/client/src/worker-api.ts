@@ -246,7 +246,7 @@ export interface paths {
         put?: never;
         /**
          * Archive spatial tables as vector tiles
-         * @description Writes the storage object pmtiles/{table}.pmtiles, a PMTiles v3 archive of vector tiles, and replaces an earlier one. The bucket pmtiles must exist. Each table or view in layers is a further layer of the archive. Every feature is shown at the highest zoom of its layer; below it the smallest and densest ones, or those that rankBy puts last, give way where a tile would exceed maxTileBytes.
+         * @description Writes the storage object pmtiles/{table}.pmtiles, a PMTiles v3 archive of vector tiles, and replaces an earlier one. The bucket pmtiles must exist. Each table or view in layers is a further layer of the archive. Every feature is shown at the highest zoom of its layer; below it the smallest and densest ones, or the last ones by rankBy, give way where a tile would exceed maxTileBytes.
          */
         post: operations["archiveToPmtiles"];
         delete?: never;

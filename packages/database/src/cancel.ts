@@ -18,7 +18,7 @@ interface Connected {
 
 /**
  * Asks the server to cancel the statement that a connection runs. It takes a connection of its own, not one of the pool:
- * those may all be busy. Resolves once the server has passed it on; whether it came in time nobody says.
+ * those may all be busy. Resolves once the server has passed it on; whether it came in time is unknown.
  */
 export async function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as Connected

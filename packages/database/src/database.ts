@@ -247,7 +247,7 @@ class PooledDatabase implements Database {
       await cancellation?.end()
       client.off('error', onError)
       if (answerBytes !== undefined) boundAnswers(client, this.#connections.answerBytes)
-      // A cancellation must never meet a statement of somebody else.
+      // A cancellation must never meet a statement of another caller.
       client.release(broken || cancellation?.wasAsked)
     }
   }

@@ -15,7 +15,7 @@ interface Connection {
 type Listener = (chunk: Buffer) => void
 
 /**
- * One connection to a server, signed in, whose bytes can be lent to somebody who speaks the protocol himself. Between two
+ * One connection to a server, signed in, whose bytes can be lent to code that speaks the protocol itself. Between two
  * loans statements are run on it as on any other.
  */
 export class LentSession {

@@ -71,7 +71,7 @@ export async function refuseOtherSchema(database: Database, sets: readonly Migra
 }
 
 /**
- * Refuses ids of migrations of which this version does not know one, and some of before the baseline without the others.
+ * Refuses ids of migrations that this version does not know, and an incomplete set of before the baseline.
  *
  * @throws SCHEMA_TOO_NEW, SCHEMA_TOO_OLD
  */

@@ -29,7 +29,7 @@ export function row(text: string): Buffer {
 /**
  * Starts the server.
  *
- * @param onStatement writes the answer to every statement but those that a client begins with
+ * @param onStatement writes the answer to every statement except a client's first ones
  * @param options whether the question for the version is answered, without which no database is open
  */
 export async function startFakeServer(

@@ -46,7 +46,7 @@ test('a bare statement is told of its end, too', async () => {
   })
 })
 
-/** Asks for the cancellation until the statement has ended: before it began nobody hears. */
+/** Asks for the cancellation until the statement has ended: a request before its begin has no effect. */
 async function cancelled(client: PoolClient, running: Promise<unknown>): Promise<void> {
   const ended = running.catch((error: unknown) => error)
   // One request after the other, and none that is still under way when the next statement comes.

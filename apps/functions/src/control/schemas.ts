@@ -83,7 +83,7 @@ export const FunctionList = Type.Object({
       etag: Type.Union([Type.String(), Type.Null()]),
       ...VersionShown.properties,
       type_errors: Type.Union([Type.Array(Type.String()), Type.Null()], {
-        description: 'For a watched folder, as `file:line:column: text`; null where nobody has looked.',
+        description: 'For a watched folder, as `file:line:column: text`; null when types were not checked.',
       }),
       policy: Type.Union([VersionShown.properties.policy, Type.Null()], {
         description: 'Null while no version of the function has been served.',

@@ -50,7 +50,7 @@ export function noRoom(): Problem {
   return {
     code: 'FUNCTION_BUSY',
     message: 'The host holds as many request bodies as it may; try again shortly',
-    hint: 'Large bodies wait for nobody where function.json sets "stream_body".',
+    hint: 'Large bodies are not held where function.json sets "stream_body".',
     headers: retryAfter(1000),
   }
 }

@@ -152,7 +152,7 @@ export class ResponseReader {
     if (coded && (!chunked || length >= 0)) throw new InvalidResponse('the body has no clear end')
     const switches = status === 101
     if (switches && (this.#expected !== 'switch' || coded || length > 0))
-      throw new InvalidResponse('a protocol switch nobody asked for')
+      throw new InvalidResponse('a protocol switch that was not asked for')
     if (status < 200 && !switches) return end + 4
     this.reusable = !close
     this.#events!.onHead(status, headers)

@@ -21,7 +21,7 @@ export const modelReplaced = defineError(
   'MODEL_REPLACED',
   'conflict',
   (f: { table: string; model: string }) =>
-    `The table ${f.table} was made with other files of the model ${f.model} than those that are here`,
+    `The table ${f.table} was made with other files of the model ${f.model} than the present ones`,
   () => ({ hint: 'Make the table anew, or put the files of that time back.' }),
 )
 

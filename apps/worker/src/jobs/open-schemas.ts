@@ -15,7 +15,7 @@ const TO_READ = ['public', 'geoembeddings']
 const TO_WRITE = ['public']
 
 /**
- * Refuses a schema that a task may not read from; `opened` are those that the operator names besides. Everything else of
+ * Refuses a schema that a task may not read from; `opened` are further schemas that the operator names. Everything else of
  * a database belongs to the queue, to the server or to other programs.
  *
  * @throws SCHEMA_NOT_ALLOWED

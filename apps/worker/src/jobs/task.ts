@@ -57,7 +57,7 @@ export interface Checkpoint {
 export type Identity = () => Promise<string>
 
 export interface KeepOptions {
-  /** More rows are to come: those that no checkpoint speaks of are taken out when a later run takes the tables over. */
+  /** More rows are to come: rows after the last checkpoint are removed when a later run takes the tables over. */
   readonly rowsFollow?: boolean
   /** A transaction that changes the tables, which the state speaks of once it is committed. */
   readonly session?: Session
@@ -66,7 +66,7 @@ export interface KeepOptions {
 /** Identity of tables that are loaded: whatever they were made of is not asked for any more. */
 export const LOADED: Identity = () => Promise.resolve('loaded')
 
-/** Of a run outside the queue, which nobody goes on with. */
+/** For runs outside the queue, which are never continued. */
 export const NO_CHECKPOINT: Checkpoint = {
   take: () => Promise.resolve(null),
   clear: () => Promise.resolve(),
@@ -86,7 +86,7 @@ export interface Shard {
 }
 
 /**
- * How a task works in parts. A first run of the job plans, then nobody holds the job while its shards run, and when they
+ * How a task works in parts. A first run of the job plans, then no worker holds the job while its shards run, and when they
  * have ended another run publishes. Each of the three runs at least once and takes effect once.
  */
 export interface Sharding<Input = unknown> {

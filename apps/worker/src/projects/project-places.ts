@@ -18,7 +18,7 @@ interface Waiting {
 
 /**
  * Bounds what a worker does at once while callers wait. When all places are taken a project waits in line, with no more
- * than it may have places: whoever comes again and again stands behind those that came meanwhile.
+ * requests than it may have places: a project that comes again stands behind the others.
  */
 export class ProjectPlaces {
   readonly #options: PlacesOptions
@@ -45,7 +45,7 @@ export class ProjectPlaces {
     return { [Symbol.dispose]: () => this.#leave(project) }
   }
 
-  /** Waits for a place, which whoever leaves one hands on. */
+  /** Waits for a place, which a request that ends hands on. */
   async #wait(project: string, left: AbortSignal | undefined): Promise<void> {
     const { all, waitMs, busy } = this.#options
     const { promise: entered, resolve: enter } = Promise.withResolvers<'entered'>()

@@ -22,7 +22,7 @@ const LOOK_MS = 30_000
 /** Looks of one task that may be left behind at once: each holds a connection until the database gives it up. */
 const MOST_LEFT_BEHIND = 2
 
-/** A job that waits for its shards looks for them by itself after so long, should nobody have told it. */
+/** Interval after which a job that waits for its shards looks for them itself, in case a message was lost. */
 const LOOK_AGAIN = '60s'
 
 export interface ClaimsOptions {

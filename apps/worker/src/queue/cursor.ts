@@ -27,7 +27,7 @@ export function decodeCursor(cursor: string): Cursor {
   return { at, id }
 }
 
-/** A page of rows of which one more than `limit` was read, and where the next one begins. */
+/** A page of rows, and where the next one begins. One row more than `limit` must have been read. */
 export function pageOf<Row extends { readonly id: string; readonly cursor_at: string }>(
   rows: readonly Row[],
   limit: number,

@@ -21,7 +21,7 @@ export interface JobEnds {
   jobEnded(session: Queryable, id: string): Promise<void>
 }
 
-const NOBODY: JobEnds = { jobEnded: () => Promise.resolve() }
+const NO_LISTENER: JobEnds = { jobEnded: () => Promise.resolve() }
 const UNOBSERVED: JobObserver = { ended: () => {}, again: () => {} }
 
 interface EndedRow {
@@ -42,7 +42,7 @@ export class JobStore {
    * @param ends hears of each end of a job, in the transaction that writes it
    * @param observer counts them
    */
-  constructor(database: Database, ends: JobEnds = NOBODY, observer: JobObserver = UNOBSERVED) {
+  constructor(database: Database, ends: JobEnds = NO_LISTENER, observer: JobObserver = UNOBSERVED) {
     this.#database = database
     this.#ends = ends
     this.#observer = observer
@@ -279,7 +279,7 @@ export class JobStore {
     )
   }
 
-  /** The end of a job is told to whoever asked for it; that of a shard to the job that it is a part of. */
+  /** The end of a job is told to its webhooks; the end of a shard to its parent job. */
   async #ended(session: Queryable, id: string): Promise<void> {
     const { rows } = await session.query<EndedRow>(
       `select parent_id, task, case status when 'success' then 'success' else coalesce(error->>'code', 'INTERNAL') end as code,

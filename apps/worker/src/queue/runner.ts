@@ -96,7 +96,7 @@ export class Runner {
   }
 
   /**
-   * Takes no more jobs and gives running ones the time to end; those that do not are handed over. When it resolves,
+   * Takes no more jobs and gives running ones the time to end; the rest is handed over. When it resolves,
    * this process settles no job any more. A second call waits for the first.
    *
    * @param budgetMs for both together
@@ -121,8 +121,8 @@ export class Runner {
   }
 
   /**
-   * Looks for cancellations now instead of at the next poll. The records alone say what is cancelled: whoever reaches the
-   * database may send notifications.
+   * Looks for cancellations now instead of at the next poll. The records alone say what is cancelled, since any role of
+   * the database may send notifications.
    */
   lookForCancellations(): void {
     this.#lookAgain = true
@@ -294,7 +294,7 @@ export class Runner {
     }
   }
 
-  /** Says that the runs here go on, and stops those that were given to others meanwhile. */
+  /** Renews the leases of the runs here, and stops runs that were given to other workers meanwhile. */
   async #beat(): Promise<void> {
     if (this.#active.size === 0) return
     const lost = await this.#claims.touch([...this.#active.values()].map(({ claim }) => claim))

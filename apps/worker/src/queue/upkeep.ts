@@ -27,7 +27,7 @@ export interface UpkeepOptions {
 }
 
 /**
- * What must be put right though no job of this process does it: jobs of workers that died, old records, stray folders,
+ * Periodic clean-up: jobs of workers that died, old records, stray folders,
  * schedules whose time has come.
  */
 export class Upkeep {

@@ -43,7 +43,7 @@ export interface NewSchedule {
   readonly most: number
 }
 
-/** Those of one project, whoever asks for it. */
+/** Schedules of one project. */
 const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
 
 /** The queries on `terrane.schedules`. */

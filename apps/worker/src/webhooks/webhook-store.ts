@@ -109,7 +109,7 @@ export class WebhookStore {
   }
 
   /**
-   * Writes down which webhooks are to hear of the end of a job; those that were told before are not told again. `project`
+   * Records which webhooks are told the end of a job, each only once. `project`
    * is the same for all deliveries of a project and for no others.
    */
   async addDeliveries(session: Queryable, jobId: string): Promise<{ id: string; project: string }[]> {

@@ -23,8 +23,8 @@ export interface BulkLoadOptions {
 /** Size of the chunks that are handed to the COPY stream, in bytes. */
 const COPY_CHUNK = 1 << 17
 /**
- * Bytes of one COPY on the embedded database: nobody else's statement runs meanwhile. Between two of them others have
- * their turn.
+ * Bytes of one COPY on the embedded database. No other statement runs during a COPY; other clients have their turn between
+ * two of them.
  */
 const EMBEDDED_COPY = 4 << 20
 

@@ -21,7 +21,7 @@ export interface EmbeddingTableShape {
   readonly dims: number
   /** What searches measure, and the index with them; cosine when absent. */
   readonly metric?: 'cosine' | 'l2'
-  /** Until it is finished the staging table of patches has all bits of their numbers, of which the table keeps half. */
+  /** Until it is finished the staging table of patches has all bits of their numbers; the table keeps half. */
   readonly wholeNumbers?: boolean
 }
 

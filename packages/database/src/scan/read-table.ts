@@ -14,7 +14,7 @@ export interface ColumnFacts {
   readonly geometry_type: string | null
 }
 
-/** Schemas of the platform and the server: what lies there is nobody's map data. */
+/** Schemas of the platform and the server, which hold no map data. */
 const HIDDEN_SCHEMAS: ReadonlySet<string> = new Set(['terrane', 'terrane_staging', 'information_schema', 'pg_catalog'])
 
 /** Of several geometry columns, the first of these names is shown, else the first column. */

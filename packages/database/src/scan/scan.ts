@@ -64,14 +64,14 @@ export async function* scanSession(
     isComplete = true
     yield* decoder.end()
   } finally {
-    // The server's last word comes after all rows: where the connection is closed before it, the stream fails for nobody.
+    // The server's last word comes after all rows: where the connection is closed before it, the error of the stream is ignored.
     stream.on('error', ignore)
     if (!isComplete) abandon(session)
   }
 }
 
 /**
- * Ends a COPY whose rest nobody wants. Its connection is closed, which stops a server that sends; the cancellation
+ * Ends a COPY whose rest is not needed. Its connection is closed, which stops a server that sends; the cancellation
  * stops one that computes. Neither is waited for: reading up to the server's answer could take as long as the rest.
  */
 function abandon(session: Session): void {

@@ -10,7 +10,7 @@ const XIDS = 2 ** 32
 
 /**
  * Keeps what a later run of the job needs to go on from the staging tables as they are now. Whatever was committed to them
- * before is there then, also after a crash of the server. Where rows follow, those that are committed later are taken out
+ * before is there then, also after a crash of the server. Where rows follow, rows that are committed later are removed
  * again; nothing may be on its way into the tables meanwhile.
  *
  * @throws RUN_SUPERSEDED when a later run has begun

@@ -42,7 +42,7 @@ export const INVENTORY = `
     where ${OWN} and a.grantee <> c.relowner and ${notOfExtension('pg_class', 'c.oid')} and a.privilege_type <> 'MAINTAIN'
   ) lines order by line collate "C"`
 
-/** Tables with rows to take along, and the condition of those that belong to an extension. */
+/** Tables with rows to take along, and the condition for tables of an extension. */
 export const TABLES = `
   select n.nspname as schema, c.relname as table, coalesce(e.condition, '') as condition,
     array(select a.attname::text from pg_attribute a

@@ -106,7 +106,7 @@ async function outlineOf(session: LentSession): Promise<DatabaseOutline> {
   const dump = async (section: string) => {
     const text = await dumpSchema(session, ['--schema-only', `--section=${section}`, '--no-owner', ...STAGED])
     await session.query('deallocate all')
-    // Rights that are given by default are given by whoever restores.
+    // Default privileges are those of the role that restores.
     return text.split('\n').map(withoutRole).join('\n')
   }
   return {

@@ -12,8 +12,8 @@ import type { Vehicle } from './vehicle.ts'
 const BORDER_PENALTY = 432_000
 
 /**
- * Kinds of streets that the options of a costing exclude, and those that a vehicle may only use who has business there.
- * Who begins or ends a trip on such a street may leave it or get there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
+ * Kinds of streets that the options of a costing exclude, and kinds that a vehicle may use for local access only.
+ * A trip that begins or ends on such a street may leave it or get there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
  * That depends on where a path begins, so weights discourage it and `arePassed` judges the path that was found.
  */
 export class Exclusions {

@@ -4,7 +4,7 @@ export type CostOptions = Readonly<Record<string, number | boolean | string>>
 /** A number with its bounds: least, default, most. Outside of them the default counts. */
 export type Range = readonly [least: number, fallback: number, most: number]
 
-/** Options by name: ranges, booleans by their default, or texts of which the first is the default. */
+/** Options by name: ranges, booleans by their default, or texts whose first is the default. */
 export type OptionTable = Readonly<Record<string, Range | boolean | readonly string[]>>
 
 /** Options whose default, marked by a value of its own, depends on the text of another option. */

@@ -21,7 +21,7 @@ export interface Profile {
   readonly defaults?: DependentDefaults
   /** The option that says each size of the vehicle, by kind of limit; without one it is not held to the limit. */
   readonly sizes: Readonly<Record<number, string>>
-  /** Options by which requests exclude kinds of streets, besides those that every mode has. */
+  /** Options by which requests exclude kinds of streets, besides the options of every mode. */
   readonly excludesUnpaved?: true
   /** Toll booths that take cash only can be excluded. */
   readonly paysTolls?: true

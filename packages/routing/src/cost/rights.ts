@@ -14,7 +14,7 @@ export class Rights {
   readonly ignoresLimits: boolean
   readonly #graph: Graph
   readonly #access: number
-  /** Modes of which some must be admitted, in the direction of an edge and in the other. */
+  /** Modes of the vehicle; an edge must admit one of them, in its direction and in the other. */
   readonly #along: number
   readonly #against: number
   readonly #ignoresConstruction: boolean

@@ -44,7 +44,7 @@ test('a raster that is refused leaves the thread to the next one', async () => {
   expect(started).toBe(0)
 })
 
-test('rasters that come together are read by a thread each, of which one is kept', async () => {
+test('rasters that come together are read by a thread each, and one thread is kept', async () => {
   await Promise.all([1, 2].map(() => inspectHeaders(task(), signal)))
   expect(started).toBe(1)
   await Promise.all([1, 2].map(() => inspectHeaders(task(), signal)))

@@ -213,7 +213,7 @@ export class EmbeddingOutput {
    * Adds a collection to the table that is there.
    *
    * @param sources by the number of the shard
-   * @param check looks at the table while nobody else changes it
+   * @param check looks at the table while it is locked against changes
    */
   async appendTo(
     sources: ReadonlyMap<number, EmbeddingSource>,

@@ -6,7 +6,7 @@ export interface PlacedRow extends EmbeddingRow {
   readonly parts: readonly Polygon[]
 }
 
-/** A row whose geometry is one or more polygons, of which the table keeps the outer rings. */
+/** A row whose geometry is one or more polygons; the table keeps their outer rings. */
 export function placedRow(row: Omit<PlacedRow, 'polygons'>): PlacedRow {
   return { ...row, polygons: row.parts.map((rings) => flat(rings[0]!)) }
 }
