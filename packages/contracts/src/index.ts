@@ -1,6 +1,6 @@
+export { IDEMPOTENCY_HOURS } from './idempotency.ts'
 export {
   Capacity,
-  IDEMPOTENCY_HOURS,
   JOB_STATUSES,
   Job,
   JobError,

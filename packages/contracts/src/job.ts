@@ -199,9 +199,6 @@ export const JobLogQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** Hours in which the same Idempotency-Key and body give the same job. */
-export const IDEMPOTENCY_HOURS = 24
-
 export const Capacity = named(
   'Capacity',
   Type.Object({

@@ -3,7 +3,7 @@ import type { Box } from '../map/graticule.ts'
 import { projectPath, request, toProblem } from './api.ts'
 import { formatNumber, formatRows } from './format.ts'
 import { osmExtent } from './osm-extent.ts'
-import { taskFor } from './uploads.ts'
+import { taskFor } from './task-for-file.ts'
 
 /** Layers that are listed one by one. */
 const MOST_LAYERS = 8

@@ -1,7 +1,4 @@
-import { tableNameOf } from '@terrane/core'
-import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
-import { BUILT_IN_MODEL } from './models.ts'
 
 /** Bucket for files uploaded by the page. */
 export const UPLOADS = 'uploads'
@@ -42,47 +39,6 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
     begin().catch(reject)
   })
   return `${UPLOADS}/${key}`
-}
-
-/** Task for a file by its name's extension, with the form fields that are known; `extent` of OSM data. */
-export function taskFor(
-  name: string,
-  path: string,
-  extent: Box | null = null,
-): { task: string; label: string; presets: Record<string, string> } {
-  const tableName = tableNameOf(name)
-  const [bucket, ...key] = path.split('/')
-  const place = { bucket, path: key.join('/') }
-  const storagePath = JSON.stringify(place)
-  if (/\.(osm|pbf)(\.(gz|bz2|xml))?$/i.test(name)) {
-    const presets = {
-      areaName: name.slice(0, name.indexOf('.')),
-      source: JSON.stringify({ kind: 'storage', ...place }),
-      ...(extent && { aoiGeoJson: JSON.stringify(polygonOf(extent)) }),
-    }
-    return { task: 'osmImportArea', label: 'Import the map data', presets }
-  }
-  if (/\.tiff?$/i.test(name)) {
-    return {
-      task: 'createGeoEmbeddings',
-      label: 'Embed the imagery',
-      presets: { storagePath, tableName, modelName: BUILT_IN_MODEL },
-    }
-  }
-  return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
-}
-
-/** Address of the form of a fitting task, filled in. */
-export function formOf(ref: string, { task, presets }: Pick<ReturnType<typeof taskFor>, 'task' | 'presets'>): string {
-  return `/p/${ref}/new/${task}?${new URLSearchParams(presets).toString()}`
-}
-
-function polygonOf([west, south, east, north]: Box): GeoJSON.Polygon {
-  const ring = [west, south, east, south, east, north, west, north, west, south]
-  return {
-    type: 'Polygon',
-    coordinates: [Array.from({ length: 5 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0])],
-  }
 }
 
 /** A valid storage key from any file name. */

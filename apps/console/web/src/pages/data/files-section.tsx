@@ -6,7 +6,8 @@ import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../
 import { formatAgo, formatBytes } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { UPLOADS, formOf, taskFor } from '../../lib/uploads.ts'
+import { formOf, taskFor } from '../../lib/task-for-file.ts'
+import { UPLOADS } from '../../lib/uploads.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 

@@ -9,7 +9,8 @@ import { formatBytes } from '../../lib/format.ts'
 import { oneFile } from '../../lib/one-file.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { formOf, taskFor, uploadFile } from '../../lib/uploads.ts'
+import { formOf, taskFor } from '../../lib/task-for-file.ts'
+import { uploadFile } from '../../lib/uploads.ts'
 import { useAction } from '../../lib/use-action.ts'
 
 const ExtentMap = lazyComponent(() => import('./extent-map.tsx').then((module) => module.ExtentMap))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { taskFor } from './uploads.ts'
+import { taskFor } from './task-for-file.ts'
 
 test('imagery is embedded, anything else imported, from where it lies in storage', () => {
   expect(taskFor('a.TIF', 'uploads/1/a.TIF')).toMatchObject({
