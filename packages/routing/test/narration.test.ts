@@ -118,8 +118,8 @@ describe.each(LANGUAGES.map((phrases) => [phrases.tag, phrases] as const))('%s',
         const text = narration[which]
         if (text === '') continue
         expect(text).not.toMatch(/[{}]|undefined| {2}|[\s,:][.,]|\.\./)
-        expect(text).toMatch(/^\p{Lu}/u)
-        if (!(tag.startsWith('en') && UNSTOPPED.test(text.split('. ').at(-1)!))) expect(text).toMatch(/\.$/)
+        expect(text).toMatch(/^[\p{Lu}\p{Lo}\p{N}]/u)
+        if (!(tag.startsWith('en') && UNSTOPPED.test(text.split('. ').at(-1)!))) expect(text).toMatch(/[.。।]$/)
       }
     }
   })
