@@ -5,6 +5,7 @@ import { settings as functions } from '../apps/functions/src/config.ts'
 import { settings as origin } from '../apps/origin/src/config.ts'
 import { settings as router } from '../apps/router/src/config.ts'
 import { settings as worker } from '../apps/worker/src/config.ts'
+import { readSettings } from '../packages/service/src/settings/read-settings.ts'
 import {
   EveryApp,
   factsOf,
@@ -15,7 +16,7 @@ import {
 } from '../packages/service/src/settings/schema.ts'
 
 // Writes the settings of the apps into docs/settings.md (between its markers) and .env.example, from apps/*/src/config.ts.
-// With --check it only reports whether both are up to date; part of `pnpm check`.
+// With --check it only reports whether both are up to date; part of `pnpm check`. Each app reads the example of the page.
 
 /** A variable or a member of the settings file. */
 interface Setting extends SettingFacts {
@@ -33,6 +34,9 @@ if (stale.length > 0 && process.argv.includes('--check')) {
   process.stderr.write(`${stale.join(' and ')} do not say what the apps read: run 'node infra/settings-docs.ts'\n`)
   process.exitCode = 1
 }
+
+const [, shown = ''] = /^```json\n([^]*?)^```$/m.exec(readFileSync(join(root, 'docs/settings.md'), 'utf8')) ?? []
+for (const { app, file } of apps) readSettings({ app, variables: {}, file }, { TERRANE_SETTINGS: shown })
 
 function variablesOf(properties: Properties): Setting[] {
   return Object.entries(properties).map(([name, schema]) => ({ ...factsOf(schema), name }))

@@ -29,7 +29,7 @@ const READMES = [
 ]
 
 /** Pages whose code is not run, neither on a stack nor in a test of their package. */
-export function pagesNobodyFollows(): string[] {
+export function pagesNotFollowed(): string[] {
   const followed = new Set(followedPages())
   const pages = globSync(['README.md', 'docs/**/*.md', '{apps,packages,infra}/*/README.md'], { cwd: ROOT })
   return pages.filter((page) => {
