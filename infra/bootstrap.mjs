@@ -43,7 +43,9 @@ process.exitCode = (await install()) || (await command(rest))
 /** The checks and the everyday tests, of which those whose inputs have not changed since they passed are not run again. */
 async function everyday() {
   const code = await turbo(['types', 'lint', 'rules', 'test'])
-  return (await run('node', ['infra/tests/src/summary.ts', 'everyday'])) || code
+  const summary = await run('node', ['infra/tests/src/summary.ts', 'everyday'])
+  if (code) console.error('npm test FAILED: a check (types, lint, rules) or a test, see `Failed:` above')
+  return summary || code
 }
 
 /** Runs tasks of turbo.json. Results are kept per machine, so that other clones of the repository find them. */

@@ -27,7 +27,19 @@ const RECIPES = [
   ['A Shapefile → an API', 'shapefile-to-api'],
   ['A function with PostGIS', 'function-with-postgis'],
 ]
-const PACKAGES = ['client', 'embeddings', 'osm', 'routing', 'tiling', 'bundler', 'files', 'overture', 'pglite-server', 'core', 'contracts']
+const PACKAGES = [
+  'client',
+  'embeddings',
+  'osm',
+  'routing',
+  'tiling',
+  'bundler',
+  'files',
+  'overture',
+  'pglite-server',
+  'core',
+  'contracts',
+]
 
 export default {
   title: 'Terrane',

@@ -111,12 +111,15 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
     if ('output' in message) return waiting?.resolve(message.output)
     const error = reviveError(message.error, this.#options.toError)
     if (message.id > 0) return waiting?.reject(error)
-    // A thread that could not be prepared is of no use. Its memory is free when `ready` fails.
+    void this.#discard(error, waiting)
+  }
+
+  /** Ends a thread that could not be prepared; its memory is free when `ready` fails. */
+  async #discard(error: unknown, ready: PromiseWithResolvers<unknown> | undefined): Promise<void> {
     this.#failure ??= { error }
-    void this.#worker.terminate().then(() => {
-      waiting?.reject(error)
-      this.#fail(error)
-    })
+    await this.#worker.terminate()
+    ready?.reject(error)
+    this.#fail(error)
   }
 
   /** What the listener throws ends the thread. */
