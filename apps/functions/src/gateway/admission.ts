@@ -24,7 +24,7 @@ export class Admission {
   readonly #depths: Depths
   readonly #onError: (error: unknown, version: FunctionVersion, requestId: string) => void
 
-  /** @param options onError is called when credentials cannot be checked, which is no fault of the caller */
+  /** @param options onError is called when credentials cannot be checked for another reason than the caller's */
   constructor(options: {
     readonly authenticate: Authenticate
     readonly depths: Depths

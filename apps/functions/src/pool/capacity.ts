@@ -2,11 +2,11 @@ import type { Instance } from './instance.ts'
 
 /** The pool interface that the host-wide limit uses. */
 export interface Tenant {
-  /** An instance without work that it can spare, if any: one that is told to end, else the longest unused. */
+  /** An idle instance to end, if any: first one with an exit reason, else the longest idle. */
   spare(): Instance | null
 }
 
-/** Bounds the number of instances on this host; makes room by ending one that is told to end, else the one that has been idle longest. */
+/** Bounds the number of instances on this host; makes room by ending an instance with an exit reason, else the longest idle one. */
 export class Capacity {
   readonly #limit: number
   readonly #tenants = new Set<Tenant>()

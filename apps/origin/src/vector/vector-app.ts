@@ -14,6 +14,7 @@ import { answerBytesOf } from '../rest/limits.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { mayAskFor } from '../publishable-keys.ts'
 import { badTile, noSuchLayer } from './errors.ts'
+import { boundsOf } from './layer-bounds.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
 import { encodeRows } from './encode-rows.ts'
 import { columnStats } from './stats-route.ts'
@@ -50,8 +51,6 @@ const MAX_FEATURES = 50_000
 const BUFFER = 64
 /** Query timeout in milliseconds; same default as pg_tileserv. */
 const TIMEOUT_MS = 10_000
-/** Bounds of larger tables are the server's estimate, or the world's. */
-const COUNTED_ROWS = 100_000
 /** A table that was changed is looked up anew as soon as a statement fails for it. */
 const LAYER_MS = 5000
 const MOST_LAYERS = 500
@@ -255,19 +254,6 @@ async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Reco
       ],
     }
   })
-}
-
-/** West, south, east, north of what the caller may see; the world for a large table without an estimate. */
-async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
-  const world = [-180, -85.0511, 180, 85.0511]
-  if (layer.rows !== null && layer.rows > COUNTED_ROWS) return world
-  const in4326 = layer.srid === 4326 ? 'box' : 'st_transform(box, 4326)'
-  const extent = `select st_setsrid(st_extent(g), max(st_srid(g))) as box from (select ${layer.geometry} as g from ${layer.source} as source limit ${COUNTED_ROWS}) rows`
-  const { rows } = await session.query<Record<'w' | 's' | 'e' | 'n', number | null>>(
-    `select st_xmin(b) as w, st_ymin(b) as s, st_xmax(b) as e, st_ymax(b) as n from (select ${in4326} as b from (${extent}) boxes) shown`,
-  )
-  const { w = null, s = null, e = null, n = null } = rows[0] ?? {}
-  return w === null || s === null || e === null || n === null ? world : [w, s, e, n]
 }
 
 /** Work in a transaction of its own that reads, under the caller's role. */

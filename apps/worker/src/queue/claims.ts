@@ -112,7 +112,7 @@ export class Claims {
     return { task, id: job.id, attempt: job.retryCount + 1, run }
   }
 
-  /** Tells the queue that runs go on; returns the claims that are no longer held. */
+  /** Renews the claims of running jobs; returns lost ones. */
   async touch(claims: readonly Claim[]): Promise<Claim[]> {
     const held = await renewHeartbeats(this.#options.database, claims)
     return claims.filter(({ run }) => !held.has(run))

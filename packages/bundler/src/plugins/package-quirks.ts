@@ -17,7 +17,7 @@ export function packageQuirks(): Plugin {
   }
 }
 
-/** The source of a package with its quirks fixed; null for one that has none. */
+/** The source of a package with its quirks fixed; null without quirks. */
 export async function packageQuirk(path: string, code: string): Promise<string | null> {
   return /[\\/]pdfkit[\\/]js[\\/]/.test(path) && /\.m?js$/.test(path) ? withPlainRequire(code) : null
 }
