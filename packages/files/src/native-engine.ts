@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { EngineProcess, checkLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
+import { watchEngine } from './engine-watch.ts'
 import { engineUnavailable } from './errors.ts'
 
 const run = promisify(execFile)
@@ -38,6 +39,7 @@ export function nativeEngine(program: string): Engine {
       const args = [...conversion.options, ...openOptions, conversion.target, conversion.file, ...chosen]
       const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
       try {
+        await watchEngine(running, conversion)
         await running.ended
       } finally {
         running.kill()
