@@ -56,6 +56,8 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     LC_ALL: 'C.UTF-8',
     OGR_SKIP: skipped,
     GDAL_SKIP: skipped,
+    // By itself it is silent after a thousand, and the last one is the reason.
+    CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     CPL_TMPDIR: folder,
     // No request leaves: there is no file that may be fetched, and the proxy for all others is a closed port.
