@@ -29,7 +29,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
  *
  * @throws for anything else
  */
-export function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] {
+function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] {
   const text = (node: SyntaxNode) => expr.slice(node.from, node.to)
   const known: Readonly<Record<string, (node: SyntaxNode) => Value>> = {
     NumberDurationLiteral: (node) => Number(text(node)),
@@ -143,4 +143,33 @@ function operate(operator: string, left: Value, right: Value): Value {
 function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
   const names = new Set([...Object.keys(a), ...Object.keys(b)])
   return [...names].every((name) => (a[name] ?? '') === (b[name] ?? ''))
+}
+
+/** An alert as the manifest has it. */
+export interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+}
+
+const EVALUATED_EACH_SECONDS = 30
+
+/** Labels of what an alert finds up to a time in seconds; it fires once something stays for as long as it says. */
+export function firedBy(
+  { expr, for: patience = '0m' }: Rule,
+  scrapes: Scrapes,
+  until: number,
+): Record<string, string>[] {
+  const needed = Number(patience.replace('m', '')) * UNIT_SECONDS['m']!
+  const since = new Map<string, number>()
+  const names = new Set<string>()
+  for (let at = 0; at <= until; at += EVALUATED_EACH_SECONDS) {
+    const now = new Set(evaluate(expr, scrapes, at).map(({ labels }) => JSON.stringify(labels)))
+    for (const labels of since.keys()) if (!now.has(labels)) since.delete(labels)
+    for (const labels of now) {
+      if (!since.has(labels)) since.set(labels, at)
+      if (at - since.get(labels)! >= needed) names.add(labels)
+    }
+  }
+  return [...names].map((labels) => JSON.parse(labels) as Record<string, string>)
 }

@@ -1,18 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
-import { evaluate, type Scrapes, type Series } from '../src/evaluate.ts'
+import { NOT_EVALUATED, firedBy, shippedRules } from '../src/alerts.ts'
+import type { Scrapes, Series } from '../src/evaluate.ts'
 
-interface Rule {
-  readonly alert: string
-  readonly expr: string
-  readonly for?: string
-}
-
-const path = join(import.meta.dirname, '../components/monitoring/alerts.yaml')
-const { spec } = parse(readFileSync(path, 'utf8')) as { spec: { groups: { rules: Rule[] }[] } }
-const rules = new Map(spec.groups.flatMap((group) => group.rules).map((rule) => [rule.alert, rule]))
+const rules = shippedRules()
 
 /** Half an hour of calm, then twenty minutes of a fault; a sample each 30 seconds. */
 const CALM_SECONDS = 1800
@@ -166,25 +156,6 @@ const FAULTS: Readonly<
     names: {},
   },
 }
-/** Subqueries and derivatives are not evaluated here. */
-const NOT_EVALUATED = ['TerraneJobsStandStill', 'TerraneJobsPileUp']
-
-/** Labels of what an alert finds at each moment; it fires once something stays for as long as it says. */
-function fired({ expr, for: patience = '0m' }: Rule, scrapes: Scrapes, until: number): Record<string, string>[] {
-  const needed = Number(patience.replace('m', '')) * 60
-  const since = new Map<string, number>()
-  const names = new Set<string>()
-  for (let at = 0; at <= until; at += STEP) {
-    const now = new Set(evaluate(expr, scrapes, at).map(({ labels }) => JSON.stringify(labels)))
-    for (const labels of since.keys()) if (!now.has(labels)) since.delete(labels)
-    for (const labels of now) {
-      if (!since.has(labels)) since.set(labels, at)
-      if (at - since.get(labels)! >= needed) names.add(labels)
-    }
-  }
-  return [...names].map((labels) => JSON.parse(labels) as Record<string, string>)
-}
-
 test('every alert has a fault here', () => {
   expect([...Object.keys(FAULTS), ...NOT_EVALUATED].toSorted()).toEqual([...rules.keys()].toSorted())
 })
@@ -192,10 +163,10 @@ test('every alert has a fault here', () => {
 describe.each(Object.entries(FAULTS))('%s', (alert, { scrapes, names }) => {
   const rule = rules.get(alert)!
   test('stays silent for half an hour of calm', () => {
-    expect(fired(rule, scrapes, CALM_SECONDS - STEP)).toEqual([])
+    expect(firedBy(rule, scrapes, CALM_SECONDS - STEP)).toEqual([])
   })
   test('fires during its fault and names it, and nothing else', () => {
-    const found = fired(rule, scrapes, END)
+    const found = firedBy(rule, scrapes, END)
     expect(found).toHaveLength(1)
     expect(found[0]).toMatchObject(names)
   })
@@ -205,7 +176,7 @@ test('the fault of one dependency raises no alert of another', () => {
   for (const [fault, { scrapes }] of Object.entries(FAULTS)) {
     for (const [alert, rule] of rules) {
       if (alert === fault || NOT_EVALUATED.includes(alert)) continue
-      expect(fired(rule, scrapes, END), `${alert} during ${fault}`).toEqual([])
+      expect(firedBy(rule, scrapes, END), `${alert} during ${fault}`).toEqual([])
     }
   }
 })

@@ -20,6 +20,7 @@ test('a complaint is told once, without places in the sources of the engine', ()
     'ERROR 1: /home/someone/src/gdal/ogr/drawing.cpp, 832: error at line 1124 of /input/data.dxf',
     "ERROR 4: `/input/data.dxf' not recognized as a supported file format.",
     "`/input/data.dxf' not recognized as a supported file format.",
+    'ERROR 1: In file /home/someone/src/gdal/port/cpl_zip.cpp, at line 977, decompression failed',
   ]
   expect(plainComplaint(messages.join('\n'))).toBe(
     "error at line 1124 of /input/data.dxf; `/input/data.dxf' not recognized as a supported file format.",

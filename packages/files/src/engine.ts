@@ -104,15 +104,19 @@ export class EngineProcess {
     if (this.#reason) throw this.#reason
     if (code !== 0 && isOutOfMemory(this.#messages)) throw readerTooLarge()
     if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
+    checkWhole(this.#messages)
   }
 }
+
+/** A line that says only where in the sources of the engine it went wrong. */
+const OWN_PLACE = /^In file .{1,400}\.cpp, at line/
 
 /** The last lines of what an engine says, each once, without its numbers of errors and the places in its own sources. */
 export function plainComplaint(messages: string): string {
   const lines = messages
     .split('\n')
     .map((line) => (/\.cpp, \d{1,6}: (.*)/.exec(line)?.[1] ?? line.replace(/^ERROR \d+: /, '')).trim())
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && !OWN_PLACE.test(line))
   return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
 }
 
@@ -122,6 +126,14 @@ export function checkLayer(layers: readonly Layer[], wanted: string | null): voi
   if (wanted !== null && !layers.some(({ name }) => name === wanted)) {
     throw layerUnknown({ layer: wanted, layers: layers.map(({ name }) => name) })
   }
+}
+
+/** What GDAL says of text that ends early or is not well formed. Of some formats it keeps the features before, or none, and calls that success. */
+const DAMAGED = /^ERROR \d+: .{0,80}(?:pars(?:ing|e).{0,80}(?:failed|error)|occurred during the parsing)/im
+
+/** @throws CONVERSION_FAILED when an engine that succeeded has said that its source is damaged */
+export function checkWhole(messages: string): void {
+  if (DAMAGED.test(messages)) throw conversionFailed({ reason: plainComplaint(messages) })
 }
 
 /** An engine's complaint as an error that says what to do. */

@@ -45,6 +45,13 @@ export const readerTooLarge = defineError(
   () => ({ hint: COSTLY_HINT }),
 )
 
+export const outputTooLarge = defineError(
+  'FILE_TOO_COSTLY',
+  'invalid',
+  (f: { most: number }) => `The file is refused: its rows take more than ${f.most} bytes`,
+  () => ({ hint: COSTLY_HINT }),
+)
+
 /**
  * A layer that the file does not have.
  *

@@ -58,6 +58,8 @@ export async function loadGdal(folder: string, onMessage: (text: string) => void
     GDAL_DATA: '/usr/share/gdal',
     GDAL_NUM_THREADS: '0',
     CPL_LOG_ERRORS: 'ON',
+    // By itself it is silent after a thousand, and the last one is the reason.
+    CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
     // One that cannot be read, such as a solid of faces that lie elsewhere, does not end the layer.

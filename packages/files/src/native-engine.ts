@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { EngineProcess, checkLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
+import { watchEngine } from './engine-watch.ts'
 import { engineUnavailable } from './errors.ts'
 
 const run = promisify(execFile)
@@ -38,6 +39,7 @@ export function nativeEngine(program: string): Engine {
       const args = [...conversion.options, ...openOptions, conversion.target, conversion.file, ...chosen]
       const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
       try {
+        await watchEngine(running, conversion)
         await running.ended
       } finally {
         running.kill()
@@ -54,6 +56,8 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     LC_ALL: 'C.UTF-8',
     OGR_SKIP: skipped,
     GDAL_SKIP: skipped,
+    // By itself it is silent after a thousand, and the last one is the reason.
+    CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     CPL_TMPDIR: folder,
     // No request leaves: there is no file that may be fetched, and the proxy for all others is a closed port.

@@ -7,6 +7,7 @@ import type { ReadOptions } from './read-options.ts'
 import { READ_FORMATS, type ReadFormat } from './read/protocol.ts'
 import type { Reading, ReadingPlace } from './read/reading.ts'
 import type { Dataset } from './unpack/find-datasets.ts'
+import { shortFiles } from './unpack/short-files.ts'
 import { readWithoutLog } from './unpack/write-ahead.ts'
 
 /** Formats of tables, which may hold coordinates in their columns. */
@@ -14,6 +15,9 @@ const OF_COLUMNS: ReadonlySet<string> = new Set([...WORKBOOKS, 'CSV', 'Parquet',
 
 /** Formats whose reference systems may be ones that only the engine knows. */
 const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf', 'ESRI Shapefile'])
+
+/** Formats whose heads say how long their files are. */
+const TELLING_THEIR_SIZE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File', 'OpenFileGDB', 'DGN'])
 
 /**
  * Opens a data set with a reader of its format, or has the engine convert it first: what no reader here knows, Shapefiles
@@ -32,6 +36,7 @@ export async function openDataset(
       'The GeoPackage was copied while a program had it open: changes that were still in its log, a file that ends in -wal, are not in it. Close the program and copy it again to be sure.'
     notes.add('LOG_MISSING', message)
   }
+  await warnOfShort(dataset, notes)
   const reading = await openPlain(dataset, options, place)
   if (reading === null) return convertDataset({ dataset, engine, options, place, notes })
   return {
@@ -41,6 +46,14 @@ export async function openDataset(
     lostOf: () => 0,
     [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
   }
+}
+
+async function warnOfShort({ folder, file, driver }: Dataset, notes: Warnings): Promise<void> {
+  if (!TELLING_THEIR_SIZE.has(driver)) return
+  const short = await shortFiles(join(folder, file))
+  const message =
+    'Files are shorter than they say, as after a download that broke off: rows or shapes at their end are missing.'
+  if (short.length > 0) notes.add('FILE_CUT_OFF', message, short.length, short)
 }
 
 /** The reading of a data set as it is; null where only the engine can read it. */

@@ -106,6 +106,8 @@ async function open(
   const { files, bytes } = await filesIn(folder)
   const opened = await openDatasets(datasets, engine, options, { workdir, signal, startReader, spare })
   const { reading } = opened
+  const empty = reading.layers.filter(({ rows }) => rows === 0).map(({ name }) => name)
+  if (empty.length > 0) notes.add('LAYERS_EMPTY', 'Layers of the file have no rows.', empty.length, empty)
   return {
     formats: [...new Set(datasets.map(({ driver }) => driver))],
     layers: reading.layers,

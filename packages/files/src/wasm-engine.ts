@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { EngineProcess, checkLayer, type Engine, type Layer } from './engine.ts'
+import { watchEngine } from './engine-watch.ts'
 import { gdalFolder } from './gdal-module.ts'
 import { programPath } from './program-path.ts'
 
@@ -38,9 +39,11 @@ export const wasmEngine: Engine = {
     // A process that ended early says why itself.
     engine.child.stdin!.on('error', () => {})
     engine.child.stdin!.end(JSON.stringify(conversion))
+    const ended = watchEngine(engine, conversion)
+    ended.catch(() => {})
     const layers = await readLayers(engine)
     checkLayer(layers, conversion.layer)
-    await engine.ended
+    await ended
     return layers
   },
 }

@@ -36,11 +36,15 @@ export function settingsOf(perAddress: number): { TERRANE_SETTINGS: string } {
   return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } } }) }
 }
 
+type Env = Readonly<Record<string, string>>
+
+/** @param given environment of every app, or what makes it from the database */
 export async function openHouse(
   opened: AsyncDisposableStack,
-  env: Readonly<Record<string, string>> = {},
+  given: Env | ((db: TestDatabase) => Promise<Env>) = {},
 ): Promise<House> {
   const db = opened.use(await openTestDatabase())
+  const env = typeof given === 'function' ? await given(db) : given
   const folder = await mkdtemp(join(tmpdir(), 'terrane-house-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const keys = await makeKeys('local')
@@ -72,7 +76,7 @@ export async function openHouse(
   })
   const router = await start('router', { ...behindOrigin, ...(await townFor(folder)) })
   const origin = await start('origin', {
-    TERRANE_CONTROL_DATABASE_URL: db.url,
+    TERRANE_CONTROL_DATABASE_URL: env['DATABASE_URL'] ?? db.url,
     TERRANE_WORKER_URL: worker.url,
     TERRANE_FUNCTIONS_URL: functions.url,
     TERRANE_ROUTER_URL: router.url,

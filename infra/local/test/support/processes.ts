@@ -19,6 +19,8 @@ export interface AppProcess {
   readonly name: string
   readonly url: string
   readonly routes: readonly AppRoute[]
+  /** Whether the process runs still. */
+  readonly isAlive: boolean
   /** Has the process collect its garbage. */
   collect(): Promise<void>
 }
@@ -54,6 +56,9 @@ export async function startApp(
     name,
     url,
     routes,
+    get isAlive() {
+      return child.exitCode === null && child.signalCode === null
+    },
     collect: async () => {
       const collected = answer((message) => message === 'collected')
       child.send('collect')

@@ -39,7 +39,10 @@ export async function serveReading(
 function shownOf(error: unknown): TerraneError {
   if (error instanceof TerraneError) return error
   const { message } = error as Error
-  return isOutOfMemory(message) ? readerTooLarge() : conversionFailed({ reason: message })
+  if (isOutOfMemory(message)) return readerTooLarge()
+  // A value that the readers do not expect: the words of the runtime about it are of no use to a caller.
+  const isUnexpected = error instanceof TypeError || error instanceof RangeError
+  return conversionFailed({ reason: isUnexpected ? 'its content does not follow its format' : message })
 }
 
 async function answer(

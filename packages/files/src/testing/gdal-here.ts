@@ -1,4 +1,4 @@
-import { checkLayer, failure, plainComplaint, type Engine, type Layer } from '../engine.ts'
+import { checkLayer, checkWhole, failure, plainComplaint, type Engine, type Layer } from '../engine.ts'
 import { GdalError, convertLayers, gdalFolder, loadGdal, type GdalModule } from '../gdal-module.ts'
 
 let loading: Promise<GdalModule> | null = null
@@ -23,6 +23,7 @@ export const gdalHere: Engine = {
       throw failure(plainComplaint(messages.join('\n')))
     }
     checkLayer(layers, conversion.layer)
+    checkWhole(messages.join('\n'))
     return layers
   },
 }

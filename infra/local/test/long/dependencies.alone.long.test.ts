@@ -1,0 +1,286 @@
+// Slow: each fault of a dependency lasts as long as it takes to be told.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Keys, Organizations, Projects } from '@terrane/control'
+import { openTestDatabase } from '@terrane/database/testing'
+import { createSealer, parseSecretsKey } from '@terrane/service'
+import { NOT_EVALUATED, firedBy, shippedRules } from '@terrane/kubernetes/alerts'
+import { awsAt, startFaux } from '@terrane/testing/s3'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { WAY_FAULTS, openFaultyWay, type FaultyWay, type WayFault } from '../support/faulty-way.ts'
+import { openHouse, settingsOf, type House } from '../support/house.ts'
+import { startApp, type AppProcess } from '../support/processes.ts'
+import { extended, scrape, type Snapshot } from '../support/scrapes.ts'
+
+// oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
+const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
+const FAULT_SECONDS = isFull ? 30 : 12
+const TOLD_MS = 15_000
+const BACK_MS = 60_000
+const [CALM_SECONDS, FAULT_LASTS_SECONDS] = [1800, 1800]
+const SECRETS_KEY = 'ab'.repeat(32)
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+interface JobEnd {
+  readonly status: string
+  readonly terminal: boolean
+  readonly error: { readonly code: string } | null
+}
+
+type Dependency = 'database' | 'storage' | 'webhooks'
+
+/** Apps that cannot do their work without it; a check of that name tells. */
+const NEED: Readonly<Record<Dependency, readonly string[]>> = {
+  database: ['worker', 'origin', 'functions', 'console'],
+  storage: ['worker'],
+  webhooks: [],
+}
+/** Alerts; one of them has to name the fault. */
+const ALERTS: Readonly<Record<Dependency, readonly string[]>> = {
+  database: ['TerraneNotReady'],
+  storage: ['TerraneNotReady', 'TerraneStorageFails'],
+  webhooks: ['TerraneWebhooksFail'],
+}
+
+const CASES: readonly (readonly [Dependency, WayFault])[] = isFull
+  ? (Object.keys(NEED) as Dependency[]).flatMap((dependency) => WAY_FAULTS.map((fault) => [dependency, fault] as const))
+  : [
+      ['database', 'dies silently'],
+      ['storage', 'answers by half'],
+    ]
+
+describe('dependencies that fail', () => {
+  const opened = new AsyncDisposableStack()
+  const ways = {} as Record<Dependency, FaultyWay>
+  let house: House
+  let calm: [Snapshot, Snapshot, number]
+  const jobs: string[] = []
+
+  beforeAll(async () => {
+    const emulator = opened.use(await startFaux())
+    ways.storage = opened.use(await openFaultyWay('127.0.0.1', emulator.port))
+    const receiver = createHttpServer((_, response) => response.end()).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    opened.defer(() => void receiver.close())
+    ways.webhooks = opened.use(await openFaultyWay('127.0.0.1', (receiver.address() as AddressInfo).port))
+    house = await openHouse(opened, async (db) => {
+      const url = new URL(db.url)
+      ways.database = opened.use(await openFaultyWay(url.hostname, Number(url.port)))
+      url.host = `127.0.0.1:${ways.database.port}`
+      return {
+        ...settingsOf(100_000),
+        ...awsAt(ways.storage.port),
+        DATABASE_URL: url.href,
+        TERRANE_STORAGE: 's3://bucket/p',
+        TERRANE_FETCH_ALLOW_HOSTS: `127.0.0.1:${ways.webhooks.port}`,
+      }
+    })
+    await house.db.database.query(
+      'create table public.things as select i as id, repeat(i::text, 9) as name from generate_series(1, 50) i',
+    )
+    const untilReady = async () => {
+      if (!(await allReady())) throw new Error('an app is not ready')
+    }
+    await vi.waitFor(untilReady, { timeout: BACK_MS })
+    await made(ask('worker', '/webhooks', { url: `http://127.0.0.1:${ways.webhooks.port}/` }))
+    await made(ask('origin', '/storage/v1/bucket', { id: 'out', name: 'out' }))
+    await submit()
+    await sleep(5000)
+    const before = await scrape(house)
+    await submit()
+    await sleep(10_000)
+    calm = [before, await scrape(house), 10]
+  }, 300_000)
+  afterAll(() => opened.disposeAsync())
+
+  const headers = () => ({ ...house.credentials('worker', 'owner'), ...JSON_TYPE })
+  async function ask(app: string, path: string, body: object): Promise<number> {
+    const init = { method: 'POST', headers: headers(), body: JSON.stringify(body) }
+    const response = await fetch(`${house.app(app).url}${path}`, init)
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  async function made(answer: Promise<number>): Promise<void> {
+    const status = await answer
+    if (status >= 300) throw new Error(`answered ${status}`)
+  }
+
+  /** Starts a job where that is possible, and remembers it. */
+  async function submit(): Promise<void> {
+    const body = { table: 'things', format: 'CSV', storagePath: { bucket: 'out', path: `things-${jobs.length}.csv` } }
+    const init = { method: 'POST', headers: headers(), body: JSON.stringify(body), signal: AbortSignal.timeout(3000) }
+    const response = await fetch(`${house.app('worker').url}/jobs/exportTable`, init).catch(() => null)
+    if (response?.status === 202) jobs.push(((await response.json()) as { links: { self: string } }).links.self)
+  }
+
+  const readiness = async (name: string) => {
+    const init = { signal: AbortSignal.timeout(5000) }
+    return fetch(`${house.app(name).url}/health/ready`, init).then(
+      async (response) => ({ status: response.status, text: await response.text() }),
+      () => ({ status: 0, text: '' }),
+    )
+  }
+  const allReady = async () =>
+    (await Promise.all(house.apps.map(({ name }) => readiness(name)))).every(({ status }) => status === 200)
+
+  test('half an hour of calm raises no alert', () => {
+    const scrapes = extended(calm, calm, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_LASTS_SECONDS })
+    expect(alertsOf(scrapes)).toEqual({})
+  })
+
+  test.each(CASES)('%s %s: apps stay, tell it, and come back', { timeout: 600_000 }, async (dependency, fault) => {
+    const way = ways[dependency]
+    const scraping = new AbortController()
+    const scrapes: { at: number; snapshot: Snapshot }[] = []
+    const watching = (async () => {
+      while (!scraping.signal.aborted) {
+        const at = performance.now()
+        scrapes.push({ at, snapshot: await scrape(house) })
+        await submit()
+        await sleep(1000)
+      }
+    })()
+    way.fault = fault
+    for (const name of NEED[dependency]) {
+      const told = async () => (await readiness(name)).status
+      await expect.poll(told, { timeout: TOLD_MS * 2, message: `${name} tells it` }).not.toBe(200)
+    }
+    await sleep(FAULT_SECONDS * 1000)
+    scraping.abort()
+    await watching
+    const [first, last] = [scrapes[0]!, scrapes.at(-1)!]
+    way.fault = null
+    const healed = performance.now()
+    await expect.poll(allReady, { timeout: BACK_MS * 2, interval: 500 }).toBe(true)
+    const back = Math.round((performance.now() - healed) / 1000)
+    expect(house.apps.filter(({ isAlive }) => !isAlive).map(({ name }) => name)).toEqual([])
+    expect(scrapes.flatMap(({ snapshot }) => downIn(snapshot))).toEqual([])
+    const course = [first.snapshot, last.snapshot, (last.at - first.at) / 1000] as const
+    const found = alertsOf(extended(calm, course, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_LASTS_SECONDS }))
+    process.stdout.write(`${dependency} ${fault}: back after ${back} s, alerts ${JSON.stringify(found)}\n`)
+    expect(Object.keys(found).filter((name) => ALERTS[dependency].includes(name))).not.toEqual([])
+    if (NEED[dependency].length > 0) expect(JSON.stringify(found)).toContain(dependency)
+    await submit()
+    await expect.poll(ends, { timeout: 300_000, interval: 1000 }).not.toContain('open')
+    expect((await ends()).filter((end) => end.includes('worker_lost'))).toEqual([])
+  })
+
+  /** How each job has ended: its status and the code of its error; `open` for one that has not. */
+  async function ends(): Promise<string[]> {
+    const init = { headers: headers(), signal: AbortSignal.timeout(5000) }
+    const read = async (self: string) => {
+      const job = (await (await fetch(`${house.app('worker').url}${self}`, init)).json()) as JobEnd
+      return job.terminal ? `${job.status} ${job.error?.code ?? ''}` : 'open'
+    }
+    return Promise.all(jobs.map((self) => read(self).catch(() => 'open')))
+  }
+
+  function downIn(snapshot: Snapshot): string[] {
+    return [...snapshot.values()]
+      .filter(({ labels, value }) => labels['__name__'] === 'up' && value === 0)
+      .map(({ labels }) => labels['job']!)
+  }
+
+  /** What the shipped alerts find, by their names. */
+  function alertsOf(scrapes: ReturnType<typeof extended>): Record<string, unknown> {
+    const evaluated = [...shippedRules()].filter(([name]) => !NOT_EVALUATED.includes(name))
+    const fired = evaluated.map(
+      ([name, rule]) => [name, firedBy(rule, scrapes, CALM_SECONDS + FAULT_LASTS_SECONDS)] as const,
+    )
+    return Object.fromEntries(fired.filter(([, labels]) => labels.length > 0))
+  }
+})
+
+describe('the database of one project of a pool', () => {
+  const opened = new AsyncDisposableStack()
+  const refs = ['sound', 'sick'] as const
+  let worker: AppProcess
+  let way: FaultyWay
+  let headers: Record<string, string>
+  let files: string
+  let started = 0
+
+  beforeAll(async () => {
+    const [control, project] = [opened.use(await openTestDatabase()), opened.use(await openTestDatabase())]
+    const url = new URL(project.url)
+    way = opened.use(await openFaultyWay(url.hostname, Number(url.port)))
+    const server = createHttpServer((_, response) => response.end('name,lon,lat\nUlm,9.99,48.4\n')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(server, 'listening')
+    opened.defer(() => void server.close())
+    files = `http://127.0.0.1:${(server.address() as AddressInfo).port}/towns.csv`
+    const sealer = createSealer(parseSecretsKey(SECRETS_KEY)!)
+    const { id: organizationId } = await new Organizations(control.database).create('pool')
+    const { key } = await new Keys(control.database, sealer).issue({ organizationId, role: 'services' })
+    headers = { apikey: key, authorization: `Bearer ${key}`, ...JSON_TYPE }
+    for (const ref of refs) {
+      const databaseUrl = new URL(project.url)
+      if (ref === 'sick') databaseUrl.host = `127.0.0.1:${way.port}`
+      await new Projects(control.database, sealer).create({
+        organizationId,
+        ref,
+        credentials: { databaseUrl: databaseUrl.href },
+      })
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'terrane-pool-'))
+    opened.defer(() => rm(folder, { recursive: true, force: true }))
+    worker = await startApp(opened, 'worker', {
+      ...settingsOf(100_000),
+      DATABASE_URL: control.url,
+      TERRANE_HOME: folder,
+      TERRANE_WORK_DIR: join(folder, 'work'),
+      TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
+      TERRANE_MODE: 'shared',
+      TERRANE_SECRETS_KEY: SECRETS_KEY,
+      TERRANE_ALLOW_PROJECT_TARGET: 'true',
+      TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
+    })
+  }, 300_000)
+  afterAll(() => opened.disposeAsync())
+
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${worker.url}${path}`, { headers, signal: AbortSignal.timeout(20_000), ...init })
+    return { status: response.status, body: (await response.json()) as JobEnd & { links: { self: string } } }
+  }
+  /** Starts an import into the database of a project: where it stands. */
+  const start = async (ref: string) => {
+    const table = { tableName: `t${++started}`, url: files, projectTarget: { projectRef: ref } }
+    const { status, body } = await ask('/jobs/ogr2ogrImport', { method: 'POST', body: JSON.stringify(table) })
+    expect(status).toBe(202)
+    return `${body.links.self}?projectRef=${ref}`
+  }
+  const end = async (self: string) => {
+    const { body } = await ask(self)
+    return body.terminal ? `${body.status} ${body.error?.code ?? ''}` : 'open'
+  }
+
+  test.each(isFull ? WAY_FAULTS : ['dies silently' as const])(
+    '%s: jobs of other projects run meanwhile, and its own run afterwards',
+    { timeout: 600_000 },
+    async (fault) => {
+      const before = await start('sick')
+      way.fault = fault
+      const soundJob = await start('sound')
+      await expect.poll(() => end(soundJob), { timeout: BACK_MS }).toBe('success ')
+      expect((await fetch(`${worker.url}/health/ready`)).status).toBe(200)
+      await sleep(FAULT_SECONDS * 1000)
+      const again = await start('sound')
+      await expect.poll(() => end(again), { timeout: BACK_MS }).toBe('success ')
+      way.fault = null
+      await expect.poll(() => end(before), { timeout: 300_000, interval: 1000 }).not.toBe('open')
+      const after = await start('sick')
+      await expect.poll(() => end(after), { timeout: BACK_MS }).toBe('success ')
+      process.stdout.write(`database of a project ${fault}: its job ended with ${await end(before)}\n`)
+      expect(await end(before)).not.toContain('worker_lost')
+      expect(worker.isAlive).toBe(true)
+    },
+  )
+})

@@ -1,0 +1,60 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Conversion, EngineProcess } from './engine.ts'
+import { outputTooLarge, readerStuck } from './errors.ts'
+import { CpuWatch } from './read/cpu-watch.ts'
+
+/** CPU time in which the result does not grow, and how much of the source a second more is allowed for: GDAL goes over some formats whole before it writes. */
+const STUCK_SECONDS = 60
+const BYTES_PER_SECOND = 512 * 1024
+/** A result may be so many times as large as its source, but always this large: blocks of drawings that hold each other grow without end. */
+const MOST_GROWTH = 200
+const ALWAYS_ALLOWED_BYTES = 2 ** 30
+const LOOK_MS = 1000
+
+/** Bounds of a conversion, for tests. */
+export interface EngineBounds {
+  readonly stuckSeconds?: number
+  readonly mostBytes?: number
+}
+
+/**
+ * Ends an engine with FILE_TOO_COSTLY when it computes while its result does not grow, or when the result grows without measure.
+ *
+ * @param conversion folder of the source and path of the result
+ */
+export async function watchEngine(
+  engine: EngineProcess,
+  { folder, target }: Pick<Conversion, 'folder' | 'target'>,
+  bounds: EngineBounds = {},
+): Promise<void> {
+  const { pid } = engine.child
+  if (pid === undefined) return
+  using watch = new CpuWatch(pid, bounds.stuckSeconds ?? STUCK_SECONDS, (seconds) =>
+    engine.end(readerStuck({ seconds: Math.round(seconds) })),
+  )
+  const source = await bytesIn(folder)
+  watch.allow(source / BYTES_PER_SECOND)
+  const most = bounds.mostBytes ?? Math.max(ALWAYS_ALLOWED_BYTES, MOST_GROWTH * source)
+  let size = 0
+  const timer = setInterval(() => void look(), LOOK_MS)
+  try {
+    await engine.ended
+  } finally {
+    clearInterval(timer)
+  }
+
+  async function look(): Promise<void> {
+    const { size: found } = await stat(target).catch(() => ({ size: 0 }))
+    if (found > most) engine.end(outputTooLarge({ most }))
+    if (found !== size) watch.progressed()
+    size = found
+  }
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const sizes = await Promise.all(files.map(({ parentPath, name }) => stat(join(parentPath, name))))
+  return sizes.reduce((sum, { size }) => sum + size, 0)
+}

@@ -1,0 +1,92 @@
+import { open, readFile, readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+const HEAD_BYTES = 100
+/** Of a row in the `.id` of MapInfo: the place of its object in the `.map`. */
+const PLACE_BYTES = 4
+/** A `.map` consists of blocks of a multiple of these. */
+const BLOCK_BYTES = 512
+/** What ends the elements of a DGN, and the bytes before the words of each that tell how many follow. */
+const DGN_END = 0xffff
+const DGN_HEAD_BYTES = 4
+/** A larger one is not looked through. */
+const LARGEST_DRAWING = 2 ** 28
+
+/** Bytes that a file has by its own head, by the ending of its name. */
+const TOLD_BYTES: Readonly<Record<string, (head: Buffer) => number>> = {
+  // ESRI Shapefile Technical Description (1998): words of 16 bits.
+  shp: (head) => head.readInt32BE(24) * 2,
+  shx: (head) => head.readInt32BE(24) * 2,
+  // dBASE III: head, then rows of fixed width. MapInfo has its cells in such a table, too.
+  dbf: bytesOfTable,
+  dat: bytesOfTable,
+  // "FGDB-Spec" in rouault/dump_gdbtable.
+  gdbtable: (head) => Number(head.readBigInt64LE(24)),
+}
+
+function bytesOfTable(head: Buffer): number {
+  return head.readUInt16LE(8) + head.readUInt32LE(4) * head.readUInt16LE(10)
+}
+
+/**
+ * Files of a data set that end before they should by their own heads, as after a download that broke off. Readers, GDAL too, take
+ * what is there and say nothing.
+ *
+ * @param path a folder, or a file in a folder of its own data set
+ * @returns their names
+ */
+export async function shortFiles(path: string): Promise<string[]> {
+  const folder = (await stat(path)).isDirectory() ? path : join(path, '..')
+  const names = (await readdir(folder)).toSorted()
+  const found = await Promise.all(names.map(async (name) => ((await isShort(join(folder, name))) ? name : null)))
+  return found.filter((name) => name !== null)
+}
+
+async function isShort(path: string): Promise<boolean> {
+  const ending = basename(path).replace(/^.*\./, '').toLowerCase()
+  if (ending === 'dgn') return (await stat(path)).size <= LARGEST_DRAWING && isShortDrawing(await readFile(path))
+  if (ending === 'map' || ending === 'id') return isShortMapInfo(path, ending)
+  const told = TOLD_BYTES[ending]
+  if (!told) return false
+  const { head, size } = await headOf(path)
+  return head === null || told(head) > size
+}
+
+/** A table of MapInfo has a place for each row, and each place lies in the file of its objects. */
+async function isShortMapInfo(path: string, ending: 'map' | 'id'): Promise<boolean> {
+  const beside = async (other: string) => {
+    const name = `${basename(path, `.${path.split('.').at(-1)}`)}.${other}`.toLowerCase()
+    const names = await readdir(join(path, '..'))
+    const found = names.find((candidate) => candidate.toLowerCase() === name)
+    return found === undefined ? null : join(path, '..', found)
+  }
+  const { size } = await stat(path)
+  if (ending === 'id') {
+    const table = await beside('dat')
+    const { head } = table === null ? { head: null } : await headOf(table)
+    return head !== null && head.readUInt32LE(4) * PLACE_BYTES > size
+  }
+  if (size % BLOCK_BYTES !== 0) return true
+  const list = await beside('id')
+  if (list === null) return false
+  const places = await readFile(list)
+  for (let at = 0; at + PLACE_BYTES <= places.length; at += PLACE_BYTES)
+    if (places.readUInt32LE(at) >= size) return true
+  return false
+}
+
+/** Elements of a DGN follow each other up to one of all ones (ISFF, version 7). */
+function isShortDrawing(bytes: Buffer): boolean {
+  let at = 0
+  while (at + DGN_HEAD_BYTES <= bytes.length && bytes.readUInt16LE(at) !== DGN_END) {
+    at += DGN_HEAD_BYTES + bytes.readUInt16LE(at + 2) * 2
+  }
+  return at > bytes.length
+}
+
+async function headOf(path: string): Promise<{ readonly head: Buffer | null; readonly size: number }> {
+  await using file = await open(path)
+  const { size } = await file.stat()
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+  return { head: bytesRead < 32 ? null : buffer, size }
+}

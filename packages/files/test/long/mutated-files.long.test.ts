@@ -1,0 +1,108 @@
+// Slow: reads thousands of broken files.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { seededRandom } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
+import { removeFormats } from '@terrane/testing/files'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openFile, readerProcesses } from '../../src/index.ts'
+import { mutated } from '../mutations/mutate.ts'
+import { originals, type Original } from '../mutations/originals.ts'
+import type { Outcome, Task } from '../mutations/read-mutated.ts'
+
+// oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
+const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
+const FILES = isFull ? 2000 : 80
+const PROGRAM = fileURLToPath(new URL('../mutations/read-mutated.ts', import.meta.url))
+/** After so long without an answer a file is read again as the product reads it, confined and watched. */
+const SUSPECT_MS = 20_000
+const HEAP_MB = 768
+/** What a caller may be told. */
+const CODES = new Set([
+  'READ',
+  'EMPTY',
+  'FORMAT_UNKNOWN',
+  'ZIP_REFUSED',
+  'FILE_TOO_COSTLY',
+  'CONVERSION_FAILED',
+  'SOURCE_SRS_NEEDED',
+  'ENCODING_UNKNOWN',
+])
+/** Places of this machine, and what only the code knows. */
+const OWN =
+  /terrane-|node_modules|\/tmp\/|\/home\/|\/packages\/|\.ts\b|is not a function|Cannot read prop|undefined \(|\[object/
+
+afterAll(removeFormats)
+
+const formats = await originals()
+
+describe(`${FILES} mutated files of each format`, () => {
+  test.each(Object.entries(formats))(
+    '%s: each is read or refused in plain words, within bounds',
+    async (name, original) => {
+      const seeds = Array.from({ length: FILES }, (_, i) => 1_000_000 + i)
+      const { outcomes, suspects } = await readAll(original, seeds)
+      for (const seed of suspects) outcomes.push(await readConfined(original, seed))
+      const counts = Object.entries(Object.groupBy(outcomes, ({ code }) => code)).map(
+        ([code, all]) => `${code} ${all!.length}`,
+      )
+      process.stdout.write(`${name}: ${counts.join(', ')}; slow or large: ${suspects.length}\n`)
+      expect(outcomes.length).toBe(FILES)
+      expect(outcomes.filter(({ code, answer }) => !CODES.has(code) || OWN.test(answer))).toEqual([])
+      // Otherwise the changes are too coarse to reach a reader.
+      expect(outcomes.filter(({ code }) => code === 'READ').length).toBeGreaterThan(FILES / 50)
+    },
+  )
+})
+
+/** Reads files in processes; each reads as many as it can. */
+async function readAll(original: Original, seeds: readonly number[]) {
+  const outcomes: Outcome[] = []
+  const suspects: number[] = []
+  for (let left = seeds; left.length > 0;) {
+    const read = await readSome({ original, seeds: left })
+    outcomes.push(...read)
+    left = left.slice(read.length)
+    if (left.length > 0) suspects.push(left[0]!)
+    left = left.slice(1)
+  }
+  return { outcomes, suspects }
+}
+
+async function readSome(task: Task): Promise<Outcome[]> {
+  const read: Outcome[] = []
+  const execArgv = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
+  const child = fork(PROGRAM, { execArgv, serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  const giveUp = () => child.kill('SIGKILL')
+  let timer = setTimeout(giveUp, SUSPECT_MS * 3)
+  child.on('message', (outcome: Outcome) => {
+    read.push(outcome)
+    clearTimeout(timer)
+    timer = setTimeout(giveUp, SUSPECT_MS)
+  })
+  child.send(task)
+  await once(child, 'exit')
+  clearTimeout(timer)
+  return read
+}
+
+/** Reads a file as the product does; the reader's own bounds end it. */
+async function readConfined(original: Original, seed: number): Promise<Outcome> {
+  const workdir = await mkdtemp(join(tmpdir(), 'terrane-mutated-'))
+  try {
+    const bytes = mutated(original, seededRandom(seed))
+    const startReader = readerProcesses({ stuckSeconds: 5 })
+    await using file = await openFile((path) => writeFile(path, bytes), { workdir, startReader })
+    for await (const { batch } of file.read()) void batch
+    return { seed, code: 'READ', answer: JSON.stringify(file.warnings) }
+  } catch (error) {
+    const { code, message, hint } = error as TerraneError
+    return { seed, code: error instanceof TerraneError ? code : `thrown ${message}`, answer: `${message} ${hint}` }
+  } finally {
+    await rm(workdir, { recursive: true, force: true })
+  }
+}
