@@ -414,6 +414,20 @@ test('a route is printed turn by turn, a search as a table', async () => {
   expect((await terrane('route', 'here', '48.2,11.6')).code).toBe(2)
 })
 
+test('the map of the routing engine is told with its tags that are not understood', async () => {
+  const corners = [[11, 48], [12, 48], [12, 49], [11, 49], [11, 48]] // prettier-ignore
+  const bbox = { features: [{ geometry: { coordinates: [corners] } }] }
+  const status = { tileset_last_modified: 1_770_000_000, unread_tags: [{ tag: 'access=staff', count: 2 }], bbox }
+  answers['POST /routing-engine/v1/status'] = [200, status]
+  expect(await terrane('routing', 'inspect')).toEqual({
+    code: 0,
+    stdout: 'tag           count\naccess=staff  2\n',
+    stderr:
+      'Built 2026-02-02T02:40:00.000Z, from 11, 48 to 12, 49.\nTags that are not understood; a route over one warns:\n',
+  })
+  expect(JSON.parse((await terrane('routing', 'inspect', '--json')).stdout)).toEqual(status)
+})
+
 describe('tables', () => {
   test('are listed, shared, taken back and dropped by functions of the database', async () => {
     const roads = { table_schema: 'public', table_name: 'roads', rows: 3, shared_with: ['anon'] }

@@ -181,6 +181,26 @@ describe('conditions that are not read', () => {
     expect(warned(await square({ opening_hours: '24/7' }))).toBeUndefined()
   })
 
+  it.each([
+    ['motor_vehicle', 'resident_only'],
+    ['vehicle', 'yes;by_appointment'],
+    ['access', 'staff'],
+  ])('is told of a value that no table knows: %s=%s', async (key, value) => {
+    const town = await square({ [key]: value })
+    expect(warned(town)).toEqual([`904 "${key}=${value}"${NOTE}`])
+    expect(warned(town, 'auto', '2E')).toBeUndefined()
+    expect(factsOf(town.network).unread).toEqual([{ tag: `${key}=${value}`, count: 1 }])
+    // A key of its own goes before the general one.
+    expect(warned(await square({ [key]: value, motorcar: 'yes' }))).toBeUndefined()
+    expect(warned(await square({ [key]: 'unknown' }))).toBeUndefined()
+  })
+
+  it('is told of such a value on a barrier to who passes', async () => {
+    const gate = await square({}, { x: { barrier: 'entrance', access: 'members' } })
+    expect(warned(gate)).toEqual([`904 "access=members"${NOTE}`])
+    expect(warned(gate, 'auto', 'D1')).toBeUndefined()
+  })
+
   it('is told to the modes that it speaks of, in its direction', async () => {
     const lorries = await square({ 'hgv:forward:conditional': 'no @ (sunset-sunrise)' })
     expect([warned(lorries), warned(lorries, 'truck')?.length, warned(lorries, 'truck', 'ED')]).toEqual([

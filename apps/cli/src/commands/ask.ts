@@ -26,9 +26,18 @@ interface Trip {
   }
 }
 
+interface Status {
+  readonly tileset_last_modified: number
+  readonly unread_tags: readonly { readonly tag: string; readonly count: number }[]
+  readonly bbox: { readonly features: readonly [{ readonly geometry: { readonly coordinates: readonly [Ring] } }] }
+}
+
+/** South-west, south-east, north-east, north-west, south-west. */
+type Ring = readonly [readonly number[], readonly number[], readonly number[], readonly number[], readonly number[]]
+
 const MODES = ['auto', 'bicycle', 'pedestrian', 'bus', 'truck', 'taxi', 'motor_scooter', 'motorcycle']
 
-/** `terrane route` and `terrane search`. */
+/** `terrane route`, `terrane routing inspect` and `terrane search`. */
 export function askCommands(program: Command): void {
   onProject(
     program
@@ -40,6 +49,14 @@ export function askCommands(program: Command): void {
     .addOption(new Option('--by <mode>', 'travel mode').choices(MODES).default('auto'))
     .addHelpText('after', '\nExample:\n  $ terrane route 48.0975,11.5922 48.1085,11.5879 --by bicycle')
     .action(route)
+  const routing = program.command('routing').description('Look into the routing engine.')
+  onProject(
+    routing
+      .command('inspect')
+      .description('Show the map that routes are on: its age, where it lies, and tags of it that are not understood.'),
+  )
+    .addHelpText('after', '\nExample:\n  $ terrane routing inspect')
+    .action(inspect)
   onProject(
     program.command('search <table>').description('Find the tiles or cells most similar to the one at a place.'),
   )
@@ -61,6 +78,19 @@ async function route(from: Place, to: Place, { profile, json, by }: Options): Pr
   for (const { instruction, length } of legs.flatMap(({ maneuvers }) => maneuvers))
     print(`${instruction} (${length} km)`)
   note(`${summary.length} km, ${Math.round(summary.time / 60)} min`)
+}
+
+async function inspect({ profile, json }: Pick<Options, 'profile' | 'json'>): Promise<void> {
+  const connection = await connect(profile)
+  const body = JSON.stringify({ verbose: true })
+  const status = (await ask(connection, '/routing-engine/v1/status', { method: 'POST', body })) as Status
+  if (json) return print(JSON.stringify(status, null, 2))
+  const { tileset_last_modified: builtAt, bbox, unread_tags: tags } = status
+  const corners = bbox.features[0].geometry.coordinates[0]
+  note(`Built ${new Date(builtAt * 1000).toISOString()}, from ${corners[0].join(', ')} to ${corners[2].join(', ')}.`)
+  if (tags.length === 0) return note('Every tag of access, direction, size and hours is understood.')
+  note('Tags that are not understood; a route over one warns:')
+  printList(tags, ['tag', 'count'], false)
 }
 
 async function search(table: string, { profile, json, at, limit }: Options): Promise<void> {

@@ -3,12 +3,12 @@ import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts
 import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
 import { isException } from './exceptions.ts'
 import { ACCESS_KEYS } from './mode-tags.ts'
-import { ACCESS, DESTINATION_ONLY, kilometresPerHour, meaning, type Tags } from './values.ts'
+import { ACCESS, DESTINATION_ONLY, kilometresPerHour, meaning, type Tags, unknownParts } from './values.ts'
 import { FEW_PEOPLE } from './way-access.ts'
 import { limitKey } from './way-limits.ts'
 import { addressed, DIRECTION_OF, isGateOpening, ONEWAYS, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
-/** What a conditional tag says that is not read, or not in full. */
+/** A conditional tag that is not read, or not in full; or an access tag whose value is not known. */
 export interface UnreadTag {
   /** The key and the case: `access:conditional=no @ (sunset-sunrise)`. */
   readonly text: string
@@ -35,10 +35,21 @@ export function unreadTags(tags: Tags): UnreadTag[] {
     if (subject === null || subject.modes === 0) return []
     return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
   })
+  const unread = [...conditional, ...unknownAccess(tags)]
   // `hours` of a way may be hours of access or of staff: only access keys are unambiguous.
   return hours === undefined || hours === '24/7'
-    ? conditional
-    : [...conditional, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
+    ? unread
+    : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
+}
+
+/** Access keys with a value that no table knows: it changes nothing. */
+function unknownAccess(tags: Tags): UnreadTag[] {
+  return ACCESS_KEYS.flatMap((key): UnreadTag[] => {
+    const value = tags.get(key)
+    if (value === undefined || unknownParts(value).length === 0) return []
+    const modes = addressed(tags, key)
+    return modes === 0 ? [] : [{ text: `${key}=${value}`, modes }]
+  })
 }
 
 /** The same of what stands on a node, whose hours are read, and of whose conditions fewer. */
@@ -53,7 +64,8 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
     if (text === undefined) return []
     return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
   })
-  return isHoursRead ? conditional : [...conditional, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
+  const unread = [...conditional, ...unknownAccess(tags)]
+  return isHoursRead ? unread : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
 }
 
 function isGateRead(tags: Tags, key: string, one: ConditionalCase): boolean {

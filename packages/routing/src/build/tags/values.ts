@@ -53,6 +53,17 @@ export const HAZMAT = values('designated yes', 'no destination delivery')
 /** Values that open a way for local access only. */
 export const DESTINATION_ONLY = values('private destination customers delivery permit residents')
 
+const KNOWN = new Set(
+  [ACCESS, MOTOR_VEHICLE, TRUCK, BUS, PUBLIC_SERVICE, MOPED, FOOT, WHEELCHAIR, BICYCLE, DESTINATION_ONLY].flatMap(
+    (table) => [...table.keys()],
+  ),
+)
+
+/** The parts of an access value that no table has; `unknown` says itself that nothing is known. */
+export function unknownParts(value: string): string[] {
+  return value.split(';').filter((part) => !KNOWN.has(part.trim()) && part.trim() !== 'unknown')
+}
+
 /** What a value means; of a list (`yes;designated`) the first part that opens decides, else the last that closes. */
 export function meaning(table: ValueTable, value: string | undefined): boolean | undefined {
   if (value === undefined) return undefined
