@@ -9,7 +9,7 @@ const EMPTY = -1
 const MIXED = -2
 const NONE = -1
 /** Cells of the side of a block, and what marks one of whose places one is enough. */
-const BLOCK = 8
+const BLOCK = 6
 const WITNESS = 2
 /** What marks a cell whose places a contour passes between. */
 export const PASSED = 3
