@@ -96,7 +96,7 @@ const variables = {
     default: ACTIONS.join(','),
     pattern: `^ *(${ACTIONS.join('|')})( *, *(${ACTIONS.join('|')}))* *$`,
     description:
-      'What is served, comma-separated: route, sources_to_targets (with table), isochrone, locate, tile, status.',
+      'What is served, comma-separated: route, sources_to_targets (with table), optimized_route (with trip), isochrone, locate, tile, status.',
   }),
   TERRANE_CORS_ORIGINS: Setting.List('Origins that browsers may call from.', '*'),
 }

@@ -49,7 +49,9 @@ describe('beside routes', () => {
   test('status tells what is served, how old it is, and where it lies', async () => {
     const { status, body } = await ask('status', { verbose: true })
     expect(status).toBe(200)
-    expect(body.available_actions).toEqual(['route', 'sources_to_targets', 'isochrone', 'locate', 'tile', 'status'])
+    expect(body.available_actions.join(' ')).toBe(
+      'route sources_to_targets optimized_route isochrone locate tile status',
+    )
     const { mtimeMs } = await stat(join(folder, 'graph.bin'))
     expect(body.tileset_last_modified).toBe(Math.floor(mtimeMs / 1000))
     expect(body.bbox.features[0].geometry.coordinates[0]).toContainEqual([11, 48])
@@ -61,6 +63,7 @@ describe('beside routes', () => {
       locate: { locations: places(1), costing: 'auto' },
       isochrone: { locations: places(1), costing: 'auto', contours: [{ time: 2 }] },
       sources_to_targets: { sources: places(2), targets: places(2, 1), costing: 'auto' },
+      optimized_route: { locations: places(4), costing: 'auto' },
     }
     for (const [action, request] of Object.entries(requests)) {
       const query = `${action}?json=${encodeURIComponent(JSON.stringify(request))}`
@@ -134,6 +137,7 @@ describe('beside routes', () => {
   test.each([
     ['sources_to_targets', { sources: places(2), targets: places(2) }, 124],
     ['sources_to_targets', { sources: places(600), targets: places(600), costing: 'auto' }, 150],
+    ['optimized_route', { locations: places(600), costing: 'auto' }, 150],
     ['isochrone', { locations: [crossing(1, 1)], costing: 'auto' }, 113],
     ['locate', {}, 110],
   ])('%s refuses what cannot be answered (%#)', async (action, request, code) => {

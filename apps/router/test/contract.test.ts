@@ -35,7 +35,8 @@ const problem = (error_code: number, status_code: number, status: string, error:
   status,
 })
 
-const KNOWN_PATHS = "Try any of: '/route' '/sources_to_targets' '/isochrone' '/locate' '/tile' '/status'"
+const KNOWN_PATHS =
+  "Try any of: '/route' '/sources_to_targets' '/optimized_route' '/isochrone' '/locate' '/tile' '/status'"
 
 async function call(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init)

@@ -152,7 +152,22 @@ describe("OSRM's HTTP interface", () => {
     expect((await get(`/nearest/v1/foot/${near}`)).body.waypoints).toHaveLength(1)
   })
 
+  test('goes around coordinates and back, with the members of a route', async () => {
+    const { body } = await get(`/trip/v1/driving/${PATH}?steps=true&geometries=geojson&source=first`)
+    const [{ legs, geometry }] = body.trips
+    expect([body.code, legs.length, geometry.coordinates[0]]).toEqual(['Ok', 3, geometry.coordinates.at(-1)])
+    expect(body.waypoints.map(({ trips_index: trip }: { trips_index: number }) => trip)).toEqual([0, 0, 0])
+    expect(legs[0].steps.length).toBeGreaterThan(1)
+    const open = await get(`/trip/v1/driving/${PATH}?roundtrip=false&source=first&destination=last`)
+    expect(open.body.trips[0].legs).toHaveLength(2)
+    expect(open.body.waypoints[2].waypoint_index).toBe(2)
+  })
+
   test.each([
+    ['/trip/v1/driving/11,48', 'InvalidOptions'],
+    ['/trip/v1/driving/0,0;1,1', 'NoSegment'],
+    [`/trip/v1/driving/${Array.from({ length: 51 }, () => '11,48').join(';')}`, 'InvalidValue'],
+    ['/trip/v1/driving/11,48;11.003,48?source=first&source=any', 'InvalidOptions'],
     ['/route/v1/driving/11,48', 'InvalidOptions'],
     ['/route/v1/driving/11;48', 'InvalidValue'],
     ['/route/v1/plane/11,48;11.003,48', 'InvalidOptions'],

@@ -9,7 +9,7 @@ import { quantile } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'
 
-// Matrices and isochrones, text to text, in turns with Valhalla: CPU of the process, the middle of some rounds after one to
+// Matrices, tours and isochrones, text to text, in turns with Valhalla: CPU of the process, the middle of some rounds after one to
 // warm up. Then cells beside routes, and places on streets beside contours. `node services.bench.ts porto --rounds 5`
 const { values, positionals } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, modes: { type: 'string', default: 'auto' } },
@@ -43,6 +43,7 @@ for (const extract of findExtracts(positionals.length > 0 ? positionals : ['port
   }
   for (const costing of modes) {
     for (const count of [50, 100]) await compareMatrices(router, valhalla, { costing, count, place })
+    await compareTours(router, valhalla, { costing, count: 50, place })
     largeMatrix(router, costing, place)
     cellsAreRoutes(router, costing, place)
     for (const minutes of [10, 30]) await compareIsochrones({ router, valhalla, network }, costing, minutes)
@@ -113,6 +114,33 @@ async function compareMatrices(router: Router, valhalla: Valhalla | null, one: M
       `${(100 * alike).toFixed(1)} % of times within 3 %`,
   )
   assert(alike > 0.9)
+}
+
+/** A tour from the first of some places to the last, beside the matrix that it takes. */
+async function compareTours(router: Router, valhalla: Valhalla | null, one: MatrixCase): Promise<void> {
+  const { costing, count, place } = one
+  const drawn = Array.from({ length: 4 * count }, place)
+  const matrix = JSON.stringify({ sources: drawn, targets: drawn, costing })
+  const { sources_to_targets: cells } = JSON.parse(router.answer(matrix, 'sources_to_targets').body) as Matrix
+  const kept: number[] = []
+  for (const i of drawn.keys()) {
+    const isJoined = kept.every((j) => cells[i]![j]!.time !== null && cells[j]![i]!.time !== null)
+    if (isJoined && kept.length < count) kept.push(i)
+  }
+  console.log(`${costing}, tour over ${kept.length} places`)
+  const text = JSON.stringify({ locations: kept.map((i) => drawn[i]), costing, directions_type: 'none' })
+  const { mine, theirs } = await inTurns(
+    router,
+    'optimized_route',
+    text,
+    valhalla && ((t) => valhalla.optimizedRoute(t)),
+  )
+  const timeOf = (order: string): number => {
+    const { trip } = JSON.parse(order) as { trip: { locations: readonly { original_index: number }[] } }
+    const stops = trip.locations.map(({ original_index: i }) => kept[i]!)
+    return stops.slice(1).reduce((sum, to, i) => sum + cells[stops[i]!]![to]!.time!, 0)
+  }
+  console.log(`  ${timeOf(mine)} s${theirs === null ? '' : `, Valhalla's order ${timeOf(theirs)} s`}`)
 }
 
 function largeMatrix(router: Router, costing: Mode, place: () => Place): void {

@@ -1,5 +1,13 @@
 /** What a router answers, by Valhalla's names. */
-export const ACTIONS = ['route', 'sources_to_targets', 'isochrone', 'locate', 'tile', 'status'] as const
+export const ACTIONS = [
+  'route',
+  'sources_to_targets',
+  'optimized_route',
+  'isochrone',
+  'locate',
+  'tile',
+  'status',
+] as const
 
 export type Action = (typeof ACTIONS)[number]
 

@@ -17,18 +17,25 @@ import { unreadWarnings } from './respond/unread.ts'
 /**
  * The answer to a route request; GPX as a text, the other forms as objects.
  *
+ * @param placed where the locations were put, if that is known
  * @throws RouteProblem when it cannot be answered with a route
  */
-export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | OsrmResponse | string {
+export function routeOf(
+  ground: Ground,
+  request: RouteRequest,
+  placed?: readonly TripStop[],
+): RouteResponse | OsrmResponse | string {
   const { graph } = ground.network
   const prepared = ground.costings.get(request.mode, request.options)
   const last = request.locations.length - 1
   const schedule = request.dateTime === null ? null : new Schedule(request.dateTime, request.locations, ground.now())
   const placing = ground.placing(request, prepared, schedule)
-  const stops = request.locations.map((location, i) =>
-    ground.stop(placing, location, i === 0 ? 'begin' : i === last ? 'end' : 'between'),
-  )
-  checkRegions(ground, stops)
+  const stops =
+    placed ??
+    request.locations.map((location, i) =>
+      ground.stop(placing, location, i === 0 ? 'begin' : i === last ? 'end' : 'between'),
+    )
+  if (placed === undefined) checkRegions(ground, stops)
   const warnings = [...request.warnings]
   const routes = findRoutes(ground, request, { prepared, stops, schedule, warnings })
   const recostings = request.recostings.map(({ name, mode, options }) => ({
@@ -51,7 +58,7 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
   if (format === 'osrm') {
     const all = [...warnings, ...unreadWarnings(source, routes.flat())]
     const speech = { phrases: languageOf(request.language).phrases, units: request.units }
-    return osrmOf({ graph, texts, mode, options, warnings: all, speech }, told)
+    return osrmOf({ graph, texts, mode, options, warnings: all, speech }, told, request)
   }
   const [trip, ...others] = told.map((legs) => tripOf(source, legs))
   return {
@@ -91,8 +98,8 @@ function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, sc
   return [legs]
 }
 
-/** @throws RouteProblem when the places of two locations are on different islands of data */
-function checkRegions(ground: Ground, stops: readonly TripStop[]): void {
+/** @throws RouteProblem 170 when the places of two locations are on different islands of data */
+export function checkRegions(ground: Ground, stops: readonly TripStop[]): void {
   const shared = stops.map((stop) => ground.regionsOf(stop)).reduce((common, some) => common.intersection(some))
   if (shared.size === 0) throw new RouteProblem(170)
 }

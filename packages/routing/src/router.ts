@@ -18,6 +18,8 @@ import { checkRequest, readRequest } from './request/request.ts'
 import type { RouteResponse } from './respond/response.ts'
 import { readTileRequest } from './tile/request.ts'
 import { tileOf } from './tile/tile.ts'
+import { readTourRequest } from './tour/request.ts'
+import { tourOf } from './tour/tour.ts'
 import { routeOf } from './route.ts'
 
 /** How a router answers. */
@@ -107,6 +109,8 @@ export class Router {
     switch (action) {
       case 'sources_to_targets':
         return matrixOf(ground, readMatrixRequest(text, ground.limits), mayWait)
+      case 'optimized_route':
+        return tourOf(ground, readTourRequest(text, ground.limits), mayWait)
       case 'isochrone':
         return isochroneOf(ground, readIsochroneRequest(text, ground.limits))
       case 'locate': {

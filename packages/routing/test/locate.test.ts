@@ -120,7 +120,7 @@ describe('status', () => {
     expect(ask('status', {})).toEqual({
       version,
       tileset_last_modified: 1_700_000_000,
-      available_actions: ['route', 'sources_to_targets', 'isochrone', 'locate', 'tile', 'status'],
+      available_actions: ['route', 'sources_to_targets', 'optimized_route', 'isochrone', 'locate', 'tile', 'status'],
     })
   })
 

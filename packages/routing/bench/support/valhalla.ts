@@ -16,6 +16,7 @@ export interface Valhalla {
   traceRoute(request: string): Promise<string>
   matrix(request: string): Promise<string>
   isochrone(request: string): Promise<string>
+  optimizedRoute(request: string): Promise<string>
 }
 
 /** Opens Valhalla on an extract, with the settings it has by default but for the pairs of a matrix. Installs it and builds its tiles on first use; null when that fails. */

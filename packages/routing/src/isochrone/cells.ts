@@ -1,19 +1,20 @@
-/** Metres of the side of a cell at least, and how many cells there are at most, about. */
-const CELL_METERS = 60
-const MOST_CELLS = 400_000
+import type { Grid } from './grid.ts'
+
+/** How many cells there are at most, about: more of the grid of a graph are put together, two by two, four by four and so on. */
+const MOST_CELLS = 500_000
 /** Metres around all places: more than an area reaches beyond its streets. */
 const MARGIN_METERS = 400
-/** Metres of a millionth of a degree of latitude. */
-const METERS_PER_UNIT = 0.111195
 /** What is known of a cell besides the contours that it is within: nothing, or that it holds places within different ones. */
 const EMPTY = -1
 const MIXED = -2
 const NONE = -1
 /** Cells of the side of a block, and what marks one of whose places one is enough. */
-const BLOCK = 8
+const BLOCK = 6
 const WITNESS = 2
+/** What marks a cell whose places a contour passes between. */
+export const PASSED = 3
 
-/** A box in millionths of degrees. */
+/** Columns and rows of cells, the last ones included. */
 export interface Box {
   west: number
   south: number
@@ -27,14 +28,13 @@ export interface Box {
  * its nearest places, with and without it, lie within the same contours. Everything outside counts as unreachable.
  */
 export class Cells {
-  /** Metres of the side of a cell. */
-  readonly meters: number
-  /** Around all cells. */
+  /** Around all cells, in cells of the grid. */
   readonly box: Box
   readonly #west: number
   readonly #south: number
-  readonly #perLon: number
-  readonly #perLat: number
+  readonly #grid: Grid
+  /** Cells of the grid along the side of one here are so many bits. */
+  readonly #scale: number
   readonly #columns: number
   readonly #rows: number
   readonly #cells: Int32Array
@@ -43,39 +43,43 @@ export class Cells {
   readonly #needed: Uint8Array
 
   /** @param box around all places */
-  constructor({ west, south, east, north }: Box) {
-    const metersPerLon = METERS_PER_UNIT * Math.max(0.01, Math.cos(((south + north) / 2e6) * (Math.PI / 180)))
-    const width = (east - west) * metersPerLon + 2 * MARGIN_METERS
-    const height = (north - south) * METERS_PER_UNIT + 2 * MARGIN_METERS
-    this.meters = Math.max(CELL_METERS, Math.sqrt((width * height) / MOST_CELLS))
-    this.#perLon = metersPerLon / this.meters
-    this.#perLat = METERS_PER_UNIT / this.meters
-    this.#west = west - MARGIN_METERS / metersPerLon
-    this.#south = south - MARGIN_METERS / METERS_PER_UNIT
+  constructor(grid: Grid, box: Box) {
+    const margin = Math.ceil(MARGIN_METERS / grid.meters)
+    const area = (box.east - box.west + 2 * margin + 1) * (box.north - box.south + 2 * margin + 1)
+    const scale = Math.max(0, Math.ceil(Math.log2(area / MOST_CELLS) / 2))
+    const [west, south] = [(box.west - margin) >> scale, (box.south - margin) >> scale]
+    this.#columns = ((box.east + margin) >> scale) - west + 1
+    this.#rows = ((box.north + margin) >> scale) - south + 1
     this.box = {
-      west: this.#west,
-      south: this.#south,
-      east: east + MARGIN_METERS / metersPerLon,
-      north: north + MARGIN_METERS / METERS_PER_UNIT,
+      west: west << scale,
+      south: south << scale,
+      east: ((west + this.#columns) << scale) - 1,
+      north: ((south + this.#rows) << scale) - 1,
     }
-    this.#columns = Math.ceil(width / this.meters) + 1
-    this.#rows = Math.ceil(height / this.meters) + 1
+    this.#west = this.box.west
+    this.#south = this.box.south
+    this.#grid = grid
+    this.#scale = scale
     this.#cells = new Int32Array(this.#columns * this.#rows).fill(EMPTY)
     this.#source = new Int32Array(this.#cells.length)
     this.#needed = new Uint8Array(this.#cells.length)
   }
 
-  /** The cell of a place; −1 out of the grid. */
+  /** The cell of a place in millionths of degrees; −1 out of the grid. */
   at(lon: number, lat: number): number {
-    const column = Math.floor((lon - this.#west) * this.#perLon)
-    const row = Math.floor((lat - this.#south) * this.#perLat)
-    return column >= 0 && column < this.#columns && row >= 0 && row < this.#rows ? row * this.#columns + column : -1
+    const { west, south, perLon, perLat } = this.#grid
+    return this.#within(Math.floor((lon - west) * perLon), Math.floor((lat - south) * perLat))
   }
 
-  /** How many steps over a distance come into all cells between. */
-  stepsOver(dx: number, dy: number): number {
-    const cells = Math.max(Math.abs(dx) * this.#perLon, Math.abs(dy) * this.#perLat)
-    return cells <= 1 ? 1 : Math.ceil(cells)
+  /** The cell here that a cell of the grid is in; −1 out of the box. */
+  of(cell: number): number {
+    return this.#within(cell & 0xffff, cell >>> 16)
+  }
+
+  #within(gridColumn: number, gridRow: number): number {
+    const column = (gridColumn - this.#west) >> this.#scale
+    const row = (gridRow - this.#south) >> this.#scale
+    return column >= 0 && column < this.#columns && row >= 0 && row < this.#rows ? row * this.#columns + column : -1
   }
 
   /** Notes that a place in a cell is within some contours, which are the bits of a number. */
@@ -114,7 +118,7 @@ export class Cells {
         if (source[at + columns] !== own) compare(own, source[at + columns]!)
       }
     }
-    for (let at = 0; at < cells.length; at++) if (cells[at] === MIXED) needed[at] = 1
+    for (let at = 0; at < cells.length; at++) if (cells[at] === MIXED) needed[at] = PASSED
     this.#keepWitnesses()
   }
 
@@ -146,9 +150,9 @@ export class Cells {
     return witness
   }
 
-  /** Whether places in a cell may shape a contour. */
-  isNeeded(cell: number): boolean {
-    return cell >= 0 && this.#needed[this.#source[cell]!] !== 0
+  /** How closely the places of a cell shape contours: not at all (0), as neighbours of one (1), one of them (2), or on both sides of one (`PASSED`). */
+  need(cell: number): number {
+    return cell < 0 ? 0 : this.#needed[cell]!
   }
 
   /** Whether a place in a cell is to be sampled. */
@@ -158,11 +162,6 @@ export class Cells {
     const needed = this.#needed[own]
     if (needed === WITNESS) this.#needed[own] = 0
     return needed !== 0
-  }
-
-  /** Whether a contour passes between the places of a cell. */
-  isMixed(cell: number): boolean {
-    return cell >= 0 && this.#cells[cell] === MIXED
   }
 
   /** Finds a nearest cell with places for each, going out from all of them step by step. */

@@ -1,10 +1,8 @@
 import type { Graph } from '../graph/graph.ts'
+import { METERS_PER_UNIT } from './grid.ts'
 
 /** A place on a street, in millionths of degrees, with its share of the way along it. */
 export type VisitPlace = (lon: number, lat: number, share: number) => void
-
-/** Metres of a millionth of a degree of latitude. */
-const METERS_PER_UNIT = 0.111195
 
 /** Finds places along streets. Not re-entrant. */
 export class Ruler {

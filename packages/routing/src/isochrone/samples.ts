@@ -1,9 +1,9 @@
 import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
-import { shapesInBox } from '../snap/touching.ts'
 import type { Candidate } from '../snap/candidate.ts'
-import { type Box, Cells } from './cells.ts'
+import { type Box, Cells, PASSED } from './cells.ts'
+import { type Grid, gridOf, shapesIn } from './grid.ts'
 import { type Level, levelOf } from './levels.ts'
 import type { Contour } from './request.ts'
 import { Ruler } from './ruler.ts'
@@ -60,7 +60,7 @@ export function* samplesOf(
   const streets = takeStreets(graph)
   streets.collect(reached)
   yield
-  const sampler = new Sampler(graph, reached, streets, contours.map(levelOf), origins)
+  const sampler = new Sampler({ graph, grid: yield* gridOf(graph) }, reached, streets, contours.map(levelOf), origins)
   const near = streets.list()
   const within = new Int32Array(near.length)
   yield* inSteps(near.length, (first, end) => sampler.look(near, within, first, end))
@@ -93,6 +93,7 @@ class Sampler {
   readonly #streets: Streets
   readonly #levels: readonly Level[]
   readonly #ruler: Ruler
+  readonly #grid: Grid
   /** Around where the sweep began, and the streets that some contour holds or passes. */
   readonly #box: Box
   #cells: Cells | null = null
@@ -100,7 +101,7 @@ class Sampler {
   readonly #nodes: number[] = []
 
   constructor(
-    graph: Graph,
+    { graph, grid }: { readonly graph: Graph; readonly grid: Grid },
     reached: Reached,
     streets: Streets,
     levels: readonly Level[],
@@ -111,8 +112,9 @@ class Sampler {
     this.#streets = streets
     this.#levels = levels
     this.#ruler = new Ruler(graph)
-    const [lons, lats] = [origins.map(({ lon }) => lon * 1e6), origins.map(({ lat }) => lat * 1e6)]
-    this.#box = { west: Math.min(...lons), south: Math.min(...lats), east: Math.max(...lons), north: Math.max(...lats) }
+    this.#grid = grid
+    this.#box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity }
+    for (const { edge } of origins) this.#enclose(graph.edgeShape[edge]!)
   }
 
   /** Finds the contours that all of each street is within; see `Streets`. */
@@ -125,7 +127,7 @@ class Sampler {
 
   /** Lays out the cells, and returns open streets around that the sweep did not reach: they keep contours from running over them. */
   others(near: Uint32Array): Uint32Array {
-    this.#cells = new Cells(this.#box)
+    const cells = (this.#cells = new Cells(this.#grid, this.#box))
     const { closures, prepared } = this.#reached
     const { weights, costing } = prepared
     const { nodeConnected, edgeHead } = this.#graph
@@ -136,13 +138,16 @@ class Sampler {
     // Excluded edges are not sampled.
     const isOpen = (edge: number): boolean =>
       weights.edge(edge) < UNREACHABLE && (!onMainland || isConnected(edge)) && !closures.has(edge)
-    const found = shapesInBox(this.#graph, this.#cells.box)
-    let count = 0
-    for (const shape of found) {
-      if (this.#streets.note(shape) && (isOpen(edges[2 * shape]!) || isOpen(edges[2 * shape + 1]!)))
-        found[count++] = shape
+    const others: number[] = []
+    const { west, south, east, north } = cells.box
+    for (const shapes of shapesIn(this.#grid, [west, south], [east, north])) {
+      for (let i = 0; i < shapes.length; i++) {
+        const shape = shapes[i]!
+        if (this.#streets.note(shape) && (isOpen(edges[2 * shape]!) || isOpen(edges[2 * shape + 1]!)))
+          others.push(shape)
+      }
     }
-    return found.subarray(0, count)
+    return Uint32Array.from(others)
   }
 
   /** Notes within which contours the parts of streets are. */
@@ -196,35 +201,29 @@ class Sampler {
 
   #enclose(shape: number): void {
     const box = this.#box
-    const { firstPoint, pointLon, pointLat } = this.#graph
-    const end = firstPoint[shape + 1]!
-    for (let point = firstPoint[shape]!; point < end; point++) {
-      const lon = pointLon[point]!
-      const lat = pointLat[point]!
-      if (lon < box.west) box.west = lon
-      if (lon > box.east) box.east = lon
-      if (lat < box.south) box.south = lat
-      if (lat > box.north) box.north = lat
+    const { firstCell, cells } = this.#grid
+    for (let i = firstCell[shape]!; i < firstCell[shape + 1]!; i++) {
+      const column = cells[i]! & 0xffff
+      const row = cells[i]! >>> 16
+      if (column < box.west) box.west = column
+      if (column > box.east) box.east = column
+      if (row < box.south) box.south = row
+      if (row > box.north) box.north = row
     }
   }
 
   /** Marks the cells that a street comes through as within some contours; below zero marks none, but tells how far apart its samples must be. */
   #scan(shape: number, within: number): number {
-    const cells = this.#cells!
-    const { firstPoint, pointLon, pointLat } = this.#graph
-    const last = firstPoint[shape + 1]! - 1
+    const here = this.#cells!
+    const { firstCell, cells } = this.#grid
     let spacing = 0
-    for (let point = firstPoint[shape]!; point <= last; point++) {
-      const lon = pointLon[point]!
-      const lat = pointLat[point]!
-      const dx = point < last ? pointLon[point + 1]! - lon : 0
-      const dy = point < last ? pointLat[point + 1]! - lat : 0
-      const steps = cells.stepsOver(dx, dy)
-      for (let step = 0; step < steps; step++) {
-        const at = cells.at(lon + (dx * step) / steps, lat + (dy * step) / steps)
-        if (within >= 0) cells.mark(at, within)
-        else if (cells.isMixed(at)) return FINE
-        else if (spacing === 0 && cells.isNeeded(at)) spacing = COARSE
+    for (let i = firstCell[shape]!; i < firstCell[shape + 1]!; i++) {
+      const at = here.of(cells[i]!)
+      if (within >= 0) here.mark(at, within)
+      else {
+        const need = here.need(at)
+        if (need === PASSED) return FINE
+        if (need > 0) spacing = COARSE
       }
     }
     return spacing

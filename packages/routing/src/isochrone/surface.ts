@@ -1,9 +1,8 @@
 import Delaunator from 'delaunator'
 
+import { METERS_PER_UNIT } from './grid.ts'
 import type { Samples } from './samples.ts'
 
-/** Metres of a millionth of a degree of latitude. */
-const METERS_PER_UNIT = 0.111195
 /** Width of the frame around all samples, as a share of their extent and at least in metres, and points on each side of it. */
 const FRAME_SHARE = 0.05
 const FRAME_METERS = 400

@@ -1,5 +1,5 @@
 import { AT_SOME_TIME } from '../cost/rights.ts'
-import type { Ground } from '../ground.ts'
+import type { Ground, Terms } from '../ground.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import type { Leg, TripStop } from '../path/legs.ts'
 import { type Closures, seedsOf, type Stop } from '../path/path.ts'
@@ -25,6 +25,9 @@ export interface Cell {
   /** The path, where lines are asked for. */
   readonly leg: Leg | null
 }
+
+/** What cells depend on. */
+export type CellsRequest = Pick<MatrixRequest, 'sources' | 'targets' | 'dateTime' | 'shapeFormat'> & Terms
 
 /** A location on the network, and all that is above it in the hierarchy. */
 interface End {
@@ -59,7 +62,7 @@ const SEARCHES = 8
  */
 export class Cells {
   readonly #ground: Ground
-  readonly #request: MatrixRequest
+  readonly #request: CellsRequest
   readonly #prepared: PreparedCosting
   readonly #used: PreparedCosting
   readonly #closures: Closures
@@ -74,7 +77,7 @@ export class Cells {
   /** @param stops where sources and targets were put */
   constructor(
     ground: Ground,
-    request: MatrixRequest,
+    request: CellsRequest,
     prepared: PreparedCosting,
     stops: { readonly sources: readonly TripStop[]; readonly targets: readonly TripStop[] },
   ) {
@@ -255,7 +258,7 @@ export class Cells {
 /** The costing that paths are found by: with a time, one that may use all that is open at some time. */
 export function usedCosting(
   ground: Ground,
-  { mode, options, dateTime }: MatrixRequest,
+  { mode, options, dateTime }: CellsRequest,
   prepared: PreparedCosting,
 ): PreparedCosting {
   if (dateTime === null || ground.timedRules.isEmpty) return prepared

@@ -3,7 +3,7 @@ import type { Ground } from '../ground.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import type { TripStop } from '../path/legs.ts'
 import type { Location } from '../request/location.ts'
-import { type Cell, Cells, usedCosting } from './cells.ts'
+import { type Cell, Cells, type CellsRequest, usedCosting } from './cells.ts'
 import type { MatrixRequest } from './request.ts'
 import { writerOf } from './write.ts'
 
@@ -43,7 +43,7 @@ export function* matrixOf(ground: Ground, request: MatrixRequest, mayWait: boole
 }
 
 /** Whether a hierarchy that the request needs is being made. */
-function isComing(ground: Ground, request: MatrixRequest): boolean {
+export function isComing(ground: Ground, request: CellsRequest): boolean {
   const { mode, options } = request
   const prepared = ground.costings.get(mode, options)
   const used = usedCosting(ground, request, prepared)
@@ -64,7 +64,8 @@ function* stopsOf(
   return stops
 }
 
-function* rowOf(cells: Cells, i: number): Generator<string, (Cell | null)[]> {
+/** A row of cells, in steps. */
+export function* rowOf(cells: Cells, i: number): Generator<string, (Cell | null)[]> {
   const row = cells.row(i)
   let step = row.next()
   for (; step.done !== true; step = row.next()) yield ''

@@ -106,7 +106,7 @@ function readNearest(
 }
 
 /** @throws RouteProblem 154 when a source and a target are too far apart */
-function checkDistances(sources: readonly Location[], targets: readonly Location[], most: number): void {
+export function checkDistances(sources: readonly Location[], targets: readonly Location[], most: number): void {
   for (const { lon, lat } of sources) {
     for (const target of targets) {
       if (distanceMeters(lon, lat, target.lon, target.lat) > most) throw new RouteProblem(154, `${most} meters`)

@@ -4,7 +4,7 @@ import { decodeLine } from '../geometry/polyline.ts'
 import type { Json } from '../request/read.ts'
 
 /** Services of OSRM's HTTP interface, version 1, that are served. */
-export const OSRM_SERVICES = ['route', 'table', 'nearest'] as const
+export const OSRM_SERVICES = ['route', 'table', 'nearest', 'trip'] as const
 export type OsrmService = (typeof OSRM_SERVICES)[number]
 
 /** The action that answers a service. */
@@ -12,6 +12,7 @@ export const OSRM_ACTIONS: Readonly<Record<OsrmService, Action>> = {
   route: 'route',
   table: 'sources_to_targets',
   nearest: 'locate',
+  trip: 'optimized_route',
 }
 
 /** The path of a request after `/{service}/v1/`. */
@@ -46,6 +47,7 @@ const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
   route: ['gaps'],
   table: ['fallback_speed', 'fallback_coordinate', 'scale_factor'],
   nearest: [],
+  trip: ['gaps'],
 }
 
 /**
@@ -77,6 +79,12 @@ const MEMBERS: Readonly<Record<OsrmService, (locations: readonly Json[], query: 
     annotations: query.annotations ?? 'duration',
   }),
   nearest: (locations, query) => ({ locations: locations.slice(0, 1), number: query.number ?? 1 }),
+  trip: (locations, query) => ({
+    ...routeMembers(locations, { ...query, waypoints: undefined, alternatives: undefined }),
+    source: query.source ?? 'any',
+    destination: query.destination ?? 'any',
+    roundtrip: query.roundtrip ?? true,
+  }),
 }
 
 function routeMembers(locations: readonly Json[], query: Query): Json {

@@ -103,7 +103,8 @@ function goesThrough({ type, turnsAround = false }: TripStop): boolean {
   return !turnsAround && (type === 'through' || type === 'break_through')
 }
 
-function endsLeg({ type }: TripStop): boolean {
+/** Whether a leg ends at a stop. */
+export function endsLeg({ type }: Pick<TripStop, 'type'>): boolean {
   return type === 'break' || type === 'break_through'
 }
 

@@ -8,7 +8,7 @@ const PROBLEMS = {
   106: [404, 'Try any of'],
   110: [400, "Insufficiently specified required parameter 'locations'"],
   111: [400, "Insufficiently specified required parameter 'time' or 'distance'"],
-  112: [400, "Insufficiently specified required parameter 'sources' or 'targets'"],
+  112: [400, "Insufficiently specified required parameter 'locations' or 'sources & targets'"],
   113: [400, "Insufficiently specified required parameter 'contours'"],
   120: [400, 'Insufficient number of locations provided'],
   124: [400, 'No edge/node costing provided'],
@@ -39,6 +39,7 @@ const PROBLEMS = {
   171: [400, 'No suitable edges near location'],
   174: [400, 'Invalid tile coordinates'],
   199: [500, 'Unknown'],
+  441: [400, 'Location is unreachable'],
   442: [400, 'No path could be found for input'],
 } as const satisfies Readonly<Record<number, readonly [number, string]>>
 
@@ -116,6 +117,7 @@ const OSRM_CODES: Readonly<Record<number, string>> = {
   167: 'PerimeterExceeded',
   170: 'NoRoute',
   171: 'NoSegment',
+  441: 'NoTrips',
   442: 'NoRoute',
 }
 

@@ -52,6 +52,26 @@ export interface RouteRequest {
   readonly osrm: OsrmOptions
   readonly recostings: readonly RequestedRecosting[]
   readonly warnings: readonly Warning[]
+  /** Of a tour: which location of the request each is, by its place in the tour. */
+  readonly order?: readonly number[]
+  /** OSRM's service `trip` was asked. */
+  readonly isTrip?: boolean
+}
+
+/** How far a request may go, and what an action that makes routes says of requests that are none. */
+export interface RequestRules {
+  readonly empty: 110 | 112
+  readonly transit: () => RouteProblem
+  readonly hasAlternates: boolean
+  /** @throws RouteProblem */
+  readonly checkExtent: (locations: readonly Location[], mode: Mode, limits: Limits) => void
+}
+
+const ROUTE: RequestRules = {
+  empty: 110,
+  transit: () => new RouteProblem(170),
+  hasAlternates: true,
+  checkExtent,
 }
 
 /**
@@ -64,7 +84,7 @@ export function readRequest(text: string, limits: Limits): RouteRequest {
 }
 
 /** Checks a request that was read as JSON. */
-export function checkRequest(body: Json, limits: Limits): RouteRequest {
+export function checkRequest(body: Json, limits: Limits, rules: RequestRules = ROUTE): RouteRequest {
   const request = isObject(body.directions_options) ? { ...body, ...directionsOf(body.directions_options) } : body
   const warnings: Warning[] = []
   const format = readFormat(request, warnings)
@@ -75,12 +95,12 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
   if (locations.some(({ ignoresWaiting }) => ignoresWaiting)) warnings.push(warning(203))
   checkClosures(given, locations)
   const exclusions = readExclusions(request, limits, warnings)
-  if (locations.length === 0) throw new RouteProblem(110)
+  if (locations.length === 0) throw new RouteProblem(rules.empty)
   if (locations.length < 2) throw new RouteProblem(120)
   if (mode === null) throw new RouteProblem(124)
   const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
-  checkExtent(locations, mode, limits)
-  if (transit) throw new RouteProblem(170)
+  rules.checkExtent(locations, mode, limits)
+  if (transit) throw rules.transit()
   return {
     locations,
     mode,
@@ -90,7 +110,7 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
     directions: readDirections(request),
     roundaboutExits: flagOf(request.roundabout_exits) ?? true,
     id: textOf(request.id),
-    alternates: readAlternates(request, locations.length, limits, warnings),
+    alternates: readAlternates(request, rules.hasAlternates ? locations.length : 0, limits, warnings),
     ...exclusions,
     dateTime,
     format,

@@ -1,31 +1,51 @@
 import type { Line } from '../geometry/polyline.ts'
 import type { Maneuver } from '../guide/maneuver.ts'
+import { endsLeg } from '../path/legs.ts'
 import type { Recosting } from '../path/recost.ts'
+import type { Location } from '../request/location.ts'
 import type { Warning } from '../request/problems.ts'
+import type { RouteRequest } from '../request/request.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { annotationOf } from './annotation.ts'
 import { simplified, writeGeometry } from './geometry.ts'
 import { degrees, type OsrmSource, stepsOf, thousandths } from './osrm-steps.ts'
 import type { ToldLeg } from './trip.ts'
 
-/** An answer in the form of OSRM's route service, as Valhalla 3.6 fills it: metres, seconds, `[lon, lat]`. */
+/** An answer in the form of OSRM's route service, as Valhalla 3.6 fills it, or of its trip service: metres, seconds, `[lon, lat]`. */
 export interface OsrmResponse {
   readonly code: 'Ok'
-  readonly routes: readonly object[]
+  readonly routes?: readonly object[]
+  readonly trips?: readonly object[]
   readonly waypoints: readonly object[]
   readonly warnings?: readonly Warning[]
 }
 
-/** The best route and its alternates in the form of OSRM. */
-export function osrmOf(source: OsrmSource, routes: readonly (readonly ToldLeg[])[]): OsrmResponse {
-  const best = routes[0]!
+/** The best route and its alternates in the form of OSRM; of a tour the waypoints as the request has them. */
+export function osrmOf(
+  source: OsrmSource,
+  told: readonly (readonly ToldLeg[])[],
+  { locations, order, isTrip }: Pick<RouteRequest, 'locations' | 'order' | 'isTrip'>,
+): OsrmResponse {
+  const best = told[0]!
   const places = [best[0]!.leg.origin, ...best.map(({ leg }) => leg.destination)]
+  const waypoints = places.map((place) => waypointOf(source, place))
+  const routes = told.map((legs) => routeOf(source, legs))
   return {
     code: 'Ok',
-    routes: routes.map((legs) => routeOf(source, legs)),
-    waypoints: places.map((place) => waypointOf(source, place)),
+    ...(isTrip === true ? { trips: routes } : { routes }),
+    waypoints: order === undefined ? waypoints : asAsked(waypoints, order, locations),
     ...(source.warnings.length > 0 && { warnings: source.warnings }),
   }
+}
+
+/** The waypoints of a tour in the order of the request, each with its place in the tour. */
+function asAsked(waypoints: readonly object[], order: readonly number[], locations: readonly Location[]): object[] {
+  const asked: object[] = []
+  const stops = order.filter((_, i) => endsLeg(locations[i]!))
+  for (const [i, waypoint] of waypoints.entries()) {
+    asked[stops[i]!] ??= { waypoint_index: i, trips_index: 0, ...waypoint }
+  }
+  return asked.filter((waypoint) => waypoint !== undefined)
 }
 
 function routeOf(source: OsrmSource, legs: readonly ToldLeg[]): object {

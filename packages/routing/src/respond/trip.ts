@@ -202,7 +202,7 @@ function locationsOf({ request, schedule }: TripSource, legs: readonly Leg[]): T
       ...(moment !== undefined && { time_zone_offset: offsetText(moment, zone), time_zone_name: zone }),
       ...(location.waiting > 0 && { waiting: Math.trunc(location.waiting) }),
       ...(side !== null && { side_of_street: side }),
-      original_index: i,
+      original_index: request.order?.[i] ?? i,
     }
   })
 }

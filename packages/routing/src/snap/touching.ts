@@ -36,13 +36,6 @@ export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly
   return touching
 }
 
-/** The geometries of the stretches in or beside a box in millionths of degrees: one of many stretches comes more than once. */
-export function shapesInBox(graph: Graph, box: Box): Uint32Array {
-  const leaves = leavesInBox(graph, box)
-  for (let i = 0; i < leaves.length; i++) leaves[i] = graph.boxShape[leaves[i]!]!
-  return leaves
-}
-
 interface Box {
   readonly west: number
   readonly south: number

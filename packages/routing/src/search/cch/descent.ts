@@ -14,11 +14,13 @@ const CHAIN = 2
 /**
  * Costs between some seeds and all ranks that cost no more than a limit: after a climb from the seeds, each rank looks at
  * those above it, from the highest down, and what is below ranks that all cost more is left out (Delling, Goldberg,
- * Nowatzyk and Werneck, "PHAST: Hardware-accelerated shortest path trees", 2011). 9 bytes per rank; not re-entrant.
+ * Nowatzyk and Werneck, "PHAST: Hardware-accelerated shortest path trees", 2011). 13 bytes per rank; not re-entrant.
  */
 export class Descent {
   /** By rank; `UNREACHABLE` where no path leads, or where the latest run did not look because all cost more than its limit. */
   readonly cost: Int32Array
+  readonly #known: Uint32Array
+  #knownCount = 0
   readonly #topology: UpperArcs
   /** The lowest rank below each in the elimination tree; all ranks between are below it, too. */
   readonly #lowest: Uint32Array
@@ -29,7 +31,13 @@ export class Descent {
     this.#topology = topology
     this.cost = new Int32Array(count).fill(UNREACHABLE)
     this.#state = new Uint8Array(count)
+    this.#known = new Uint32Array(count)
     this.#lowest = lowestBelow(topology)
+  }
+
+  /** The ranks that cost no more than the limit of the latest run. */
+  get known(): Uint32Array {
+    return this.#known.subarray(0, this.#knownCount)
   }
 
   /**
@@ -40,6 +48,7 @@ export class Descent {
    */
   *run(climb: Climb, arcs: SearchArcs, limit: number): Generator<void> {
     const chains = new Map<number, number>()
+    this.#knownCount = 0
     for (const rank of climb.visited()) {
       chains.set(rank, climb.costOf(rank))
       this.#state[rank] = CHAIN
@@ -60,10 +69,12 @@ export class Descent {
       rank--
       const begin = firstUp[rank]!
       if (state[rank] === CHAIN) {
-        cost[rank] = this.#least(rank, arcs, chains.get(rank)!)
+        const least = (cost[rank] = this.#least(rank, arcs, chains.get(rank)!))
+        if (least <= limit) this.#known[this.#knownCount++] = rank
         state[rank] = ALIVE
       } else if (begin < firstUp[rank + 1]! && state[upHead[firstHead[rank]!]!] === ALIVE) {
         const least = (cost[rank] = this.#least(rank, arcs, UNREACHABLE))
+        if (least <= limit) this.#known[this.#knownCount++] = rank
         state[rank] = least <= limit || this.#isAnyAbove(rank, limit) ? ALIVE : DEAD
       } else {
         const lowest = this.#lowest[rank]!

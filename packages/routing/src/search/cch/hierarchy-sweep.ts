@@ -8,6 +8,10 @@ import type { UpperArcs } from './topology.ts'
 /** Vertices that are followed in one step. */
 const STEP = 2 ** 14
 
+/** What costs of vertices that paths were followed to are lowered by: all of them are below the lowest of the others then. */
+const REACHED = 2 ** 30 + 2 ** 29
+const LOWEST = -(2 ** 29)
+
 /** What a sweep by a hierarchy needs besides its rules. */
 export interface HierarchySweepTerms {
   readonly metric: HierarchyMetric
@@ -28,10 +32,15 @@ export class HierarchySweep implements Swept {
   readonly #graph: ArcGraph
   readonly #reverse: () => ReverseArcs
   readonly #rank: Uint32Array
+  readonly #vertex: Uint32Array
   readonly #descent: Descent
-  readonly #isReached: Uint8Array
+  /** By vertex: the cost where it is no more than the guess, lowered by `REACHED` where a path was followed to it. */
+  readonly #cost: Int32Array
+  /** A bit for each vertex that was reached. */
+  readonly #isReached: Uint32Array
   readonly #seconds: Float64Array
   readonly #meters: Float64Array
+  /** The vertices to follow, the latest first: it is near the one before. In the end all that were reached. */
   readonly #reached: Uint32Array
   #reachedCount = 0
   /** The cheapest arcs over which paths come to cost more than the guess, by where they lead. */
@@ -39,23 +48,27 @@ export class HierarchySweep implements Swept {
   #plain: Sweep | null = null
 
   /** @param reverse the graph from its heads, asked for when a sweep runs backwards */
-  constructor(graph: ArcGraph, reverse: () => ReverseArcs, topology: UpperArcs & Pick<Ranking, 'rank'>) {
+  constructor(graph: ArcGraph, reverse: () => ReverseArcs, topology: UpperArcs & Ranking) {
     this.#graph = graph
     this.#reverse = reverse
     this.#rank = topology.rank
+    this.#vertex = topology.vertex
     this.#descent = new Descent(topology)
-    this.#isReached = new Uint8Array(graph.vertexCount)
+    this.#cost = new Int32Array(graph.vertexCount).fill(UNREACHABLE)
+    this.#isReached = new Uint32Array((graph.vertexCount >>> 5) + 1)
     this.#seconds = new Float64Array(graph.vertexCount)
     this.#meters = new Float64Array(graph.vertexCount)
     this.#reached = new Uint32Array(graph.vertexCount)
   }
 
+  /** In the order of their numbers: neighbours in memory follow each other. */
   get reached(): Uint32Array {
     return this.#reached.subarray(0, this.#reachedCount)
   }
 
   costOf(vertex: number): number {
-    return this.#descent.cost[this.#rank[vertex]!]!
+    const cost = this.#cost[vertex]!
+    return cost < LOWEST ? cost + REACHED : cost
   }
 
   secondsOf(vertex: number): number {
@@ -72,55 +85,62 @@ export class HierarchySweep implements Swept {
     const [up, down] = direction === 'forwards' ? [metric.up, metric.down] : [metric.down, metric.up]
     climb.begin(seeds, this.#rank)
     climb.climb(up, metric.topology, null, (best) => best)
+    this.#forget()
     yield* this.#descent.run(climb, down, guess)
     this.#begin(seeds, guess)
     const reverse = direction === 'backwards' ? this.#reverse() : null
-    for (let next = 0; next < this.#reachedCount; yield) next = this.#follow(next, rules, { reverse, guess })
+    for (; this.#reachedCount > 0; yield) this.#follow(rules, { reverse, guess })
     if (this.#beyond.size > 0) yield* this.#goOn(rules, terms)
+    this.#sortReached()
   }
 
-  #begin(seeds: readonly SweepSeed[], guess: number): void {
+  #forget(): void {
+    for (const vertex of this.reached) this.#cost[vertex] = UNREACHABLE
+    for (const rank of this.#descent.known) this.#cost[this.#vertex[rank]!] = UNREACHABLE
     this.#isReached.fill(0)
     this.#reachedCount = 0
     this.#beyond.clear()
+  }
+
+  #begin(seeds: readonly SweepSeed[], guess: number): void {
+    const { cost: costs, known } = this.#descent
+    for (let i = 0; i < known.length; i++) this.#cost[this.#vertex[known[i]!]!] = costs[known[i]!]!
     for (const seed of seeds) {
       const { vertex, cost, seconds, meters } = seed
-      if (cost > this.costOf(vertex) || this.#isReached[vertex] === 1) continue
+      if (cost > this.costOf(vertex) || this.#cost[vertex]! < LOWEST) continue
       if (cost > guess) this.#beyond.set(vertex, seed)
       else this.#reach(vertex, seconds, meters)
     }
   }
 
   #reach(vertex: number, seconds: number, meters: number): void {
-    this.#isReached[vertex] = 1
+    this.#cost[vertex]! -= REACHED
+    this.#isReached[vertex >>> 5]! |= 1 << (vertex & 31)
     this.#seconds[vertex] = seconds
     this.#meters[vertex] = meters
     this.#reached[this.#reachedCount++] = vertex
   }
 
-  /** Follows the cheapest paths on from some vertices that were reached; tells from which one to go on. */
+  /** Follows the cheapest paths on from some vertices that were reached. */
   #follow(
-    begin: number,
     { weight, seconds, meters, leadsOn }: Rules,
     { reverse, guess }: { reverse: ReverseArcs | null; guess: number },
-  ): number {
+  ): void {
     const { firstOut, head } = this.#graph
     const first = reverse?.firstIn ?? firstOut
-    const { cost } = this.#descent
-    const rank = this.#rank
-    let i = begin
-    for (; i < this.#reachedCount && i < begin + STEP; i++) {
-      const vertex = this.#reached[i]!
+    const cost = this.#cost
+    for (let i = 0; this.#reachedCount > 0 && i < STEP; i++) {
+      const vertex = this.#reached[--this.#reachedCount]!
       if (!leadsOn(this.#seconds[vertex]!, this.#meters[vertex]!)) continue
-      const here = cost[rank[vertex]!]!
+      const here = cost[vertex]! + REACHED
       for (let at = first[vertex]!; at < first[vertex + 1]!; at++) {
         const arc = reverse === null ? at : reverse.inArc[at]!
         const next = reverse === null ? head[at]! : reverse.inTail[at]!
-        if (this.#isReached[next] === 1) continue
+        const known = cost[next]!
+        if (known < LOWEST) continue
         const tail = reverse === null ? vertex : next
         const step = weight(arc, tail)
         if (step >= UNREACHABLE) continue
-        const known = cost[rank[next]!]!
         if (here + step > known) continue
         const after = this.#seconds[vertex]! + seconds(arc, tail, this.#seconds[vertex]!)
         const farther = this.#meters[vertex]! + meters(arc)
@@ -130,22 +150,30 @@ export class HierarchySweep implements Swept {
         }
       }
     }
-    return i
   }
 
   /** Sweeps on where all costs more than the guess: paths never come back from there. */
   *#goOn(rules: Rules, { direction, guess }: HierarchySweepTerms): Generator<void> {
-    const { cost } = this.#descent
-    const rank = this.#rank
     const { head } = this.#graph
     const plain = (this.#plain ??= new Sweep(this.#graph, this.#reverse))
-    const isKnown = (vertex: number): boolean => cost[rank[vertex]!]! <= guess
+    const isKnown = (vertex: number): boolean => this.costOf(vertex) <= guess
     const weight: Rules['weight'] = (arc, tail) =>
       isKnown(direction === 'forwards' ? head[arc]! : tail) ? UNREACHABLE : rules.weight(arc, tail)
     yield* plain.run([...this.#beyond.values()], { ...rules, weight }, direction)
     for (const vertex of plain.reached) {
+      this.#cost[vertex] = plain.costOf(vertex)
       this.#reach(vertex, plain.secondsOf(vertex), plain.metersOf(vertex))
-      cost[rank[vertex]!] = plain.costOf(vertex)
     }
+  }
+
+  #sortReached(): void {
+    const isReached = this.#isReached
+    let count = 0
+    for (let word = 0; word < isReached.length; word++) {
+      for (let bits = isReached[word]!; bits !== 0; bits &= bits - 1) {
+        this.#reached[count++] = (word << 5) + 31 - Math.clz32(bits & -bits)
+      }
+    }
+    this.#reachedCount = count
   }
 }

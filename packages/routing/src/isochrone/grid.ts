@@ -1,0 +1,120 @@
+import type { Graph } from '../graph/graph.ts'
+
+/** Metres of the side of a cell at least, and how many cells there are at most. */
+const CELL_METERS = 60
+const MOST_CELLS = 2 ** 28
+/** Columns and rows of cells are numbers of 16 bits, and those of blocks have so many bits less. */
+const CELL_BITS = 16
+const BLOCK_BITS = 4
+/** Streets that are looked at in one step of making a grid. */
+const STEP = 2 ** 14
+/** Metres of a millionth of a degree of latitude. */
+export const METERS_PER_UNIT = 0.111195
+
+/**
+ * A grid of cells over a graph: which cells each street comes through, and which streets begin in each block of 16 × 16
+ * cells. 4 bytes for each cell that a street comes through, 8 for each street, 4 for each block.
+ */
+export interface Grid {
+  /** Metres of the side of a cell. */
+  readonly meters: number
+  /** The south-western corner in millionths of degrees, and cells in a millionth. */
+  readonly west: number
+  readonly south: number
+  readonly perLon: number
+  readonly perLat: number
+  /** Cells of street `s` from `firstCell[s]` on: a row in the upper 16 bits, a column in the lower. */
+  readonly firstCell: Uint32Array
+  readonly cells: Uint32Array
+  /** Streets that begin in block `b` from `firstShape[b]` on. */
+  readonly blockColumns: number
+  readonly blockRows: number
+  readonly firstShape: Uint32Array
+  readonly shapes: Uint32Array
+}
+
+const known = new WeakMap<Graph, Grid>()
+
+/** The grid of a graph, made at the first use, in steps. */
+export function* gridOf(graph: Graph): Generator<void, Grid> {
+  let grid = known.get(graph)
+  if (grid === undefined) known.set(graph, (grid = yield* makeGrid(graph)))
+  return grid
+}
+
+/** The streets that begin in the blocks of some columns and rows of cells. */
+export function* shapesIn(grid: Grid, first: readonly number[], last: readonly number[]): Generator<Uint32Array> {
+  const { blockColumns, blockRows, firstShape, shapes } = grid
+  const [west, east] = [blockOf(first[0]!, blockColumns), blockOf(last[0]!, blockColumns)]
+  for (let row = blockOf(first[1]!, blockRows); row <= blockOf(last[1]!, blockRows); row++) {
+    yield shapes.subarray(firstShape[row * blockColumns + west], firstShape[row * blockColumns + east + 1])
+  }
+}
+
+/** The nearest block of a row or column of cells. */
+function blockOf(cell: number, blocks: number): number {
+  return Math.max(0, Math.min(blocks - 1, cell >> BLOCK_BITS))
+}
+
+function* makeGrid(graph: Graph): Generator<void, Grid> {
+  const { pointLon, pointLat, firstPoint } = graph
+  const [west, east] = extentOf(pointLon)
+  const [south, north] = extentOf(pointLat)
+  const metersPerLon = METERS_PER_UNIT * Math.max(0.01, Math.cos(((south + north) / 2e6) * (Math.PI / 180)))
+  const [width, height] = [(east - west) * metersPerLon, (north - south) * METERS_PER_UNIT]
+  const longest = 2 ** CELL_BITS - 1
+  const meters = Math.max(CELL_METERS, Math.sqrt((width * height) / MOST_CELLS), width / longest, height / longest)
+  const [perLon, perLat] = [metersPerLon / meters, METERS_PER_UNIT / meters]
+  const count = firstPoint.length - 1
+  const firstCell = new Uint32Array(count + 1)
+  let cells = new Uint32Array(4 * count)
+  let size = 0
+  for (let shape = 0; shape < count; shape++) {
+    if (shape % STEP === STEP - 1) yield
+    const last = firstPoint[shape + 1]! - 1
+    for (let point = firstPoint[shape]!; point <= last; point++) {
+      const [x, y] = [(pointLon[point]! - west) * perLon, (pointLat[point]! - south) * perLat]
+      const dx = point < last ? (pointLon[point + 1]! - pointLon[point]!) * perLon : 0
+      const dy = point < last ? (pointLat[point + 1]! - pointLat[point]!) * perLat : 0
+      const steps = Math.max(1, Math.ceil(Math.max(Math.abs(dx), Math.abs(dy))))
+      for (let step = 0; step < steps; step++) {
+        const cell = (Math.floor(y + (dy * step) / steps) * 2 ** CELL_BITS + Math.floor(x + (dx * step) / steps)) >>> 0
+        if (size > firstCell[shape]! && cells[size - 1] === cell) continue
+        if (size === cells.length) cells = grown(cells)
+        cells[size++] = cell
+      }
+    }
+    firstCell[shape + 1] = size
+  }
+  const corner = { meters, west, south, perLon, perLat }
+  const blockColumns = (Math.floor(width / meters) >> BLOCK_BITS) + 1
+  const blockRows = (Math.floor(height / meters) >> BLOCK_BITS) + 1
+  const firstShape = new Uint32Array(blockColumns * blockRows + 1)
+  const homeOf = (shape: number): number => {
+    const cell = cells[firstCell[shape]!]!
+    return (cell >>> (CELL_BITS + BLOCK_BITS)) * blockColumns + ((cell & longest) >> BLOCK_BITS)
+  }
+  for (let shape = 0; shape < count; shape++) firstShape[homeOf(shape) + 1]!++
+  for (let block = 1; block < firstShape.length; block++) firstShape[block]! += firstShape[block - 1]!
+  const shapes = new Uint32Array(count)
+  const next = firstShape.slice()
+  for (let shape = 0; shape < count; shape++) shapes[next[homeOf(shape)]!++] = shape
+  return { ...corner, firstCell, cells: cells.slice(0, size), blockColumns, blockRows, firstShape, shapes }
+}
+
+function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const more = new Uint32Array(2 * array.length)
+  more.set(array)
+  return more
+}
+
+function extentOf(values: Int32Array): [least: number, most: number] {
+  let least = Infinity
+  let most = -Infinity
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    if (value < least) least = value
+    if (value > most) most = value
+  }
+  return [least, most]
+}

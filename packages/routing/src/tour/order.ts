@@ -1,0 +1,347 @@
+import { seededRandom } from '@terrane/core'
+
+/** Where a tour begins and ends; null where any stop will do. A closed tour goes back from its last stop to its first. */
+export interface TourEnds {
+  readonly first: number | null
+  readonly last: number | null
+  readonly closed: boolean
+}
+
+/** Costs count in whole hundredths: sums and comparisons are exact. */
+const SCALE = 100
+/** The cost of a step where there is no way: more than any tour takes, and small enough that sums stay exact. */
+const NO_WAY = 1e11
+/** Most stops between the ends that are ordered by looking at all orders. */
+const MOST_EXACT = 12
+/** Neighbours of a stop that moves try to put beside it. */
+const NEIGHBORS = 10
+/** Places between which a random change cuts. */
+const WINDOW = 50
+/** Random changes per stop, and most comparisons of all searches together, and of those of a step. */
+const CHANGES = 150
+const MOST_LOOKS = 2.5e7
+const LOOKS_PER_STEP = 3e5
+/** Random changes per stop without a better order after which the search ends. */
+const PATIENCE = 60
+
+/**
+ * The order of stops that costs least, in steps; null where no order with a way everywhere was found. Exact up to
+ * 12 stops between the ends. Others are improved by exchanging neighbouring segments and turning segments around
+ * (Or-3opt and 2-opt with asymmetric costs), then by random exchanges that are kept where they are no worse. The same costs
+ * give the same order.
+ *
+ * @param costs from each stop to each other, row by row; infinite where there is no way
+ */
+export function* orderOf(costs: Float64Array, count: number, ends: TourEnds): Generator<void, number[] | null> {
+  const base = ends.first ?? ends.last ?? 0
+  const [begin, end] = ends.closed ? [base, base] : [ends.first, ends.last]
+  const inner = Array.from({ length: count }, (_, i) => i).filter((i) => i !== begin && i !== end)
+  const steps = new Steps(costs, count, [begin, ...inner, end])
+  const search = inner.length <= MOST_EXACT ? null : new OrderSearch(steps)
+  const best = search === null ? exactOrder(steps) : yield* search.run()
+  if (steps.sumOf(best) >= NO_WAY) return null
+  const between = Array.from(best.subarray(1, -1), (place) => inner[place - 1]!)
+  if (ends.closed) return ends.first === null && ends.last !== null ? [...between, base] : [base, ...between]
+  return [...(begin === null ? [] : [begin]), ...between, ...(end === null ? [] : [end])]
+}
+
+/** The costs of steps between places: the first and the last are the ends, which may be free. */
+class Steps {
+  readonly size: number
+  readonly cost: Float64Array
+
+  constructor(costs: Float64Array, count: number, stops: readonly (number | null)[]) {
+    this.size = stops.length
+    this.cost = new Float64Array(this.size * this.size)
+    for (const [i, from] of stops.entries()) {
+      for (const [j, to] of stops.entries()) {
+        const cost = from === null || to === null ? 0 : costs[from * count + to]!
+        this.cost[i * this.size + j] = cost < Infinity ? Math.round(cost * SCALE) : NO_WAY
+      }
+    }
+  }
+
+  sumOf(order: Int32Array): number {
+    let sum = 0
+    for (let i = 1; i < order.length; i++) sum += this.cost[order[i - 1]! * this.size + order[i]!]!
+    return sum
+  }
+}
+
+/** The cheapest of all orders (Bellman 1962; Held and Karp 1962): 2ᵐ·m sums for m places between the ends. */
+function exactOrder({ size, cost }: Steps): Int32Array {
+  const inner = size - 2
+  const order = Int32Array.from({ length: size }, (_, i) => i)
+  if (inner < 2) return order
+  const sets = 2 ** inner
+  // What it takes from the first place over a set of places to one of them, by set and place.
+  const least = new Float64Array(sets * inner).fill(Infinity)
+  for (let set = 1; set < sets; set++) {
+    for (let to = 0; to < inner; to++) {
+      const before = set & ~(1 << to)
+      if (before === set) continue
+      let sum = before === 0 ? cost[to + 1]! : Infinity
+      for (let from = 0; from < inner; from++) {
+        if ((before & (1 << from)) === 0) continue
+        sum = Math.min(sum, least[before * inner + from]! + cost[(from + 1) * size + to + 1]!)
+      }
+      least[set * inner + to] = sum
+    }
+  }
+  for (let set = sets - 1, at = size - 2, next = size - 1; at > 0; at--) {
+    let best = -1
+    let sum = Infinity
+    for (let from = 0; from < inner; from++) {
+      if ((set & (1 << from)) === 0) continue
+      const total = least[set * inner + from]! + cost[(from + 1) * size + next]!
+      if (total < sum) [sum, best] = [total, from]
+    }
+    order[at] = next = best + 1
+    set &= ~(1 << best)
+  }
+  return order
+}
+
+/** An order of places that is improved move by move. */
+class OrderSearch {
+  readonly #size: number
+  readonly #cost: Float64Array
+  readonly #random = seededRandom(1)
+  readonly #order: Int32Array
+  /** Where each place stands. */
+  readonly #at: Int32Array
+  /** Sums of the steps before each position, forwards and backwards. */
+  readonly #ahead: Float64Array
+  readonly #back: Float64Array
+  /** For each place the places that it is cheap to go on to, and the places that it is cheap to come from. */
+  readonly #nextTo: Int32Array
+  readonly #comeFrom: Int32Array
+  readonly #neighbors: number
+  /** Places around which something changed, in the order in which they are looked at. */
+  #open: number[] = []
+  readonly #isOpen: Uint8Array
+  #sum = 0
+  #looks = 0
+  #stepEnd = 0
+
+  constructor(steps: Steps) {
+    const { size, cost } = steps
+    this.#size = size
+    this.#cost = cost
+    this.#neighbors = Math.min(NEIGHBORS, size - 2)
+    this.#nextTo = nearest(size, this.#neighbors, (from, to) => cost[from * size + to]!)
+    this.#comeFrom = nearest(size, this.#neighbors, (to, from) => cost[from * size + to]!)
+    this.#order = greedyOrder(steps)
+    this.#at = new Int32Array(size)
+    this.#ahead = new Float64Array(size)
+    this.#back = new Float64Array(size)
+    this.#isOpen = new Uint8Array(size)
+    this.#note(0)
+  }
+
+  /** The best order that is found, in steps. */
+  *run(): Generator<void, Int32Array> {
+    for (let place = 0; place < this.#size; place++) this.#look(place)
+    yield* this.#settle()
+    let kept = this.#order.slice()
+    let keptSum = this.#sum
+    let [best, bestSum, bestAt] = [kept, keptSum, 0]
+    const changes = CHANGES * this.#size
+    for (let i = 0; i < changes && this.#looks < MOST_LOOKS; i++) {
+      this.#shake()
+      yield* this.#settle()
+      // A little worse is kept for a while: the way out of an order that no single exchange improves.
+      const allowed = bestSum * (1 + 0.02 * this.#random() ** 3)
+      if (this.#sum <= keptSum || this.#sum < allowed) {
+        kept = this.#order.slice()
+        keptSum = this.#sum
+      } else this.#put(kept)
+      if (keptSum < bestSum) [best, bestSum, bestAt] = [kept, keptSum, i]
+      else if (i - bestAt > PATIENCE * this.#size) break
+    }
+    return best
+  }
+
+  /** Improves until no move at a place that is open makes the order cheaper. */
+  *#settle(): Generator<void> {
+    for (let place = this.#open.pop(); place !== undefined; place = this.#open.pop()) {
+      this.#isOpen[place] = 0
+      while (this.#improve(place));
+      if (this.#looks < this.#stepEnd) continue
+      this.#stepEnd = this.#looks + LOOKS_PER_STEP
+      yield
+    }
+  }
+
+  #improve(place: number): boolean {
+    return this.#goOnTo(place) || this.#comeFromOther(place)
+  }
+
+  #step(from: number, to: number): number {
+    return this.#cost[from * this.#size + to]!
+  }
+
+  /** Tries what makes a place lead to one that is cheap from there. */
+  #goOnTo(place: number): boolean {
+    const order = this.#order
+    const i = this.#at[place]!
+    if (i === this.#size - 1) return false
+    const now = this.#step(place, order[i + 1]!)
+    for (let n = place * this.#neighbors; n < (place + 1) * this.#neighbors; n++) {
+      const other = this.#nextTo[n]!
+      if (this.#step(place, other) >= now) return false
+      const j = this.#at[other]!
+      if (this.#join(i, j)) return true
+    }
+    return false
+  }
+
+  /** Tries what makes one come to a place from another that it is cheap to come from. */
+  #comeFromOther(place: number): boolean {
+    const order = this.#order
+    const j = this.#at[place]!
+    if (j === 0) return false
+    const now = this.#step(order[j - 1]!, place)
+    for (let n = place * this.#neighbors; n < (place + 1) * this.#neighbors; n++) {
+      const other = this.#comeFrom[n]!
+      if (this.#step(other, place) >= now) return false
+      const i = this.#at[other]!
+      if (this.#join(i, j)) return true
+    }
+    return false
+  }
+
+  /** Makes position `i` lead to position `j` where that is cheaper. */
+  #join(i: number, j: number): boolean {
+    if (i > j) return this.#exchangeBefore(j, i)
+    return this.#exchangeAfter(i, j) || this.#reverse(i + 1, j) || this.#reverse(i, j - 1)
+  }
+
+  /** Puts what lies from `j` to some place before what lies between `i` and `j`. */
+  #exchangeAfter(i: number, j: number): boolean {
+    const order = this.#order
+    const first = order[i + 1]!
+    const before = order[j - 1]!
+    const open = this.#step(order[i]!, first) - this.#step(order[i]!, order[j]!) + this.#step(before, order[j]!)
+    for (let k = j; k < this.#size - 1; k++) {
+      const [last, after] = [order[k]!, order[k + 1]!]
+      this.#looks++
+      if (open + this.#step(last, after) > this.#step(last, first) + this.#step(before, after)) {
+        return this.#exchange(i + 1, j, k + 1)
+      }
+    }
+    return false
+  }
+
+  /** Puts what lies from some place to `i` before what lies from `j` to it, so that `i` leads to `j`. */
+  #exchangeBefore(j: number, i: number): boolean {
+    if (j === 0 || i === this.#size - 1) return false
+    const order = this.#order
+    const before = order[j - 1]!
+    const after = order[i + 1]!
+    const open = this.#step(order[i]!, after) - this.#step(order[i]!, order[j]!) + this.#step(before, order[j]!)
+    for (let t = j + 1; t <= i; t++) {
+      const [last, first] = [order[t - 1]!, order[t]!]
+      this.#looks++
+      if (open + this.#step(last, first) > this.#step(before, first) + this.#step(last, after)) {
+        return this.#exchange(j, t, i + 1)
+      }
+    }
+    return false
+  }
+
+  /** Turns a stretch around, from a position to one, where that is cheaper. */
+  #reverse(from: number, to: number): boolean {
+    if (from < 1 || to > this.#size - 2 || from >= to) return false
+    const order = this.#order
+    const [before, first, last, after] = [order[from - 1]!, order[from]!, order[to]!, order[to + 1]!]
+    this.#looks++
+    const removed = this.#step(before, first) + this.#step(last, after) + this.#ahead[to]! - this.#ahead[from]!
+    const added = this.#step(before, last) + this.#step(first, after) + this.#back[to]! - this.#back[from]!
+    if (added >= removed) return false
+    order.subarray(from, to + 1).reverse()
+    this.#changed(from - 1, [before, first, last, after])
+    return true
+  }
+
+  /** Exchanges the stretches from `a` to before `b`, and from there to before `c`. */
+  #exchange(a: number, b: number, c: number): true {
+    const order = this.#order
+    const ends = [order[a - 1]!, order[a]!, order[b - 1]!, order[b]!, order[c - 1]!, order[c]!]
+    this.#rotate(a, b, c)
+    this.#changed(a - 1, ends)
+    return true
+  }
+
+  #rotate(a: number, b: number, c: number): void {
+    const first = this.#order.slice(a, b)
+    this.#order.copyWithin(a, b, c)
+    this.#order.set(first, a + c - b)
+  }
+
+  /** Exchanges two random stretches that are not far apart. */
+  #shake(): void {
+    const inner = this.#size - 2
+    const span = Math.min(WINDOW, inner)
+    const begin = 1 + Math.floor(this.#random() * (inner - span + 1))
+    const cuts = new Set<number>()
+    while (cuts.size < 3) cuts.add(begin + Math.floor(this.#random() * (span + 1)))
+    const [a, b, c] = [...cuts].toSorted((x, y) => x - y)
+    this.#exchange(a!, b!, c!)
+  }
+
+  /** Takes note of a change behind a position, and of the places around which to look again. */
+  #changed(from: number, places: readonly number[]): void {
+    this.#note(from)
+    for (const place of places) this.#look(place)
+  }
+
+  #look(place: number): void {
+    if (this.#isOpen[place] === 1) return
+    this.#isOpen[place] = 1
+    this.#open.push(place)
+  }
+
+  /** Reckons positions and sums anew from a position on. */
+  #note(from: number): void {
+    const order = this.#order
+    for (let i = from; i < this.#size; i++) {
+      this.#at[order[i]!] = i
+      if (i === 0) continue
+      this.#ahead[i] = this.#ahead[i - 1]! + this.#step(order[i - 1]!, order[i]!)
+      this.#back[i] = this.#back[i - 1]! + this.#step(order[i]!, order[i - 1]!)
+    }
+    this.#sum = this.#ahead[this.#size - 1]!
+  }
+
+  #put(order: Int32Array): void {
+    this.#order.set(order)
+    this.#note(0)
+  }
+}
+
+/** For each place the others in the order of a cost, the cheapest so many. */
+function nearest(size: number, count: number, cost: (place: number, other: number) => number): Int32Array {
+  const lists = new Int32Array(size * count)
+  for (let place = 0; place < size; place++) {
+    const others = Array.from({ length: size }, (_, i) => i).filter((i) => i !== place)
+    others.sort((a, b) => cost(place, a) - cost(place, b) || a - b)
+    lists.set(others.slice(0, count), place * count)
+  }
+  return lists
+}
+
+/** From each place on to the nearest that is left. */
+function greedyOrder({ size, cost }: Steps): Int32Array {
+  const left = new Set(Array.from({ length: size - 2 }, (_, i) => i + 1))
+  const order = new Int32Array(size)
+  for (let i = 1; i < size - 1; i++) {
+    let best = -1
+    const row = order[i - 1]! * size
+    for (const place of left) if (best < 0 || cost[row + place]! < cost[row + best]!) best = place
+    order[i] = best
+    left.delete(best)
+  }
+  order[size - 1] = size - 1
+  return order
+}
