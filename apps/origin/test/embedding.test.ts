@@ -27,6 +27,7 @@ beforeAll(async () => {
     alter table vaults enable row level security;
     create policy own on vaults using (owner = (current_setting('request.jwt.claims')::json ->> 'sub')::uuid);
     create view big_places as select id as place_id, name, district as quarter from places where size > 5;
+    create view strange as select id as "a{b} :resorigtbl 1 \\ (c", (select max(q.id) from districts q) as top, district, p.name from (select * from places) p;
     create view big_mills as select place_id as key, quarter from big_places;
     create function main_place(people) returns setof places rows 1 language sql stable as 'select * from places where owner = $1.id';
     create function shout(places) returns text language sql stable as 'select upper($1.name)';
@@ -36,7 +37,7 @@ beforeAll(async () => {
     create table ${LONG} (id int primary key, "${'p'.repeat(63)}" int references ${LONG} (id));
     insert into ${LONG} values (1, null), (2, 1);
     grant select, insert, update, delete on districts, people, places, tags, place_tags, permits, odd, ${LONG} to anon, authenticated, service_role;
-    grant select on big_places, big_mills, vaults to anon, authenticated; grant usage on all sequences in schema public to anon;
+    grant select on big_places, big_mills, strange, vaults to anon, authenticated; grant usage on all sequences in schema public to anon;
     revoke select on districts from anon; grant select (id, name) on districts to anon;
     revoke all on locked from anon, authenticated;`)
 })
@@ -166,6 +167,11 @@ describe('embedded resources', () => {
       'a view of a view',
       '/districts?select=name,big_mills(key)&big_mills.order=key&id=eq.1',
       [{ name: 'North', big_mills: [{ key: 1 }, { key: 2 }] }],
+    ],
+    [
+      'a view whose columns have names like its rule',
+      '/strange?select=name,districts(name),tags(label)&name=eq.Mill',
+      [{ name: 'Mill', districts: { name: 'North' }, tags: [{ label: 'old' }] }],
     ],
     [
       'rows of a function',

@@ -172,7 +172,8 @@ function randomNode(make: Make, table: string, depth: number, isLeaf = false): N
 }
 
 type Truth = boolean | null
-const either = (a: Truth, b: Truth): Truth => (a === true || b === true ? true : a === null || b === null ? null : false)
+const either = (a: Truth, b: Truth): Truth =>
+  a === true || b === true ? true : a === null || b === null ? null : false
 const not = (a: Truth): Truth => (a === null ? null : !a)
 
 function randomTest({ random }: Make, table: string, children: Node['children']): Test {
