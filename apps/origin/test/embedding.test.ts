@@ -27,7 +27,7 @@ beforeAll(async () => {
     alter table vaults enable row level security;
     create policy own on vaults using (owner = (current_setting('request.jwt.claims')::json ->> 'sub')::uuid);
     create view big_places as select id as place_id, name, district as quarter from places where size > 5;
-    create view strange as select id as "a{b} :resorigtbl 1 \\ (c", (select max(q.id) from districts q) as top, district, p.name from (select * from places) p;
+    create view strange as select id as "a{b :resorigtbl 1 \\ (c", (select max(q.id) from districts q) as top, district, p.name from (select * from places) p;
     create view big_mills as select place_id as key, quarter from big_places;
     create function main_place(people) returns setof places rows 1 language sql stable as 'select * from places where owner = $1.id';
     create function shout(places) returns text language sql stable as 'select upper($1.name)';
@@ -39,7 +39,14 @@ beforeAll(async () => {
     grant select, insert, update, delete on districts, people, places, tags, place_tags, permits, odd, ${LONG} to anon, authenticated, service_role;
     grant select on big_places, big_mills, strange, vaults to anon, authenticated; grant usage on all sequences in schema public to anon;
     revoke select on districts from anon; grant select (id, name) on districts to anon;
-    revoke all on locked from anon, authenticated;`)
+    revoke all on locked from anon, authenticated;
+    create table places_1 (id int primary key, place int references places (id)); insert into places_1 values (7, 1);
+    create table loans (id int primary key, place int references places (id), tag int references tags (id));
+    create function secret_place(people) returns setof places rows 1 language sql stable as 'select * from places';
+    revoke execute on function secret_place(people) from public;
+    create schema hidden; create table hidden.district_tags (district int references districts (id), tag int references tags (id), primary key (district, tag));
+    create table geoembeddings.extras (id int primary key, place int references places (id));
+    grant select on places_1, loans, hidden.district_tags, geoembeddings.extras to anon; grant usage on schema hidden to anon;`)
 })
 afterAll(() => origin[Symbol.asyncDispose]())
 
@@ -172,6 +179,16 @@ describe('embedded resources', () => {
       'a view whose columns have names like its rule',
       '/strange?select=name,districts(name),tags(label)&name=eq.Mill',
       [{ name: 'Mill', districts: { name: 'North' }, tags: [{ label: 'old' }] }],
+    ],
+    [
+      'an alias that a table has as its name',
+      '/places_1?select=id,places(name)',
+      [{ id: 7, places: { name: 'Mill' } }],
+    ],
+    [
+      'a foreign key’s column where views show the table, too',
+      '/place_tags?select=place(name)&tag=eq.2',
+      [{ place: { name: 'Park' } }],
     ],
     [
       'rows of a function',
@@ -332,6 +349,11 @@ describe('aggregates', () => {
       '/permits?select=code,...places(size.sum(),...districts(count()))',
       [{ code: 'A-1', sum: 10, count: 1 }],
     ],
+    [
+      'by an embedded row of a spread',
+      '/permits?select=...places(districts(name)),n:count()',
+      [{ districts: { name: 'North' }, n: 1 }],
+    ],
     ['of all columns as a group', '/tags?select=*,count()&order=id&limit=1', [{ id: 1, label: 'old', count: 1 }]],
   ])('%s', async (_, path, wanted) => {
     expect(await rows(path)).toEqual(wanted)
@@ -350,6 +372,12 @@ describe('what a role may not read', () => {
       expect(JSON.stringify(body).replaceAll(path.slice(path.indexOf('=') + 1, -4), '')).not.toContain('locked')
     }
   })
+  test.each(['/people?select=secret_place(id)', '/districts?select=tags(label)', '/places?select=extras(id)'])(
+    'nor is a function without a grant, a junction or a table of another schema: %s',
+    async (path) => {
+      expect(await call(path)).toMatchObject({ status: 400, body: { code: 'PGRST200', hint: null } })
+    },
+  )
   test('is no suggestion for a column', async () => {
     const { body } = await call('/districts?select=secre')
     expect(body).toMatchObject({ code: '42703', hint: null })
