@@ -167,8 +167,8 @@ describe('reading a table, through supabase-js', () => {
     ['/places?name=eq.a%00', 400, 'PGRST100'],
     ['/places%00', 400, 'PGRST100'],
     [`/places?or=(${'%22'.repeat(120)})`, 400, 'PGRST100'],
-    ['/nowhere', 404, '42P01'],
-    [`/${encodeURIComponent('places"; drop table places; --')}`, 404, '42P01'],
+    ['/nowhere', 404, 'PGRST205'],
+    [`/${encodeURIComponent('places"; drop table places; --')}`, 404, 'PGRST205'],
   ])('GET %s is %i %s', async (path, status, code) => {
     const response = await raw(path)
     expect(response.status).toBe(status)

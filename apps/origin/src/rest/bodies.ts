@@ -29,8 +29,15 @@ export function readRowsBody(body: unknown, query: RestQuery): { columns: string
   if (first === null || typeof first !== 'object')
     throw new RestError(400, 'PGRST102', 'The body must be a JSON object or an array of objects')
   const columns = query.columns ? [...query.columns] : Object.keys(first)
+  if (Array.isArray(rows) && !query.columns && !rows.every((row) => hasKeys(row, columns)))
+    throw new RestError(400, 'PGRST102', 'All object keys must match; name the columns by columns=, where they do not')
   if (columns.length > 1600) throw new RestError(400, 'PGRST102', 'A table has at most 1600 columns')
   return { columns, rows, json: body as string }
+}
+
+function hasKeys(row: unknown, keys: readonly string[]): boolean {
+  if (row === null || typeof row !== 'object') return false
+  return Object.keys(row).length === keys.length && keys.every((key) => Object.hasOwn(row, key))
 }
 
 function parseJson(body: unknown): unknown {

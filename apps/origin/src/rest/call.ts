@@ -6,7 +6,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'
 import { contentRange, runAs, type Rows } from './execute.ts'
 import { timeoutOf, type RestLimits } from './limits.ts'
-import { parseAccept, parsePreferences, parseRange, type Format, type Preferences } from './preferences.ts'
+import type { SchemaPictures } from './embedding/schema-picture.ts'
+import {
+  parseAccept,
+  parsePreferences,
+  parseRange,
+  type Accepted,
+  type Format,
+  type Preferences,
+} from './preferences.ts'
 
 export interface RestDeps {
   readonly database: Database
@@ -15,6 +23,11 @@ export interface RestDeps {
   readonly limits: RestLimits
   /** The caller of a request, after its keys were verified; 401 otherwise. */
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
+}
+
+/** What handlers of `/rest/v1` work with. */
+export interface RestScope extends RestDeps {
+  readonly pictures: SchemaPictures
 }
 
 declare module 'fastify' {
@@ -33,7 +46,7 @@ export interface Call {
   readonly query: RestQuery
   readonly parameters: URLSearchParams
   readonly preferences: Preferences
-  readonly format: Format
+  readonly accepted: Accepted
   readonly headOnly: boolean
 }
 
@@ -68,14 +81,11 @@ export function answer(reply: FastifyReply, call: Call, rows: Rows, status: numb
   const { preferences, headOnly } = call
   const isChange = status === 201 || !['GET', 'HEAD'].includes(reply.request.method)
   reply.header('content-range', contentRange(call.query, rows))
-  if (preferences.representation)
-    reply.header(
-      'preference-applied',
-      `return=${preferences.representation === 'full' ? 'representation' : preferences.representation === 'none' ? 'minimal' : 'headers-only'}`,
-    )
+  if (preferences.applied.length > 0) reply.header('preference-applied', preferences.applied.join(', '))
   const isCall = reply.request.url.includes('/rpc/')
-  if (isChange && !isCall && preferences.representation !== 'full') return reply.code(status === 201 ? 201 : 204).send()
-  reply.code(status).type(CONTENT_TYPES[call.format])
+  if (isChange && !isCall && preferences.representation !== 'full')
+    return reply.code(status === 200 ? 204 : status).send()
+  reply.code(status).type(CONTENT_TYPES[call.accepted.format])
   return headOnly ? reply.send() : reply.send(rows.body)
 }
 
@@ -91,10 +101,10 @@ export async function readCall(deps: RestDeps, request: Named): Promise<Call> {
   return {
     principal,
     schema: schemaOf(deps, request),
-    query: withRange(parseQuery(parameters), request),
+    query: withRange(parseQuery(parameters, true), request),
     parameters,
     preferences: parsePreferences(request.headers.prefer),
-    format: parseAccept(request.headers.accept, deps.limits.plans),
+    accepted: parseAccept(request.headers.accept, deps.limits.plans),
     headOnly: request.method === 'HEAD',
   }
 }
@@ -114,11 +124,12 @@ export function schemaOf(deps: RestDeps, request: FastifyRequest): string {
   return wanted
 }
 
-const ONCE: ReadonlySet<string> = new Set(['select', 'limit', 'offset', 'columns', 'on_conflict'])
+/** Of the request, or of an embedded resource: `districts.limit`. */
+const ONCE = /^(?:select|columns|on_conflict|(?:.*\.)?(?:limit|offset))$/s
 
 /** The query of a request: filters, logic trees and orders may stand several times. @throws PARAMETER_REPEATED */
 export function searchParameters(request: FastifyRequest): URLSearchParams {
-  return readParameters(request, (name) => !ONCE.has(name))
+  return readParameters(request, (name) => !ONCE.test(name))
 }
 
 /** A query without a page of its own takes the one of the Range header. */

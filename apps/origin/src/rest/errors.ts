@@ -1,17 +1,19 @@
 import { TerraneError } from '@terrane/core'
+import { isTooLarge } from './embedding/embedded-bytes.ts'
 
 /** An error in PostgREST's shape, with the status it is answered with. */
 export class RestError extends Error {
   readonly status: number
   readonly code: string
-  readonly details: string | null
+  /** A sentence, or what a client may choose from. */
+  readonly details: string | readonly object[] | null
   readonly hint: string | null
 
   constructor(
     status: number,
     code: string,
     message: string,
-    extras: { details?: string | null; hint?: string | null } = {},
+    extras: { details?: RestError['details']; hint?: string | null } = {},
   ) {
     super(message)
     this.name = 'RestError'
@@ -21,7 +23,7 @@ export class RestError extends Error {
     this.hint = extras.hint ?? null
   }
 
-  toBody(): { code: string; details: string | null; hint: string | null; message: string } {
+  toBody(): Pick<RestError, 'code' | 'details' | 'hint' | 'message'> {
     return { code: this.code, details: this.details, hint: this.hint, message: this.message }
   }
 }
@@ -94,7 +96,8 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.kind === 'unavailable') return new RestError(503, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PARAMETER_REPEATED')
       return new RestError(400, thrown.code, thrown.message, { hint: thrown.hint })
-    if (thrown.code === 'PGRST100') return new RestError(400, thrown.code, thrown.message, { details: thrown.details })
+    if (thrown.code === 'PGRST100' || thrown.code === 'PGRST108')
+      return new RestError(400, thrown.code, thrown.message, { details: thrown.details ?? null, hint: thrown.hint })
     if (thrown.kind === 'not_found') return new RestError(404, '42P01', thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PROPERTY_REPEATED') return new RestError(400, '42701', thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PROPERTY_NOT_SHOWN') return new RestError(400, '42703', thrown.message, { hint: thrown.hint })
@@ -109,7 +112,15 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   }
   const error = thrown as Thrown
   if (typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)) {
-    const extras = { details: error.detail ?? null, hint: error.hint ?? null }
+    if (isTooLarge(error)) {
+      const hint = 'Ask for fewer rows or columns: limit, filter or select the embedded resources.'
+      return new RestError(413, 'ANSWER_TOO_LARGE', 'The embedded rows have more bytes than an answer may have', {
+        hint,
+      })
+    }
+    // The server's suggestion of another name could be one that the caller may not read.
+    const hint = error.file === 'parse_relation.c' ? null : (error.hint ?? null)
+    const extras = { details: error.detail ?? null, hint }
     // PostGIS reports a geometry that it cannot read or transform as an internal error.
     const isGeometry = error.code === 'XX000' && error.file?.startsWith('lwgeom_')
     const status = isGeometry ? 400 : sqlStatus(error.code, anonymous)

@@ -8,6 +8,13 @@ export interface Argument {
   readonly optional: boolean
 }
 
+/** What a call gives. */
+export interface Given {
+  readonly names: readonly string[]
+  /** The body is JSON, which a function of one unnamed json argument takes whole. */
+  readonly isBody: boolean
+}
+
 /** A function that clients may call. */
 export interface CallableFunction {
   readonly schema: string
@@ -17,13 +24,18 @@ export interface CallableFunction {
   /** A row type or a table, as opposed to one value. */
   readonly returnsRow: boolean
   readonly returnsVoid: boolean
+  /** The table or view that its rows are of; null for other rows. */
+  readonly table: string | null
   /** It changes nothing, so GET may call it. */
   readonly readOnly: boolean
 }
 
+/** Types of an only argument without a name; a function with other unnamed arguments cannot be called by names. */
+const WHOLE: ReadonlySet<string> = new Set(['bytea', 'json', 'jsonb', 'text', 'xml'])
+
 /**
  * Finds the one overload whose parameters are the given names: every required one among them and no others, as PostgREST
- * resolves it.
+ * resolves it; else the one that takes the body whole.
  *
  * @throws PGRST202 when there is none, PGRST203 when there are several
  */
@@ -31,33 +43,42 @@ export async function resolveFunction(
   session: Queryable,
   schema: string,
   name: string,
-  given: readonly string[],
+  given: Given,
   extensionFunctions: readonly string[],
 ): Promise<CallableFunction> {
-  const functions = await readFunctions(session, schema, name, extensionFunctions.includes(name))
-  const fitting = functions.filter(
+  const { names, isBody } = given
+  const isNamed = extensionFunctions.includes(name)
+  const all = await readFunctions(session, schema, name, isNamed)
+  const functions = all.filter(isCallable)
+  const byNames = functions.filter(
     (f) =>
-      given.every((n) => f.args.some((a) => a.name === n)) && f.args.every((a) => a.optional || given.includes(a.name)),
+      names.every((n) => f.args.some((a) => a.name === n)) && f.args.every((a) => a.optional || names.includes(a.name)),
   )
-  const shown = `${schema}.${name}${given.length > 0 ? `(${given.toSorted().join(', ')})` : ''}`
+  const fitting = byNames.length > 0 || !isBody ? byNames : functions.filter(takesBody)
+  const shown = `${schema}.${name}`
   if (fitting.length > 1) {
+    const byLength = fitting.toSorted((a, b) => a.args.length - b.args.length || (signature(a) < signature(b) ? -1 : 1))
+    const candidates = byLength.map(signature)
     throw new RestError(
       300,
       'PGRST203',
-      `Could not choose the best candidate function between: ${fitting.map(signature).join(', ')}`,
+      `Could not choose the best candidate function between: ${candidates.join(', ')}`,
       {
         hint: 'Try renaming the parameters or the function itself in the database so function overloading can be resolved',
       },
     )
   }
   if (!fitting[0]) {
-    const suggestion = functions[0]
+    const suggestion = functions[0] ?? (isNamed ? all[0] : undefined)
+    const list = names.toSorted().join(', ')
+    const sought = names.length === 0 ? ' without parameters' : ` with parameter${names.length > 1 ? 's' : ''} ${list}`
+    const whole = isBody ? ' or with a single unnamed json/jsonb parameter' : ''
     throw new RestError(
       404,
       'PGRST202',
-      `Could not find the function ${shown}${given.length > 0 ? '' : ' without parameters'} in the schema cache`,
+      `Could not find the function ${shown}${names.length > 0 ? `(${list})` : ' without parameters'} in the schema cache`,
       {
-        details: `Searched for the function ${shown}, but no matches were found in the schema cache.`,
+        details: `Searched for the function ${shown}${sought}${whole}, but no matches were found in the schema cache.`,
         hint: suggestion ? `Perhaps you meant to call the function ${signature(suggestion)}` : null,
       },
     )
@@ -65,14 +86,26 @@ export async function resolveFunction(
   return fitting[0]
 }
 
-/** `from` item that calls the function with the arguments of a JSON object, given as a parameter placeholder. */
-export function callSql(fn: CallableFunction, given: readonly string[], placeholder: string): string {
+function isCallable({ args }: CallableFunction): boolean {
+  const unnamed = args.filter((arg) => arg.name === '')
+  return unnamed.length === 0 || (args.length === 1 && WHOLE.has(args[0]?.type ?? ''))
+}
+
+/** Whether a JSON body is the function's one argument. */
+function takesBody({ args }: CallableFunction): boolean {
+  return args.length === 1 && args[0]?.name === '' && /^jsonb?$/.test(args[0].type)
+}
+
+/** `from` item that calls the function with the arguments of a JSON object; `add` gives the placeholder that stands for it. */
+export function callSql(fn: CallableFunction, given: readonly string[], add: () => string): string {
   const used = fn.args.filter((arg) => given.includes(arg.name))
   const target = `${quoteIdentifier(fn.schema)}.${quoteIdentifier(fn.name)}`
+  const [only] = fn.args
+  if (only?.name === '' && (given.includes('') || !only.optional)) return `${target}(${add()}::${only.type})`
   if (used.length === 0) return `${target}()`
   const record = used.map((arg) => `${quoteIdentifier(arg.name)} ${isGeometry(arg) ? 'json' : arg.type}`).join(', ')
   const values = used.map((arg) => `${quoteIdentifier(arg.name)} => ${valueSql(arg)}`).join(', ')
-  return `json_to_record(${placeholder}::json) as args(${record}), lateral ${target}(${values})`
+  return `json_to_record(${add()}::json) as args(${record}), lateral ${target}(${values})`
 }
 
 function isGeometry({ type }: Argument): boolean {
@@ -106,13 +139,14 @@ async function readFunctions(
     returns_set: boolean
     returns_row: boolean
     returns_void: boolean
+    table_name: string | null
     read_only: boolean
   }>(
     `select p.proargnames as names, p.proargmodes::text[] as modes,
        array(select format_type(t.oid, null) from unnest(p.proargtypes) with ordinality a(oid, i) join pg_type t on t.oid = a.oid order by a.i) as types,
        p.pronargdefaults as defaults, p.proretset as returns_set,
        (rt.typtype = 'c' or p.proargmodes && array['o', 'b', 't']::"char"[] or p.prorettype = 'record'::regtype) is true as returns_row,
-       p.prorettype = 'void'::regtype as returns_void, p.provolatile <> 'v' as read_only
+       p.prorettype = 'void'::regtype as returns_void, (select c.relname from pg_class c where c.oid = rt.typrelid and c.relkind <> 'c' and c.relnamespace = n.oid) as table_name, p.provolatile <> 'v' as read_only
      from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type rt on rt.oid = p.prorettype
      where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
        and ($3 or not exists (
@@ -127,6 +161,7 @@ async function readFunctions(
     returnsSet: row.returns_set,
     returnsRow: row.returns_row,
     returnsVoid: row.returns_void,
+    table: row.table_name,
     readOnly: row.read_only,
   }))
 }

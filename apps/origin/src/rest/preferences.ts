@@ -6,72 +6,108 @@ export interface Preferences {
   readonly count: boolean
   readonly rollback: boolean
   readonly resolution: 'merge-duplicates' | 'ignore-duplicates' | null
+  /** Columns that a row of the body leaves out have their defaults, not null. */
   readonly missingDefault: boolean
+  /** Most rows of a change; null for any number. */
+  readonly maxAffected: number | null
+  /** What Preference-Applied tells. */
+  readonly applied: readonly string[]
+}
+
+const KNOWN = [
+  /^return=(?:representation|minimal|headers-only)$/,
+  /^count=(?:exact|planned|estimated)$/,
+  /^resolution=(?:merge|ignore)-duplicates$/,
+  /^missing=(?:default|null)$/,
+  /^tx=(?:commit|rollback)$/,
+  /^handling=(?:strict|lenient)$/,
+  /^max-affected=\d{1,15}$/,
+]
+
+/**
+ * The preferences of a request. Unknown ones are ignored unless it says `handling=strict`, which `max-affected` needs, too.
+ *
+ * @throws PGRST122 for unknown preferences of a strict request
+ */
+export function parsePreferences(header: string | string[] | undefined): Preferences {
+  const wishes = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((wish) => wish.trim())
+  const known = wishes.filter((wish) => KNOWN.some((pattern) => pattern.test(wish)))
+  const isStrict = known.includes('handling=strict')
+  const unknown = wishes.filter((wish) => wish !== '' && !known.includes(wish))
+  if (isStrict && unknown.length > 0) {
+    throw new RestError(400, 'PGRST122', 'Invalid preferences given with handling=strict', {
+      details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}`,
+    })
+  }
+  const value = (name: string) => known.findLast((wish) => wish.startsWith(`${name}=`))?.slice(name.length + 1) ?? null
+  const [returned, resolution, maxAffected] = [value('return'), value('resolution'), value('max-affected')]
+  return {
+    representation:
+      returned === 'representation'
+        ? 'full'
+        : returned === 'headers-only'
+          ? 'headers'
+          : returned === 'minimal'
+            ? 'none'
+            : null,
+    // A planned or estimated count is answered exactly: it is never wrong, and tables here are not huge.
+    count: value('count') !== null,
+    rollback: value('tx') === 'rollback',
+    resolution: resolution === 'merge-duplicates' || resolution === 'ignore-duplicates' ? resolution : null,
+    missingDefault: value('missing') === 'default',
+    maxAffected: isStrict && maxAffected !== null ? Number(maxAffected) : null,
+    applied: known.filter((wish) => !wish.startsWith('count=') && (isStrict || !wish.startsWith('max-affected='))),
+  }
 }
 
 export type Format = 'json' | 'object' | 'csv' | 'geojson' | 'plan' | 'planText'
 
-export function parsePreferences(header: string | string[] | undefined): Preferences {
-  const wishes = new Map(
-    (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((wish) => {
-      const [name = '', value = ''] = wish.trim().split('=')
-      return [name, value] as const
-    }),
-  )
-  const wanted = wishes.get('return')
-  const resolution = wishes.get('resolution')
-  return {
-    representation:
-      wanted === 'representation'
-        ? 'full'
-        : wanted === 'headers-only'
-          ? 'headers'
-          : wanted === 'minimal'
-            ? 'none'
-            : null,
-    // A planned or estimated count is answered exactly: it is never wrong, and tables here are not huge.
-    count: wishes.has('count'),
-    rollback: wishes.get('tx') === 'rollback',
-    resolution: resolution === 'merge-duplicates' || resolution === 'ignore-duplicates' ? resolution : null,
-    missingDefault: wishes.get('missing') === 'default',
-  }
+/** The form of an answer. */
+export interface Accepted {
+  readonly format: Format
+  /** Members that are null are left out of objects. */
+  readonly isStripped: boolean
+  /** Options of EXPLAIN. */
+  readonly options: readonly string[]
 }
 
+const FORMATS: Readonly<Record<string, Format>> = {
+  '': 'json',
+  '*/*': 'json',
+  'application/*': 'json',
+  'application/json': 'json',
+  'application/vnd.pgrst.array': 'json',
+  'application/vnd.pgrst.array+json': 'json',
+  'application/vnd.pgrst.object': 'object',
+  'application/vnd.pgrst.object+json': 'object',
+  'text/csv': 'csv',
+  'application/geo+json': 'geojson',
+  'application/vnd.pgrst.plan+json': 'plan',
+  'application/vnd.pgrst.plan': 'planText',
+  'application/vnd.pgrst.plan+text': 'planText',
+}
+const PLAN_OPTIONS = new Set(['analyze', 'verbose', 'settings', 'buffers', 'wal'])
+
 /**
- * The format of the answer, by the first media type of Accept that is known here. Plans tell of tables and policies, so
- * they are known only where the operator says so.
+ * The form of the answer, by the first media type of Accept that is known here, with its parameters (`nulls=stripped`, and
+ * `options=verbose|settings` of a plan). Plans tell of tables and policies, so they are known only where the operator says so.
  *
  * @throws PGRST107 when none is
  */
-export function parseAccept(header: string | undefined, plans: boolean): Format {
-  const types = (header ?? '*/*').split(',').map((type) => type.split(';')[0]?.trim().toLowerCase() ?? '')
-  for (const type of types) {
-    switch (type) {
-      case '':
-      case '*/*':
-      case 'application/*':
-      case 'application/json':
-      case 'application/vnd.pgrst.array':
-      case 'application/vnd.pgrst.array+json':
-        return 'json'
-      case 'application/vnd.pgrst.object':
-      case 'application/vnd.pgrst.object+json':
-        return 'object'
-      case 'text/csv':
-        return 'csv'
-      case 'application/geo+json':
-        return 'geojson'
-      case 'application/vnd.pgrst.plan+json':
-        if (plans) return 'plan'
-        break
-      case 'application/vnd.pgrst.plan':
-      case 'application/vnd.pgrst.plan+text':
-        if (plans) return 'planText'
-        break
-      default:
+export function parseAccept(header: string | undefined, plans: boolean): Accepted {
+  const types = (header ?? '*/*').split(',').map((type) => type.split(';').map((part) => part.trim().toLowerCase()))
+  for (const [type = '', ...parameters] of types) {
+    const format = Object.hasOwn(FORMATS, type) ? (FORMATS[type] as Format) : null
+    if (format === null || (format.startsWith('plan') && !plans)) continue
+    const options = parameters.find((p) => p.startsWith('options='))?.slice('options='.length) ?? ''
+    return {
+      format,
+      isStripped: type.startsWith('application/vnd.pgrst.') && parameters.includes('nulls=stripped'),
+      options: options.split('|').filter((option) => PLAN_OPTIONS.has(option)),
     }
   }
-  throw new RestError(406, 'PGRST107', `None of these media types are available: ${types.join(', ').slice(0, 200)}`)
+  const names = types.map(([type]) => type).join(', ')
+  throw new RestError(406, 'PGRST107', `None of these media types are available: ${names.slice(0, 200)}`)
 }
 
 /**

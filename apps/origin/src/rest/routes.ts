@@ -1,24 +1,26 @@
-import { qualified, quoteIdentifier, type Session } from '@terrane/database'
-import { Parameters, whereClause, type RestQuery, badQuery } from '@terrane/database/rest-query'
+import { qualified } from '@terrane/database'
+import { Parameters, badQuery } from '@terrane/database/rest-query'
 import { boundBody, type Http } from '@terrane/service'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { compressAnswers } from '../compression.ts'
-import { readRowsBody } from './bodies.ts'
-import { answer, partial, readCall, run, type Call, type Named, type RestDeps } from './call.ts'
+import { answer, partial, readCall, run, schemaOf, type Named, type RestDeps, type RestScope } from './call.ts'
+import { insert, remove, update } from './changes.ts'
 import { describeSchema } from './describe.ts'
-import { toRestError } from './errors.ts'
-import { readRows, type Rows } from './execute.ts'
+import { SchemaPictures } from './embedding/schema-picture.ts'
+import { RestError, toRestError } from './errors.ts'
+import { readRows } from './read-rows.ts'
 import { withinRows } from './limits.ts'
 import { rpc } from './rpc.ts'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 
 /** `/rest/v1`: tables and functions of the project's database over HTTP, as PostgREST serves them. */
-export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
+export async function restRoutes(app: Http, settings: RestDeps): Promise<void> {
+  const deps = { ...settings, pictures: new SchemaPictures(settings.schemas) }
   await app.register(
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => {
         const anonymous = request.restCaller?.role === 'anon'
-        const error = toRestError(thrown, anonymous)
+        const error = tableNotFound(deps, request, thrown) ?? toRestError(thrown, anonymous)
         if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
         if (error.status === 401) reply.header('www-authenticate', 'Bearer')
         if (error.status === 429) reply.header('retry-after', '60')
@@ -52,111 +54,33 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
   )
 }
 
-type Handler = (deps: RestDeps, request: Named, reply: FastifyReply) => Promise<FastifyReply>
+/** The table of the path, where it does not exist: what the server says of another relation is its own. */
+function tableNotFound(deps: RestDeps, request: FastifyRequest, thrown: unknown): RestError | null {
+  const { code, message } = thrown as { code?: unknown; message?: string }
+  const { name } = (request.params ?? {}) as { name?: string }
+  if (code !== '42P01' || name === undefined) return null
+  const table = `${schemaOf(deps, request)}.${name}`
+  if (message !== `relation "${table}" does not exist`) return null
+  return new RestError(404, 'PGRST205', `Could not find the table '${table}' in the schema cache`)
+}
+
+type Handler = (deps: RestScope, request: Named, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Ends a statement with the request that it is for. */
-function whileCallerIsThere(deps: RestDeps, handler: Handler) {
+function whileCallerIsThere(deps: RestScope, handler: Handler) {
   return abortOnDisconnect((request, reply, signal) =>
     handler({ ...deps, database: deps.database.withSignal(signal) }, request as Named, reply),
   )
 }
 
-async function readTable(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
+async function readTable(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const read = await readCall(deps, request)
   const call = { ...read, query: withinRows(read.query, deps.limits) }
-  const table = qualified(call.schema, request.params.name)
+  const { query, accepted } = call
+  const table = request.params.name
+  const from = qualified(call.schema, table)
   const rows = await run(deps, call, true, (session) =>
-    readRows(session, `${table} as source`, call.query, call.format, call.preferences, new Parameters()),
+    readRows(session, deps, call, { table, from, query, accepted, parameters: new Parameters(), prefix: '' }),
   )
   return answer(reply, call, rows, partial(call, rows) ? 206 : 200)
-}
-
-async function insert(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
-  const call = await readCall(deps, request)
-  const table = qualified(call.schema, request.params.name)
-  const { columns, rows: given, json } = readRowsBody(request.body, call.query)
-  const parameters = new Parameters()
-  const body = parameters.add(Array.isArray(given) ? json : `[${json}]`)
-  const list = columns.map(quoteIdentifier).join(', ')
-  if (columns.length === 0) parameters.values.length = 0
-  const rows = await change(deps, call, parameters, async (session) => {
-    if (columns.length === 0) return `insert into ${table} default values returning *`
-    const conflict = await conflictClause(session, call, request.params.name, columns)
-    return `insert into ${table} (${list}) select ${list} from json_populate_recordset(null::${table}, ${body}::json)${conflict} returning *`
-  })
-  return answer(reply, call, rows, 201)
-}
-
-async function update(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
-  const call = await readCall(deps, request)
-  const table = qualified(call.schema, request.params.name)
-  const { columns, json } = readRowsBody(request.body, call.query)
-  if (columns.length === 0) return answer(reply, call, { body: '[]', returned: 0, total: null }, 200)
-  const parameters = new Parameters()
-  const body = parameters.add(json)
-  const set = columns.map((column) => `${quoteIdentifier(column)} = body.${quoteIdentifier(column)}`).join(', ')
-  const where = whereClause(call.query.conditions, 'source', parameters)
-  const statement = `update ${table} as source set ${set} from json_populate_record(null::${table}, ${body}::json) as body${where} returning source.*`
-  const rows = await change(deps, call, parameters, async () => statement)
-  return answer(reply, call, rows, 200)
-}
-
-async function remove(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
-  const call = await readCall(deps, request)
-  const table = qualified(call.schema, request.params.name)
-  const parameters = new Parameters()
-  const statement = `delete from ${table} as source${whereClause(call.query.conditions, 'source', parameters)} returning source.*`
-  const rows = await change(deps, call, parameters, async () => statement)
-  return answer(reply, call, rows, 200)
-}
-
-/** Runs a change and reads what it returns, as the query selects it. */
-function change(
-  deps: RestDeps,
-  call: Call,
-  parameters: Parameters,
-  statement: (session: Session) => Promise<string>,
-): Promise<Rows> {
-  const { select, order } = call.query
-  const query: RestQuery = { select, order, conditions: [], limit: null, offset: 0, columns: null, onConflict: null }
-  return run(deps, call, false, async (session) =>
-    readRows(
-      session,
-      'source',
-      query,
-      call.format,
-      call.preferences,
-      parameters,
-      `with source as (${await statement(session)}), `,
-    ),
-  )
-}
-
-async function conflictClause(
-  session: Session,
-  call: Call,
-  table: string,
-  columns: readonly string[],
-): Promise<string> {
-  const { resolution } = call.preferences
-  if (resolution === null) return ''
-  const keys = call.query.onConflict ?? (await primaryKey(session, call.schema, table))
-  if (keys.length === 0) return ''
-  const target = keys.map(quoteIdentifier).join(', ')
-  const set = columns
-    .filter((c) => !keys.includes(c))
-    .map((c) => `${quoteIdentifier(c)} = excluded.${quoteIdentifier(c)}`)
-  if (resolution === 'ignore-duplicates' || set.length === 0) return ` on conflict (${target}) do nothing`
-  return ` on conflict (${target}) do update set ${set.join(', ')}`
-}
-
-async function primaryKey(session: Session, schema: string, table: string): Promise<string[]> {
-  const { rows } = await session.query<{ name: string }>(
-    `select a.attname as name from pg_index i
-     join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
-     join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
-     where i.indisprimary and n.nspname = $1 and c.relname = $2`,
-    [schema, table],
-  )
-  return rows.map((row) => row.name)
 }

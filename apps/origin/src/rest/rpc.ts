@@ -1,3 +1,4 @@
+import type { Session } from '@terrane/database'
 import { Parameters, isArgument, parseQuery } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
@@ -11,15 +12,18 @@ import {
   withRange,
   type Call,
   type Named,
-  type RestDeps,
+  type RestScope,
 } from './call.ts'
-import { readRows, runAs } from './execute.ts'
-import { callSql, resolveFunction } from './functions.ts'
+import { refuseTooMany } from './changes.ts'
+import { RestError } from './errors.ts'
+import { runAs, type Rows } from './execute.ts'
+import { readRows, single } from './read-rows.ts'
+import { callSql, resolveFunction, type CallableFunction } from './functions.ts'
 import { timeoutOf, withinRows } from './limits.ts'
 import { parseAccept, parsePreferences } from './preferences.ts'
 
 /** `/rest/v1/rpc/{name}`: calls the overload whose parameters the request names. */
-export async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
+export async function rpc(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const isPost = request.method === 'POST'
   const parameters = searchParameters(request)
   if (!isPost) requireArgumentsOnce(request, parameters)
@@ -27,56 +31,90 @@ export async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): 
   const principal = callerOf(request)
   const schema = schemaOf(deps, request)
   const preferences = parsePreferences(request.headers.prefer)
-  const format = parseAccept(request.headers.accept, deps.limits.plans)
+  const accepted = parseAccept(request.headers.accept, deps.limits.plans)
   const timeoutMs = timeoutOf(deps.limits, principal)
   const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs }
   // Answered after the commit: what was promised has happened, and what fails at its end is told.
   const respond = await runAs(deps.database, as, async (session) => {
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
-    const fn = await resolveFunction(session, schema, request.params.name, names, deps.limits.extensionFunctions)
+    const fn = await resolveFunction(
+      session,
+      schema,
+      request.params.name,
+      { names, isBody: isPost },
+      deps.limits.extensionFunctions,
+    )
     const args = given ? given.json : argumentsOfQuery(parameters)
     const rowParameters = given
       ? parameters
       : new URLSearchParams([...parameters].filter((entry) => !isArgument(entry)))
-    const query = withinRows(withRange(parseQuery(rowParameters), request), deps.limits)
+    const query = withinRows(withRange(parseQuery(rowParameters, true), request), deps.limits)
     const call: Call = {
       principal,
       schema,
       query,
       parameters,
       preferences,
-      format,
+      accepted,
       headOnly: request.method === 'HEAD',
     }
     const values = new Parameters()
-    const source = callSql(fn, names, names.length > 0 ? values.add(args) : '')
+    const source = callSql(fn, names, () => values.add(args))
     if (fn.returnsVoid) {
       await session.query(`select from ${source}`, values.values)
       return () => reply.code(204).send()
     }
-    if (!fn.returnsRow) {
-      const page = `(select result from ${source} as result${query.limit === null ? '' : ` limit ${query.limit}`}) as page`
-      const { rows } = await session.query<{ body: string }>(
-        fn.returnsSet
-          ? `select coalesce(json_agg(page.result), '[]')::text as body from ${page}`
-          : `select to_json(result.*)::text as body from ${source} as result`,
-        values.values,
+    if (preferences.maxAffected !== null && !fn.returnsSet) {
+      throw new RestError(
+        400,
+        'PGRST128',
+        'Function must return SETOF or TABLE when max-affected preference is used with handling=strict',
       )
-      return () => answer(reply, call, { body: rows[0]?.body ?? 'null', returned: 1, total: null }, 200)
     }
-    const prefix = `with source as materialized (select result.* from ${source} as result), `
-    const rows = await readRows(
-      session,
-      'source',
-      query,
-      fn.returnsSet ? format : 'object',
-      preferences,
-      values,
-      prefix,
-    )
-    return () => answer(reply, call, rows, partial(call, rows) ? 206 : 200)
+    const rows = fn.returnsRow
+      ? await rowsOf(session, deps, call, { fn, source, values })
+      : await valuesOf(session, call, { fn, source, values })
+    refuseTooMany(call, preferences.maxAffected === null ? 0 : (rows.total ?? 0))
+    const counted = preferences.count ? rows : { ...rows, total: null }
+    return () => answer(reply, call, counted, partial(call, counted) ? 206 : 200)
   })
   return respond()
+}
+
+interface Called {
+  readonly fn: CallableFunction
+  readonly source: string
+  readonly values: Parameters
+}
+
+/** The rows of a function, which are those of its table where it has one; of a function of one row, it alone or null. */
+async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, source, values }: Called): Promise<Rows> {
+  const isLimited = call.preferences.maxAffected !== null
+  const rows = await readRows(session, deps, call, {
+    table: fn.table ?? 'source',
+    from: 'source',
+    query: call.query,
+    accepted: call.accepted,
+    parameters: values,
+    prefix: `with source as materialized (select result.* from ${source} as result), `,
+    ...(isLimited ? { total: 'select count(*) from source' } : {}),
+  })
+  if (fn.returnsSet || call.accepted.format !== 'json') return rows
+  return { ...rows, body: rows.returned === 0 ? 'null' : single(rows) }
+}
+
+/** The value of a function, or its values as a list. */
+async function valuesOf(session: Session, call: Call, { fn, source, values }: Called): Promise<Rows> {
+  const { limit } = call.query
+  const { rows } = await session.query<Rows>(
+    fn.returnsSet
+      ? `with source as materialized (select result from ${source} as result), page as (select result from source${limit === null ? '' : ` limit ${limit}`})
+        select coalesce(json_agg(page.result), '[]')::text as body, count(*) as returned, (select count(*) from source) as total from page`
+      : `select to_json(result.*)::text as body, 1 as returned, 1 as total from ${source} as result`,
+    values.values,
+  )
+  const row = rows[0] ?? { body: null, returned: 1, total: 1 }
+  return { body: row.body ?? 'null', returned: row.returned, total: row.total }
 }
 
 /** @throws PARAMETER_REPEATED for an argument that stands several times; filters of the rows may */

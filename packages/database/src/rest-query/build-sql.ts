@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../database.ts'
 import { badQuery } from './errors.ts'
-import type { Condition, FieldPath, Filter, OrderItem, RestQuery, SelectItem } from './parse-query.ts'
+import type { Condition, FieldPath, Filter, OrderItem, SelectItem } from './query.ts'
 
 /** Takes the values of a statement; gives the text that stands for each. */
 export interface ValueTexts {
@@ -58,34 +58,54 @@ const IS: ReadonlyMap<string, string> = new Map([
   ['unknown', 'is unknown'],
 ])
 
-/** The select list, `*` for everything. */
-export function selectList(select: RestQuery['select'], source: string): string {
-  if (select === null) return `${source}.*`
-  return select.map((item) => selectExpression(item, source)).join(', ')
-}
-
 /** ` where …`, or nothing. */
 export function whereClause(conditions: readonly Condition[], source: string, parameters: ValueTexts): string {
-  if (conditions.length === 0) return ''
-  return ` where ${conditions.map((c) => conditionSql(c, source, parameters)).join(' and ')}`
+  const list = conditionList(conditions, source, parameters)
+  return list.length === 0 ? '' : ` where ${list.join(' and ')}`
 }
 
-/** ` order by …`, or nothing. */
-export function orderClause(order: readonly OrderItem[], source: string): string {
+/**
+ * The conditions of a resource, each as SQL.
+ *
+ * @param hasRows SQL of whether the embedded resource of a name has rows, for `districts=is.null`; null for another name
+ */
+export function conditionList(
+  conditions: readonly Condition[],
+  source: string,
+  parameters: ValueTexts,
+  hasRows: (name: string) => string | null = () => null,
+): string[] {
+  return conditions.map((condition) => conditionSql(condition, { source, parameters, hasRows }))
+}
+
+/** ` order by …`, or nothing; `placeOf` says where the column of an embedded resource is. */
+export function orderClause(
+  order: readonly OrderItem[],
+  source: string,
+  placeOf: (item: OrderItem) => { source: string; column: string } = ({ field }) => ({ source, column: field.column }),
+): string {
   if (order.length === 0) return ''
-  const items = order.map(
-    (o) => `${fieldSql(o.field, source)}${o.descending ? ' desc' : ' asc'}${o.nulls ? ` nulls ${o.nulls}` : ''}`,
-  )
+  const items = order.map((o) => {
+    const place = placeOf(o)
+    const field = fieldSql({ ...o.field, column: place.column }, place.source)
+    return `${field}${o.descending ? ' desc' : ' asc'}${o.nulls ? ` nulls ${o.nulls}` : ''}`
+  })
   return ` order by ${items.join(', ')}`
 }
 
-function selectExpression(item: SelectItem, source: string): string {
-  const { field, alias, cast } = item
-  if (field.column === '*' && alias === null && cast === null) return `${source}.*`
-  const last = field.path.at(-1)
-  const name = alias ?? (last ? last.key : field.column)
-  const expression = fieldSql(field, source)
-  return `${cast === null ? expression : `cast(${expression} as ${castType(cast)})`} as ${quoteIdentifier(name)}`
+/** An item of `select` without its aggregate, and the name that it has in the answer. */
+export function selectExpression({ field, alias, cast }: SelectItem, source: string): { sql: string; name: string } {
+  // The number of an element names nothing: `list->0` is `list`.
+  const key = field.path.findLast((step) => !/^-?\d+$/.test(step.key))?.key
+  const sql = field.column === '*' && field.path.length === 0 ? `${source}.*` : fieldSql(field, source)
+  return { sql: cast === null ? sql : `cast(${sql} as ${castType(cast)})`, name: alias ?? key ?? field.column }
+}
+
+/** What an aggregate makes of a value. */
+export function withAggregate(value: string, item: Pick<SelectItem, 'aggregate' | 'aggregateCast'>): string {
+  const { aggregate, aggregateCast } = item
+  const sql = aggregate === null ? value : `${aggregate}(${value})`
+  return aggregateCast === null ? sql : `cast(${sql} as ${castType(aggregateCast)})`
 }
 
 function castType(name: string): string {
@@ -117,17 +137,23 @@ function fieldSql(field: FieldPath, source: string): string {
   return `to_jsonb(${column})${steps.join('')}`
 }
 
-function conditionSql(condition: Condition, source: string, parameters: ValueTexts): string {
+interface Place {
+  readonly source: string
+  readonly parameters: ValueTexts
+  readonly hasRows: (name: string) => string | null
+}
+
+function conditionSql(condition: Condition, place: Place): string {
   if (condition.kind === 'filter') {
-    const sql = filterSql(condition, source, parameters)
+    const sql = filterSql(condition, place)
     return condition.negated ? `not (${sql})` : sql
   }
-  const terms = condition.terms.map((term) => conditionSql(term, source, parameters))
+  const terms = condition.terms.map((term) => conditionSql(term, place))
   if (terms.length === 0) throw badQuery({ parameter: 'logic tree', detail: 'it has no terms' })
   return `${condition.negated ? 'not ' : ''}(${terms.join(` ${condition.kind} `)})`
 }
 
-function filterSql(filter: Filter, source: string, parameters: ValueTexts): string {
+function filterSql(filter: Filter, { source, parameters, hasRows }: Place): string {
   const left = fieldSql(filter.field, source)
   const { operator, value } = filter
   if (operator === 'is') {
@@ -137,7 +163,8 @@ function filterSql(filter: Filter, source: string, parameters: ValueTexts): stri
         parameter: `filter (is.${String(value)})`,
         detail: `expected one of ${[...IS.keys()].join(', ')}`,
       })
-    return `${left} ${sql}`
+    const rows = filter.field.path.length === 0 && sql.endsWith('null') ? hasRows(filter.field.column) : null
+    return rows === null ? `${left} ${sql}` : `${sql === 'is null' ? 'not ' : ''}(${rows})`
   }
   if (operator in SEARCH) {
     const config = filter.config === null ? '' : `${quoteLiteral(filter.config)}, `

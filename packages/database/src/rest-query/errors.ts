@@ -7,3 +7,13 @@ export const badQuery = defineError(
   (f: { parameter: string; detail: string }) => `"failed to parse ${f.parameter}"`,
   (f) => ({ details: f.detail }),
 )
+
+/** A filter, an order or a limit of a resource that `select` does not embed. */
+export const notEmbedded = defineError(
+  'PGRST108',
+  'invalid',
+  (f: { name: string }) => `'${f.name}' is not an embedded resource in this request`,
+  (f) => ({
+    hint: `Embed '${f.name}' by the 'select' parameter. A column whose name has a dot stands in double quotes.`,
+  }),
+)

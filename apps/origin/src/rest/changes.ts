@@ -1,0 +1,185 @@
+import { qualified, quoteIdentifier, quoteLiteral, type Session } from '@terrane/database'
+import { conditionList, Parameters } from '@terrane/database/rest-query'
+import type { FastifyReply } from 'fastify'
+import { readRowsBody } from './bodies.ts'
+import { answer, readCall, run, type Call, type Named, type RestScope } from './call.ts'
+import { RestError } from './errors.ts'
+import type { Rows } from './execute.ts'
+import { readRows, single } from './read-rows.ts'
+
+/** `POST /rest/v1/{table}`: inserts the rows of the body, or merges them into rows that are there. */
+export async function insert(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
+  const call = await readCall(deps, request)
+  const table = qualified(call.schema, request.params.name)
+  const { columns, rows: given, json } = readRowsBody(request.body, call.query)
+  const parameters = new Parameters()
+  const body = columns.length === 0 ? '' : `${parameters.add(Array.isArray(given) ? json : `[${json}]`)}::json`
+  const list = columns.map(quoteIdentifier).join(', ')
+  const isMerge = call.preferences.resolution === 'merge-duplicates'
+  let inserted = 1
+  const rows = await change(deps, call, {
+    table: request.params.name,
+    parameters,
+    statement: async (session) => {
+      if (columns.length === 0) return `insert into ${table} default values`
+      const conflict = await conflictClause(session, call, request.params.name, columns)
+      const complete = await withDefaults(session, call, request.params.name, { columns, body, isList: true })
+      const counted = conflict.includes(COUNTER) ? ` where ${count(1)} <> 0` : ''
+      return `insert into ${table} (${list}) select ${list} from json_populate_recordset(null::${table}, ${complete})${counted}${conflict}`
+    },
+    after: async (session) => {
+      if (isMerge) inserted = await insertedRows(session)
+    },
+  })
+  return answer(reply, call, rows, inserted > 0 ? 201 : 200)
+}
+
+/** `PATCH /rest/v1/{table}`: sets columns of the rows that fit the filters. */
+export async function update(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
+  const call = await readCall(deps, request)
+  const { name } = request.params
+  const { columns, json } = readRowsBody(request.body, call.query)
+  if (columns.length === 0) return answer(reply, call, { body: '[]', returned: 0, total: null }, 200)
+  const parameters = new Parameters()
+  const body = `${parameters.add(json)}::json`
+  const table = qualified(call.schema, name)
+  const set = columns.map((column) => `${quoteIdentifier(column)} = body.${quoteIdentifier(column)}`).join(', ')
+  const where = filters(call, name, parameters)
+  const statement = async (session: Session) => {
+    const complete = await withDefaults(session, call, name, { columns, body, isList: false })
+    return `update ${table} as ${quoteIdentifier(name)} set ${set} from json_populate_record(null::${table}, ${complete}) as body${where}`
+  }
+  const rows = await change(deps, call, { table: name, parameters, statement })
+  return answer(reply, call, rows, 200)
+}
+
+/** `DELETE /rest/v1/{table}`: deletes the rows that fit the filters. */
+export async function remove(deps: RestScope, request: Named, reply: FastifyReply): Promise<FastifyReply> {
+  const call = await readCall(deps, request)
+  const { name } = request.params
+  const parameters = new Parameters()
+  const statement = `delete from ${qualified(call.schema, name)} as ${quoteIdentifier(name)}${filters(call, name, parameters)}`
+  const rows = await change(deps, call, { table: name, parameters, statement: async () => statement })
+  return answer(reply, call, rows, 200)
+}
+
+function filters(call: Call, name: string, parameters: Parameters): string {
+  const list = conditionList(call.query.conditions, quoteIdentifier(name), parameters)
+  return list.length === 0 ? '' : ` where ${list.join(' and ')}`
+}
+
+interface Change {
+  readonly table: string
+  readonly parameters: Parameters
+  /** The statement without its `returning`. */
+  statement(session: Session): Promise<string>
+  after?(session: Session): Promise<void>
+}
+
+/** Runs a change and reads what it returns, as the query selects it; nothing is read where nothing is to be returned. */
+function change(deps: RestScope, call: Call, work: Change): Promise<Rows> {
+  const { table, parameters } = work
+  const { accepted, preferences } = call
+  const { select, embeds, order } = call.query
+  const query = { ...call.query, select, embeds, order, conditions: [], limit: null, offset: 0 }
+  const isRead = preferences.representation === 'full' || accepted.format.startsWith('plan')
+  return run(deps, call, false, async (session) => {
+    const statement = await work.statement(session)
+    const source = `with source as (${statement} returning ${isRead ? `${statement.startsWith('insert') ? '' : `${quoteIdentifier(table)}.`}*` : '1'})`
+    const rows = isRead
+      ? await readRows(session, deps, call, {
+          table,
+          from: 'source',
+          query,
+          accepted,
+          parameters,
+          prefix: `${source}, `,
+          total: 'select count(*) from source',
+        })
+      : await affected(session, source, parameters)
+    refuseTooMany(call, rows.total ?? 0)
+    if (!isRead && accepted.format === 'object') single(rows)
+    await work.after?.(session)
+    return { ...rows, total: preferences.count ? rows.total : null }
+  })
+}
+
+async function affected(session: Session, source: string, parameters: Parameters): Promise<Rows> {
+  const { rows } = await session.query<{ n: number }>(`${source} select count(*) as n from source`, parameters.values)
+  const n = Number(rows[0]?.n)
+  return { body: '', returned: n, total: n }
+}
+
+/** @throws PGRST124 when more rows are affected than the request allows */
+export function refuseTooMany({ preferences }: Pick<Call, 'preferences'>, affectedRows: number): void {
+  if (preferences.maxAffected === null || affectedRows <= preferences.maxAffected) return
+  throw new RestError(400, 'PGRST124', 'Query result exceeds max-affected preference constraint', {
+    details: `The query affects ${affectedRows} rows`,
+  })
+}
+
+/** Counts the rows of an upsert that were not there before. */
+const COUNTER = 'terrane.inserted_rows'
+
+function count(step: 1 | -1): string {
+  const before = `coalesce(nullif(current_setting('${COUNTER}', true), ''), '0')::bigint`
+  // A merge that undoes the last step leaves zero, which is no reason to skip the row.
+  return `set_config('${COUNTER}', (${before} + ${step})::text, true)::bigint`
+}
+
+async function insertedRows(session: Session): Promise<number> {
+  const { rows } = await session.query<{ n: string | null }>(
+    `select nullif(current_setting('${COUNTER}', true), '') as n`,
+  )
+  return Number(rows[0]?.n ?? 1)
+}
+
+async function conflictClause(
+  session: Session,
+  call: Call,
+  table: string,
+  columns: readonly string[],
+): Promise<string> {
+  const { resolution } = call.preferences
+  if (resolution === null) return ''
+  const keys = call.query.onConflict ?? (await primaryKey(session, call.schema, table))
+  if (keys.length === 0) return ''
+  const target = keys.map(quoteIdentifier).join(', ')
+  if (resolution === 'ignore-duplicates') return ` on conflict (${target}) do nothing`
+  const set = columns.map((c) => `${quoteIdentifier(c)} = excluded.${quoteIdentifier(c)}`)
+  return ` on conflict (${target}) do update set ${set.join(', ')} where ${count(-1)} <> -1`
+}
+
+async function primaryKey(session: Session, schema: string, table: string): Promise<string[]> {
+  const { rows } = await session.query<{ name: string }>(
+    `select a.attname as name from pg_index i
+     join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
+     where i.indisprimary and n.nspname = $1 and c.relname = $2`,
+    [schema, table],
+  )
+  return rows.map((row) => row.name)
+}
+
+/** The body as SQL of type json, where rows have the defaults of columns that they leave out, if the request wants them. */
+async function withDefaults(
+  session: Session,
+  call: Call,
+  table: string,
+  given: { columns: readonly string[]; body: string; isList: boolean },
+): Promise<string> {
+  const { columns, body, isList } = given
+  if (!call.preferences.missingDefault) return body
+  const { rows } = await session.query<{ name: string; value: string }>(
+    `select a.attname as name, case when a.attidentity = '' then pg_get_expr(d.adbin, d.adrelid)
+       else format('nextval(%L)', pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname)) end as value
+     from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+     where n.nspname = $1 and c.relname = $2 and a.attname = any ($3) and a.attgenerated = '' and (d.adbin is not null or a.attidentity <> '')`,
+    [call.schema, table, [...columns]],
+  )
+  if (rows.length === 0) return body
+  const defaults = rows.map(({ name, value }) => `jsonb_build_object(${quoteLiteral(name)}, ${value})`).join(' || ')
+  if (!isList) return `((${defaults}) || (${body})::jsonb)::json`
+  return `(select json_agg((${defaults}) || given.row) from jsonb_array_elements((${body})::jsonb) as given(row))`
+}

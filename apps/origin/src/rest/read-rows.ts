@@ -1,0 +1,88 @@
+import type { Session } from '@terrane/database'
+import type { Parameters, RestQuery } from '@terrane/database/rest-query'
+import type { Call, RestScope } from './call.ts'
+import { countSql } from './embedding/count-sql.ts'
+import { needsPicture, readSql } from './embedding/read-sql.ts'
+import { rootSource } from './embedding/sources.ts'
+import { RestError } from './errors.ts'
+import type { Rows } from './execute.ts'
+import { answerBytesOf } from './limits.ts'
+import type { Accepted } from './preferences.ts'
+
+/** Rows to read: of a table, or of a statement before. */
+export interface Read {
+  /** Name of the table or view that the rows are of; relationships start there. */
+  readonly table: string
+  /** A `from` item without an alias. */
+  readonly from: string
+  readonly query: RestQuery
+  readonly accepted: Accepted
+  readonly parameters: Parameters
+  /** `with source as (…), ` */
+  readonly prefix: string
+  /** Counts the rows; by default the rows that fit the query, where the request wants their number. */
+  readonly total?: string
+}
+
+/** Reads rows with everything the query says, and the rows that it embeds, in one statement. */
+export async function readRows(session: Session, deps: RestScope, call: Call, read: Read): Promise<Rows> {
+  const { query, accepted, parameters, prefix } = read
+  const { format, isStripped } = accepted
+  const picture = needsPicture(query) ? await deps.pictures.read(session, call.principal.role) : null
+  const { maxRows } = deps.limits
+  const context = { schema: call.schema, picture, parameters, maxRows, maxBytes: answerBytesOf(call.principal) }
+  const source = rootSource(read.table, read.from)
+  const page = readSql(query, source, context)
+  const total = read.total ?? (call.preferences.count ? countSql(query, source, context) : 'select null::bigint')
+  const list = `coalesce(json_agg(page.*), '[]')`
+  const body =
+    format === 'geojson'
+      ? `json_build_object('type', 'FeatureCollection', 'features', coalesce(json_agg(st_asgeojson(page.*)::json), '[]'))`
+      : isStripped
+        ? `json_strip_nulls(${list})`
+        : list
+  const text = `${prefix === '' ? 'with ' : prefix}page as (${page}) select ${body}::text as body, count(*) as returned, (${total}) as total from page`
+  if (format === 'plan' || format === 'planText')
+    return { body: await explain(session, text, accepted, parameters), returned: 1, total: null }
+  const result = await session.query<{ body: string; returned: number; total: number | null }>(text, parameters.values)
+  const row = result.rows[0] as { body: string; returned: number; total: number | null }
+  if (row.total !== null && query.offset > row.total) {
+    throw new RestError(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: `An offset of ${query.offset} was requested, but there are only ${row.total} rows.`,
+    })
+  }
+  return { ...row, body: format === 'object' ? single(row) : format === 'csv' ? toCsv(row.body) : row.body }
+}
+
+async function explain(
+  session: Session,
+  text: string,
+  { format, options }: Accepted,
+  parameters: Parameters,
+): Promise<string> {
+  const form = [`format ${format === 'plan' ? 'json' : 'text'}`, ...options].join(', ')
+  const { rows } = await session.query<{ 'QUERY PLAN': unknown }>(`explain (${form}) ${text}`, parameters.values)
+  const lines = rows.map((row) => row['QUERY PLAN'])
+  return format === 'plan' ? JSON.stringify(lines[0]) : lines.join('\n')
+}
+
+/** The one row of an answer to `Accept: application/vnd.pgrst.object+json`. */
+export function single(rows: Rows): string {
+  if (rows.returned === 1) return rows.body.slice(rows.body.indexOf('{'), rows.body.lastIndexOf('}') + 1)
+  throw new RestError(406, 'PGRST116', 'Cannot coerce the result to a single JSON object', {
+    details: `The result contains ${rows.returned} rows`,
+  })
+}
+
+function toCsv(json: string): string {
+  const rows = JSON.parse(json) as Record<string, unknown>[]
+  const columns = Object.keys(rows[0] ?? {})
+  const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','))
+  return [columns.map(csvField).join(','), ...lines].join('\n')
+}
+
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
