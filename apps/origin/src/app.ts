@@ -26,6 +26,8 @@ import { identifyPage, publishableKeyIn } from './publishable-keys.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { exportRoutes, type ExportLimits } from './export/export-app.ts'
+import { archiveRoutes } from './vector/archives.ts'
+import { Tiles } from './vector/tiles.ts'
 import { vectorRoutes } from './vector/vector-app.ts'
 import type { RestDeps } from './rest/call.ts'
 import { restRoutes } from './rest/routes.ts'
@@ -107,7 +109,10 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       await limits.rest.count({ address: request.ip })
       return principal
     }
-    await vectorRoutes(http, { ...deps.rest, authenticate: authenticateTile, tileMs: deps.tileMs })
+    const tileDeps = { ...deps.rest, tileMs: deps.tileMs }
+    const tiles = new Tiles(tileDeps)
+    await vectorRoutes(http, { ...tileDeps, tiles, authenticate: authenticateTile })
+    await archiveRoutes(http, storage)
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authNotOffered(http)
   })

@@ -60,7 +60,7 @@ const COLUMNS = `
 /**
  * Looks a layer up as the caller.
  *
- * @param wanted properties in the order in which they are named; null for all that tiles can hold but the key
+ * @param wanted properties in the order in which they are named; null for all that tiles can hold
  * @throws 42P01 for what is not there or not the caller's, 42703, 42701
  */
 export async function findLayer(
@@ -78,7 +78,7 @@ export async function findLayer(
   const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
   const properties =
     wanted === null
-      ? shown.filter((column) => column !== key)
+      ? shown
       : wanted.map((name, index) => {
           if (wanted.indexOf(name) < index) throw repeatedProperty(name)
           const found = shown.find((column) => column.name === name)
