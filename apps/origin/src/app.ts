@@ -23,6 +23,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { authNotOffered } from './auth-not-offered.ts'
 import { identifyPage, publishableKeyIn } from './publishable-keys.ts'
+import { ogcRoutes } from './ogc/ogc-app.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { exportRoutes, type ExportLimits } from './export/export-app.ts'
@@ -72,6 +73,8 @@ const EXPOSED = [
   'content-disposition',
   'x-export-warnings',
   'location',
+  'content-crs',
+  'allow',
 ]
 
 /** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions and the router. */
@@ -113,6 +116,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const tiles = new Tiles(tileDeps)
     await vectorRoutes(http, { ...tileDeps, tiles, authenticate: authenticateTile })
     await archiveRoutes(http, storage)
+    await ogcRoutes(http, { ...deps.rest, tiles, authenticate })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authNotOffered(http)
   })
