@@ -115,6 +115,25 @@ export async function findCollection(session: Queryable, schema: string, table: 
   }
 }
 
+/** Names of the properties of all collections of some schemas by their ids, as the caller may read them. */
+export async function listProperties(
+  session: Queryable,
+  schemas: readonly string[],
+): Promise<readonly { readonly id: string; readonly names: readonly string[] }[]> {
+  const { rows } = await session.query<{ id: string; names: string[] }>(
+    `select n.nspname || '.' || c.relname as id,
+       coalesce(json_agg(a.attname order by a.attnum) filter (where t.typname <> all ($2)), '[]') as names
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     join pg_type t on t.oid = a.atttypid
+     where n.nspname = any ($1) and c.relkind in ('r', 'p', 'v', 'm', 'f')
+       and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, a.attnum, 'select')
+     group by 1 having bool_or(t.typname in ('geometry', 'geography')) order by 1`,
+    [schemas, [...NEVER_SHOWN]],
+  )
+  return rows
+}
+
 /** Columns that do not say their system have one for each row; a row that says none is in degrees. */
 function geometrySql({ geometry, srid }: Layer): string {
   if (srid !== 0) return geometry

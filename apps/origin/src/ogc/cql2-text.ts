@@ -22,6 +22,7 @@ const BINDS: Readonly<Record<string, number>> = {
   '>=': 4,
   not: 4,
   like: 4,
+  ilike: 4,
   between: 4,
   in: 4,
   is: 4,
@@ -92,8 +93,13 @@ class Parser {
       return not(negated, { op: 'isNull', args: [left] })
     }
     const negated = operator === 'not'
-    const of = negated ? ['like', 'between', 'in'].find((word) => this.#take(word)) : operator
+    const of = negated ? ['like', 'ilike', 'between', 'in'].find((word) => this.#take(word)) : operator
     if (of === 'like') return not(negated, { op: 'like', args: [left, this.#expression(SUM)] })
+    // Of the draft, which GDAL 3.10 writes.
+    if (of === 'ilike') {
+      const args = [left, this.#expression(SUM)].map((arg) => ({ op: 'casei', args: [arg] }))
+      return not(negated, { op: 'like', args })
+    }
     if (of === 'between') {
       const from = this.#expression(SUM)
       if (!this.#take('and')) throw this.#unexpected('AND')

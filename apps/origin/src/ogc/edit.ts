@@ -12,6 +12,8 @@ export interface Sent {
   readonly id: string | null
   /** Names of the properties that it has. */
   readonly names: readonly string[]
+  /** Names of the properties that are not null. */
+  readonly filled: readonly string[]
   readonly hasGeometry: boolean
 }
 
@@ -29,6 +31,7 @@ export function readFeature(body: unknown, isPart: boolean): Sent {
     json: body as string,
     id: id === null ? null : String(id),
     names: Object.keys(properties ?? {}),
+    filled: Object.entries(properties ?? {}).flatMap(([name, value]) => (value === null ? [] : name)),
     hasGeometry: 'geometry' in feature,
   }
 }
@@ -49,7 +52,8 @@ export async function createFeature(session: Session, collection: Collection, se
   const { key, source, geometryColumn } = collection
   const parameters = new Parameters()
   const body = parameters.add(sent.json)
-  const columns = namedColumns(collection, sent.names)
+  // Editors send each property that was left empty as null: a new feature has its default there.
+  const columns = namedColumns(collection, sent.names).filter(({ name }) => sent.filled.includes(name))
   const targets: [name: string, value: string][] = columns.map(({ name }) => [
     quoteIdentifier(name),
     `given.${quoteIdentifier(name)}`,
@@ -57,7 +61,7 @@ export async function createFeature(session: Session, collection: Collection, se
   const isOwnId = key !== null && (await hasDefault(session, collection, key))
   if (sent.id !== null && !isOwnId)
     targets.push([quoteIdentifier(key!.name), `${parameters.add(sent.id)}::text::${key!.type}`])
-  else if (!isOwnId && sent.names.includes(key!.name))
+  else if (!isOwnId && sent.filled.includes(key!.name))
     targets.push([quoteIdentifier(key!.name), `given.${quoteIdentifier(key!.name)}`])
   if (sent.hasGeometry) targets.push([quoteIdentifier(geometryColumn.name), geometrySql(body, collection, crs)])
   const list =

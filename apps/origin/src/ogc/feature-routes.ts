@@ -141,10 +141,9 @@ async function create(deps: FeatureDeps, request: FastifyRequest, reply: Fastify
     return createFeature(session, collection, sent, bodyCrs(request, collection))
   })
   const path = selfOf(request).split('?', 1)[0]
-  return reply
-    .code(201)
-    .header('location', `${path}/${encodeURIComponent(id)}`)
-    .send()
+  // Written by hand: QGIS 3.40 knows the header only with a capital letter.
+  reply.raw.setHeader('Location', `${path}/${encodeURIComponent(id)}`)
+  return reply.code(201).send()
 }
 
 async function change(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -11,6 +11,7 @@ import { listLayers } from '../vector/layer.ts'
 import { placeOf } from '../vector/tile-request.ts'
 import { readingAs, type Tiles } from '../vector/tiles.ts'
 import { takeBasicKey } from './basic-key.ts'
+import { listProperties } from './collection.ts'
 import * as documents from './documents.ts'
 import { offeredSystems, type Crs } from './crs.ts'
 import { badParameter, noSetOfTiles } from './errors.ts'
@@ -83,23 +84,21 @@ function documentRoutes(scope: Http, deps: OgcDeps): void {
   })
   scope.get('/api', { config }, async (request, reply) => {
     readKnown(request)
-    const ids = (await layersFor(deps, request)).map(({ schema, name }) => `${schema}.${name}`)
-    const document = openApiDocument(baseOf(request), mostOf(deps), ids.slice(0, MOST_NAMED))
+    const all = await runAs(deps.database, listingAs(deps, request), (session) => listProperties(session, deps.schemas))
+    const document = openApiDocument(baseOf(request), mostOf(deps), all.slice(0, MOST_NAMED))
     return respond(request, reply, 'The API', document, documents.OPENAPI)
   })
 }
 
-function layersFor(deps: OgcDeps, request: FastifyRequest) {
-  const as = readingAs(request.restCaller as Principal, deps.schemas[0] as string)
-  return runAs(deps.database, as, (session) => listLayers(session, deps.schemas))
+function listingAs({ schemas }: OgcDeps, request: FastifyRequest) {
+  return readingAs(request.restCaller as Principal, schemas[0] as string)
 }
 
 function collectionRoutes(scope: Http, deps: OgcDeps): void {
   const config = { quiet: true }
   scope.get('/collections', { config }, async (request, reply) => {
     readKnown(request)
-    const as = readingAs(request.restCaller as Principal, deps.schemas[0] as string)
-    const collections = await runAs(deps.database, as, async (session) => {
+    const collections = await runAs(deps.database, listingAs(deps, request), async (session) => {
       const layers = await listLayers(session, deps.schemas)
       const systems = new Map<number, readonly Crs[]>()
       for (const srid of new Set(layers.map((layer) => layer.srid || 4326)))

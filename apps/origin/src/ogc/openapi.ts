@@ -36,9 +36,13 @@ const change = (summary: string, type: string | null) => ({
  * OpenAPI 3.0 of `/ogc/v1`.
  *
  * @param most largest number of features of a page
- * @param ids collections whose items are named one by one: GDAL reads their parameters there
+ * @param collections whose items and properties are named one by one: GDAL reads their parameters there
  */
-export function openApiDocument(base: string, most: number, ids: readonly string[]) {
+export function openApiDocument(
+  base: string,
+  most: number,
+  collections: readonly { readonly id: string; readonly names: readonly string[] }[],
+) {
   const items = '/collections/{collectionId}/items'
   const place = ['tileMatrix', 'tileRow', 'tileCol'].map((name) => path(name, 'Place of the tile'))
   const collection = parameter('collectionId')
@@ -58,9 +62,7 @@ export function openApiDocument(base: string, most: number, ids: readonly string
       '/collections': get('Collections', []),
       '/collections/{collectionId}': get('One collection', [collection]),
       '/collections/{collectionId}/queryables': get('Properties for filters', [collection]),
-      ...Object.fromEntries(
-        ids.map((id) => [`/collections/${id}/items`, get(`Features of ${id}`, ITEMS.map(parameter), GEOJSON)]),
-      ),
+      ...Object.fromEntries(collections.map(itemsPath)),
       [items]: {
         ...get('Features', [collection, ...ITEMS.map(parameter)], GEOJSON),
         post: {
@@ -90,6 +92,11 @@ export function openApiDocument(base: string, most: number, ids: readonly string
     },
     components: { securitySchemes: SECURITY, parameters: { ...PATHS, ...queries(most) } },
   }
+}
+
+function itemsPath({ id, names }: { readonly id: string; readonly names: readonly string[] }) {
+  const own = names.filter((name) => !ITEMS.includes(name)).map((name) => query(name, `Value of ${name}`))
+  return [`/collections/${id}/items`, get(`Features of ${id}`, [...ITEMS.map(parameter), ...own], GEOJSON)] as const
 }
 
 const SECURITY = {
