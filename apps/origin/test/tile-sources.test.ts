@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { validateStyleMin, type StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { VectorTile } from '@mapbox/vector-tile'
 import { buildPmtiles } from '@terrane/tiling/vector'
 import { Keys } from '@terrane/control'
@@ -98,6 +99,35 @@ describe('several sources in one tile', () => {
       (await fetch(`${limited.url}/vector/v1/${source}${AT}?apikey=${key}`, { headers: { origin: page } })).status
     const asked = ['dots', 'layered', 'dots,layered', 'lines', 'dots,lines', 'counted', 'dots,counted']
     expect(await Promise.all(asked.map(statusOf))).toEqual([200, 200, 200, 404, 404, 404, 404])
+  })
+})
+
+describe('the style of sources', () => {
+  test('is one that MapLibre takes, with a layer for each kind of geometry that there may be', async () => {
+    for (const [source, ids] of [
+      ['dots', ['dots point']],
+      ['dots,lines', ['lines line', 'dots point']],
+      ['made', ['made polygon', 'made line', 'made point']],
+    ] as const) {
+      const style = (await (await ask(`/${source}/style.json?name=eq.l`)).json()) as StyleSpecification
+      expect([source, validateStyleMin(style)]).toEqual([source, []])
+      expect(style.layers.map(({ id }) => id)).toEqual(['background', ...ids])
+      expect(style.sources['terrane']).toMatchObject({
+        tiles: [`${origin.url}/vector/v1/${source}/{z}/{x}/{y}?name=eq.l`],
+      })
+    }
+    expect((await ask('/notes/style.json')).status).toBe(404)
+  })
+
+  test('may name sprites and fonts of a public bucket, which MapLibre gets without a key', async () => {
+    const service = origin.client(origin.keys.service)
+    await service.storage.createBucket('styles', { public: true })
+    const files = ['sprite.json', 'sprite.png', 'sprite@2x.json', 'sprite@2x.png', 'fonts/Open Sans Regular/0-255.pbf']
+    for (const name of files) await service.storage.from('styles').upload(name, Buffer.from(name))
+    for (const name of files) {
+      const url = `${origin.url}/storage/v1/object/public/styles/${name.replaceAll(' ', '%20')}`
+      expect([name, await (await fetch(url)).text()]).toEqual([name, name])
+    }
   })
 })
 

@@ -35,7 +35,7 @@ export async function tileJson(deps: TileDeps, request: FastifyRequest, sources:
     )
     described.push({ ...about, attribution: about.attribution ?? rows[0]?.attribution ?? null })
   }
-  const path = request.url.split('?', 1)[0] ?? ''
+  const path = (request.url.split('?', 1)[0] ?? '').replace(/\/style\.json$/, '')
   const query = parameters.toString()
   const attribution = [...new Set(described.flatMap((one) => one.attribution ?? []))].join(', ')
   const description = described.flatMap((one) => one.description ?? []).join('; ')

@@ -7,6 +7,7 @@ import { mayAskFor } from '../publishable-keys.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { toRestError } from '../rest/errors.ts'
 import { runAs } from '../rest/execute.ts'
+import { defaultStyle } from './default-style.ts'
 import { badTile, noSuchLayer } from './errors.ts'
 import { listLayers } from './layer.ts'
 import { columnStats } from './stats-route.ts'
@@ -18,7 +19,7 @@ type VectorDeps = TileDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: 
 
 /**
  * `/vector/v1`: tiles of any table or view with a geometry and of tile functions, made on request under the caller's role:
- * `catalog`, `{schema.table}` (TileJSON), `{schema.table}/stats` and `{schema.table}/{z}/{x}/{y}`, with the filters of
+ * `catalog`, `{schema.table}` (TileJSON), `{schema.table}/style.json`, `{schema.table}/stats` and `{schema.table}/{z}/{x}/{y}`, with the filters of
  * `/rest/v1` and `properties`, `limit`, `buffer`. Several names with commas are the layers of one tile.
  */
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
@@ -46,6 +47,9 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
         return { tiles: Object.fromEntries(layers.map(({ schema, name, ...about }) => [`${schema}.${name}`, about])) }
       })
       scope.get('/:source', { config }, (request) => tileJson(deps, request, sourcesIn(deps, request)))
+      scope.get('/:source/style.json', { config }, async (request) =>
+        defaultStyle(await tileJson(deps, request, sourcesIn(deps, request))),
+      )
       scope.get(
         '/:source/stats',
         { config: { quiet: true } },
