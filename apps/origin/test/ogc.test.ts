@@ -539,6 +539,7 @@ describe('changes', () => {
     expect((await send('PATCH', path, '{}', patch)).status).toBe(204)
     expect((await send('DELETE', path)).status).toBe(204)
     expect((await send('DELETE', path)).status).toBe(404)
+    expect((await send('DELETE', `${PLACES}/x`)).status).toBe(404)
     expect((await ask(path, { key: origin.keys.user })).status).toBe(404)
   })
 

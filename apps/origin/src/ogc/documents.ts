@@ -142,7 +142,7 @@ const WORLD = 20_037_508.342_789_244
 const ZOOMS = 25
 /** Metres of a pixel of 0.28 mm of the one tile of zoom 0. */
 const CELL = (2 * WORLD) / 256
-export const WEB_MERCATOR_QUAD = 'http://www.opengis.net/def/tilematrixset/OGC/1.0/WebMercatorQuad'
+const WEB_MERCATOR_QUAD = 'http://www.opengis.net/def/tilematrixset/OGC/1.0/WebMercatorQuad'
 
 /** The tile matrix set of web maps (OGC 17-083r4, annex D). */
 export function webMercatorQuad() {

@@ -4,7 +4,7 @@ import { parseForeignJson } from '@terrane/service'
 import type { Collection, Column } from './collection.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFeature, noFeature } from './errors.ts'
-import { keyCondition } from './items.ts'
+import { isNoValue, keyCondition } from './items.ts'
 
 /** A feature as it was sent: its text, which the database reads, so that numbers of any size survive. */
 export interface Sent {
@@ -127,7 +127,11 @@ export async function changeFeature(
 export async function deleteFeature(session: Session, collection: Collection, id: string): Promise<void> {
   const parameters = new Parameters()
   const where = keyCondition(collection, id, parameters)
-  await changeOne(session, id, `delete from ${collection.source} as source where ${where}`, parameters)
+  await changeOne(session, id, `delete from ${collection.source} as source where ${where}`, parameters).catch(
+    (error: unknown) => {
+      throw isNoValue(error) ? noFeature(id) : error
+    },
+  )
 }
 
 /** Views may have several rows of an id: a change that would hit more than one is undone. */
