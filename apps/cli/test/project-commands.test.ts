@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -496,6 +496,52 @@ describe('tables', () => {
       stderr: expect.stringContaining('--yes'),
     })
     expect(asked).toEqual([])
+  })
+})
+
+describe('a layer definition for QGIS', () => {
+  beforeEach(() => {
+    answers['GET /ogc/v1/collections?f=json'] = [
+      200,
+      { collections: [{ id: 'public.roads' }, { id: `public.o'n"e & <b>` }] },
+    ]
+  })
+
+  test('has features and tiles of each table that the anon key reads, in a file of its owner alone', async () => {
+    vi.stubEnv('TERRANE_ANON_KEY', 'anon-key')
+    const file = join(folder, 'town.qlr')
+    expect(await terrane('qgis', '--file', file)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('public.roads'),
+    })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const text = await readFile(file, 'utf8')
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? ''
+    const sources = [...text.matchAll(/<datasource>(.*?)<\/datasource>/g)].map(([, source]) =>
+      source!.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code))),
+    )
+    expect(sources[0]).toContain(`url='${url}/ogc/v1' typename='public.roads' username='terrane' password='anon-key'`)
+    // QGIS 3.40 draws of this form, and of none whose slashes are escaped.
+    expect(sources[1]).toBe(
+      `type=xyz&url=${url}/vector/v1/public.roads/%7Bz%7D/%7Bx%7D/%7By%7D&zmin=0&zmax=24&http-header:apikey=anon-key`,
+    )
+    expect(sources[2]).toContain(String.raw`typename='public.o\'n"e & <b>'`)
+    expect(sources).toHaveLength(4)
+    expect(text.match(/<layer-tree-layer /g)).toHaveLength(4)
+    expect(text).not.toContain('<b>')
+  })
+
+  test('is refused for a table that the key does not read, and without an anon key', async () => {
+    const file = join(folder, 'town.qlr')
+    expect(await terrane('qgis', '--file', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--role service'),
+    })
+    const refused = await terrane('qgis', 'secret', '--file', file, '--role', 'service')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('public.secret') })
+    expect(await readdir(folder)).toEqual([])
+    expect(await terrane('qgis', 'roads', '--file', file, '--role', 'service')).toMatchObject({ code: 0 })
+    expect(await readFile(file, 'utf8')).toContain('password=&#39;key&#39;')
   })
 })
 

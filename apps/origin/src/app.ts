@@ -23,9 +23,12 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { authNotOffered } from './auth-not-offered.ts'
 import { identifyPage, publishableKeyIn } from './publishable-keys.ts'
+import { ogcRoutes } from './ogc/ogc-app.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { exportRoutes, type ExportLimits } from './export/export-app.ts'
+import { archiveRoutes } from './vector/archives.ts'
+import { Tiles } from './vector/tiles.ts'
 import { vectorRoutes } from './vector/vector-app.ts'
 import type { RestDeps } from './rest/call.ts'
 import { restRoutes } from './rest/routes.ts'
@@ -70,6 +73,8 @@ const EXPOSED = [
   'content-disposition',
   'x-export-warnings',
   'location',
+  'content-crs',
+  'allow',
 ]
 
 /** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions and the router. */
@@ -107,7 +112,11 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       await limits.rest.count({ address: request.ip })
       return principal
     }
-    await vectorRoutes(http, { ...deps.rest, authenticate: authenticateTile, tileMs: deps.tileMs })
+    const tileDeps = { ...deps.rest, tileMs: deps.tileMs }
+    const tiles = new Tiles(tileDeps)
+    await vectorRoutes(http, { ...tileDeps, tiles, authenticate: authenticateTile })
+    await archiveRoutes(http, storage)
+    await ogcRoutes(http, { ...deps.rest, tiles, authenticate })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authNotOffered(http)
   })

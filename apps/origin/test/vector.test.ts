@@ -60,9 +60,14 @@ describe('tiles of a table', () => {
         .map(({ layer, id, type, properties }) => ({ layer, id, type, properties }))
         .toSorted((a, b) => Number(a.id) - Number(b.id)),
     ).toEqual([
-      { layer: 'places', id: 1, type: 1, properties: { name: 'point', height: 1.5, open: true, tags: '{"a": 1}' } },
-      { layer: 'places', id: 2, type: 2, properties: { name: 'line', height: 2, open: false } },
-      { layer: 'places', id: 3, type: 3, properties: { name: 'area' } },
+      {
+        layer: 'places',
+        id: 1,
+        type: 1,
+        properties: { id: 1, name: 'point', height: 1.5, open: true, tags: '{"a": 1}' },
+      },
+      { layer: 'places', id: 2, type: 2, properties: { id: 2, name: 'line', height: 2, open: false } },
+      { layer: 'places', id: 3, type: 3, properties: { id: 3, name: 'area' } },
     ])
     const area = features.find(({ id }) => id === 3)
     expect(area?.rings.length).toBe(2)
@@ -194,9 +199,9 @@ describe('whose rows', () => {
        insert into public.moving values (1, 'a', 'SRID=4326;POINT(11.58 48.14)'); grant select on public.moving to anon`,
     )
     const shown = async () => (await featuresOf(`/moving${AT}`)).map(({ properties }) => properties)
-    expect(await shown()).toEqual([{ name: 'a' }])
+    expect(await shown()).toEqual([{ id: 1, name: 'a' }])
     await origin.db.database.query(`alter table public.moving rename column name to title`)
-    await expect.poll(shown, { interval: 50, timeout: 10_000 }).toEqual([{ title: 'a' }])
+    await expect.poll(shown, { interval: 50, timeout: 10_000 }).toEqual([{ id: 1, title: 'a' }])
     await origin.db.database.query(`revoke select on public.moving from anon`)
     await expect.poll(async () => (await ask(`/moving${AT}`)).status, { interval: 50, timeout: 10_000 }).toBe(404)
     await origin.db.database.query('drop table public.moving')

@@ -5,6 +5,7 @@ import { exportCommand } from './export.ts'
 import { fileCommands } from './files.ts'
 import { jobCommands } from './jobs.ts'
 import { loginCommands } from './login.ts'
+import { qgisCommand } from './qgis.ts'
 import { scheduleCommands } from './schedules.ts'
 import { tableCommands } from './tables.ts'
 import { taskCommands } from './tasks.ts'
@@ -14,6 +15,7 @@ import { webhookCommands } from './webhooks.ts'
 export const ON_A_PROJECT: readonly AddCommands[] = [
   taskCommands,
   exportCommand,
+  qgisCommand,
   askCommands,
   jobCommands,
   scheduleCommands,

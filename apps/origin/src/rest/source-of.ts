@@ -2,7 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'
 
 /** The table of a path `/{schema.table}`, or a table of the first schema. */
-export function sourceOf(schemas: readonly string[], request: FastifyRequest): { schema: string; table: string } {
+export function sourceOf(
+  schemas: readonly string[],
+  request: Pick<FastifyRequest, 'params'>,
+): { schema: string; table: string } {
   const { source } = request.params as { source: string }
   const dot = source.indexOf('.')
   const named = dot > 0 && schemas.includes(source.slice(0, dot))

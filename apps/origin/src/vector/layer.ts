@@ -38,7 +38,7 @@ interface Found {
 const INTEGERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8'])
 const FLOATS: ReadonlySet<string> = new Set(['float4', 'float8', 'numeric'])
 /** Types that no map can use. */
-const NEVER_SHOWN: ReadonlySet<string> = new Set(
+export const NEVER_SHOWN: ReadonlySet<string> = new Set(
   'bytea geometry geography raster vector halfvec sparsevec tsvector'.split(' '),
 )
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
@@ -60,7 +60,7 @@ const COLUMNS = `
 /**
  * Looks a layer up as the caller.
  *
- * @param wanted properties in the order in which they are named; null for all that tiles can hold but the key
+ * @param wanted properties in the order in which they are named; null for all that tiles can hold
  * @throws 42P01 for what is not there or not the caller's, 42703, 42701
  */
 export async function findLayer(
@@ -78,7 +78,7 @@ export async function findLayer(
   const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
   const properties =
     wanted === null
-      ? shown.filter((column) => column !== key)
+      ? shown
       : wanted.map((name, index) => {
           if (wanted.indexOf(name) < index) throw repeatedProperty(name)
           const found = shown.find((column) => column.name === name)
@@ -104,13 +104,19 @@ export async function findLayer(
   }
 }
 
+interface ListedLayer {
+  readonly schema: string
+  readonly name: string
+  /** 0 where the column does not say. */
+  readonly srid: number
+  readonly geometry_type: string
+  readonly rows: number | null
+}
+
 /** Names of the layers of some schemas that the caller may read, with their kind of geometry. */
-export async function listLayers(
-  session: Queryable,
-  schemas: readonly string[],
-): Promise<{ schema: string; name: string; geometry_type: string; rows: number | null }[]> {
-  const { rows } = await session.query<{ schema: string; name: string; geometry_type: string; rows: number | null }>(
-    `select distinct on (n.nspname, c.relname) n.nspname as schema, c.relname as name,
+export async function listLayers(session: Queryable, schemas: readonly string[]): Promise<readonly ListedLayer[]> {
+  const { rows } = await session.query<ListedLayer>(
+    `select distinct on (n.nspname, c.relname) n.nspname as schema, c.relname as name, postgis_typmod_srid(a.atttypmod) as srid,
        postgis_typmod_type(a.atttypmod) as geometry_type, nullif(greatest(c.reltuples, 0), 0)::float8 as rows
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

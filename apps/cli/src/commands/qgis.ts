@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises'
+import { TerraneError } from '@terrane/core/errors'
+import { Option, type Command } from 'commander'
+import { ask, connect, type Connection } from '../connection.ts'
+import { print } from '../output.ts'
+import { layerDefinition } from '../qgis/layer-definition.ts'
+import { onProject } from '../run-task.ts'
+
+interface Options {
+  readonly profile?: string
+  readonly file: string
+  readonly schema: string
+  readonly role: 'anon' | 'service'
+}
+
+/** `terrane qgis`. */
+export function qgisCommand(program: Command): void {
+  onProject(
+    program
+      .command('qgis [tables...]')
+      .description(
+        'Write a layer definition for QGIS: features and tiles of tables, all that the key reads by default.',
+      ),
+  )
+    .option('--schema <name>', 'their schema', 'public')
+    .option('--file <path>', 'the file', 'terrane.qlr')
+    .addOption(
+      new Option('--role <role>', 'the key in the file; service is a secret')
+        .choices(['anon', 'service'])
+        .default('anon'),
+    )
+    .addHelpText('after', '\nExamples:\n  $ terrane qgis\n  $ terrane qgis roads parcels --file town.qlr')
+    .action(qgis)
+}
+
+async function qgis(tables: readonly string[], { profile, file, schema, role }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const key = role === 'anon' ? connection.anonKey : connection.key
+  if (key === undefined)
+    throw new TerraneError('KEY_UNKNOWN', 'invalid', 'The anon key of the project is not known here', {
+      hint: 'Set TERRANE_ANON_KEY, or use --role service.',
+    })
+  const readable = await readableTables({ ...connection, key })
+  const wanted = tables.length === 0 ? readable : tables.map((table) => `${schema}.${table}`)
+  const missing = wanted.filter((id) => !readable.includes(id))
+  if (wanted.length === 0 || missing.length > 0)
+    throw new TerraneError(
+      'TABLE_NOT_READABLE',
+      'invalid',
+      `The ${role} key reads no table ${missing.join(', ')}`.trim(),
+      {
+        hint: 'Share it (terrane tables share … --with anon), or use --role service.',
+      },
+    )
+  // Others on this machine may not read the key.
+  await writeFile(file, layerDefinition(connection.url, key, wanted), { mode: 0o600 })
+  print(`${file}: features and tiles of ${wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')}`)
+}
+
+/** Names of the tables with a geometry that a key reads, with their schemas. */
+async function readableTables(connection: Connection): Promise<string[]> {
+  const { collections } = (await ask(connection, '/ogc/v1/collections?f=json')) as { collections: { id: string }[] }
+  return collections.map(({ id }) => id)
+}

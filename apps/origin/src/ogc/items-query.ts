@@ -1,0 +1,174 @@
+import { quoteIdentifier } from '@terrane/database'
+import type { Parameters } from '@terrane/database/rest-query'
+import { parseForeignJson, readParameters } from '@terrane/service'
+import type { FastifyRequest } from 'fastify'
+import { wholeOf } from '../vector/whole-of.ts'
+import type { Collection } from './collection.ts'
+import { conditionSql, queryables, type Scope } from './cql2-sql.ts'
+import { parseCql2Text, type Node } from './cql2-text.ts'
+import { timeSpan, utcText } from './cql2-time.ts'
+import { CRS84, systemOf, type Crs } from './crs.ts'
+import { badFilter, badParameter, unknownParameter } from './errors.ts'
+
+/** A page of features that was asked for. */
+export interface ItemsQuery {
+  readonly limit: number
+  /** Features with a greater id; null for the first page. */
+  readonly after: string | null
+  /** Features that are left out at the start, of collections without ids. */
+  readonly offset: number
+  readonly crs: Crs
+  /** Conditions on rows of `source`, joined by AND. */
+  readonly conditions: readonly string[]
+}
+
+const OWN = [
+  'f',
+  'limit',
+  'bbox',
+  'bbox-crs',
+  'crs',
+  'datetime',
+  'filter',
+  'filter-lang',
+  'filter-crs',
+  'after',
+  'offset',
+]
+const LIMIT = 100
+const MOST_OFFSET = 1_000_000
+/** The largest box, in degrees or meters, that is looked up by the index of another system. */
+const NEAR = { degrees: 5, meters: 500_000 } as const
+/** The draft's name of CQL2 text, by which GDAL 3.10 asks. */
+const LANGUAGES: ReadonlySet<string> = new Set(['cql2-text', 'cql2-json', 'cql-text'])
+const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i
+
+/** Reads the query of `items`; each parameter stands once. @throws BAD_PARAMETER, PARAMETER_UNKNOWN, CRS_UNKNOWN, BAD_FILTER */
+export function readItemsQuery(
+  request: FastifyRequest,
+  collection: Collection,
+  most: number,
+  parameters: Parameters,
+): ItemsQuery {
+  const given = readParameters(request)
+  const whole = (name: string, least: number, largest: number) =>
+    wholeOf(given.get(name), name, least, largest, (detail) => badParameter(name, detail))
+  const crs = systemOf('crs', given.get('crs'), collection.systems)
+  const boxCrs = systemOf('bbox-crs', given.get('bbox-crs'), collection.systems)
+  const filterCrs = systemOf('filter-crs', given.get('filter-crs'), collection.systems)
+  const conditions = [
+    ...bboxConditions(given.get('bbox'), boxCrs, collection),
+    ...timeConditions(given.get('datetime'), collection, parameters),
+    ...filterConditions(given, { collection, parameters, crs: filterCrs }),
+    ...propertyConditions(given, { collection, parameters, crs: CRS84 }),
+  ]
+  const after = given.get('after')
+  if (after !== null && collection.key === null) throw badParameter('after', 'features of this collection have no ids')
+  if (after !== null)
+    conditions.push(`source.${quoteIdentifier(collection.key!.name)} > ${keyValue(collection, after, parameters)}`)
+  return {
+    // More than the most is asked for by many clients, and answered with the most.
+    limit: Math.min(whole('limit', 1, 999_999_999) ?? LIMIT, most),
+    after,
+    offset: whole('offset', 0, MOST_OFFSET) ?? 0,
+    crs,
+    conditions,
+  }
+}
+
+/** SQL of an id of the path or the query. */
+export function keyValue({ key }: Collection, id: string, parameters: Parameters): string {
+  return `${parameters.add(id)}::text::${key!.type}`
+}
+
+function bboxConditions(text: string | null, crs: Crs, { geometry, srid }: Collection): string[] {
+  if (text === null) return []
+  const numbers = text.split(',').map((part) => (NUMBER.test(part) ? Number(part) : Number.NaN))
+  if ((numbers.length !== 4 && numbers.length !== 6) || !numbers.every(Number.isFinite))
+    throw badParameter('bbox', 'four or six numbers are wanted: west,south,east,north')
+  const [a, b, c, d] = (numbers.length === 4 ? numbers : [numbers[0], numbers[1], numbers[3], numbers[4]]) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const [west, south, east, north] = crs.isSwapped ? [b, a, d, c] : [a, b, c, d]
+  if (south > north) throw badParameter('bbox', 'its south lies north of its north')
+  if (west > east && !crs.isGeographic) throw badParameter('bbox', 'its west lies east of its east')
+  const boxes =
+    west <= east
+      ? [[west, south, east, north]]
+      : [
+          [west, south, 180, north],
+          [-180, south, east, north],
+        ]
+  const own = srid === crs.srid ? geometry : `st_transform(${geometry}, ${crs.srid})`
+  const tests = boxes.map(([w = 0, s = 0, e = 0, n = 0]) => {
+    const exact = `st_intersects(${own}, st_makeenvelope(${w}, ${s}, ${e}, ${n}, ${crs.srid}))`
+    const side = Math.max(e - w, n - s)
+    const isNear =
+      side <= (crs.isGeographic ? NEAR.degrees : NEAR.meters) && (!crs.isGeographic || Math.max(-s, n) < 85)
+    if (srid === crs.srid || !isNear) return exact
+    // Edges bend on their way to the other system: the box is widened, and cut into short edges.
+    const wide = `st_segmentize(st_expand(st_makeenvelope(${w}, ${s}, ${e}, ${n}, ${crs.srid}), ${side * 0.05 + 1e-9}), ${side / 8 + 1e-9})`
+    return `(${geometry} && st_transform(${wide}, ${srid}) and ${exact})`
+  })
+  return [`(${tests.join(' or ')})`]
+}
+
+const isOpen = (end: string) => end === '..' || end === ''
+
+/** RFC 3339: a moment, a day, or an interval of them with `..` for an open end. A collection without times takes any. */
+function timeConditions(text: string | null, { time }: Collection, parameters: Parameters): string[] {
+  if (text === null) return []
+  const ends = text.split('/')
+  if (
+    ends.length > 2 ||
+    text === '' ||
+    ends.every(isOpen) ||
+    !ends.every((end) => MOMENT.test(end) || (ends.length === 2 && isOpen(end)))
+  )
+    throw badParameter(
+      'datetime',
+      'a moment, a day or an interval by RFC 3339 is wanted, 2024-05-01T00:00:00Z/.. for one',
+    )
+  if (time === null) return []
+  const column = `source.${quoteIdentifier(time.name)}`
+  const start = time.kind === 'instant' ? column : `(${column}::timestamp at time zone 'UTC')`
+  const own = timeSpan(start, time.kind === 'date')
+  const moment = (end: string) =>
+    timeSpan(`${parameters.add(utcText(end))}::timestamptz`, !end.toUpperCase().includes('T'))
+  const [from = '', to = from] = ends
+  return [
+    ...(isOpen(to) ? [] : [`${own.from} <= ${moment(to).to}`]),
+    ...(isOpen(from) ? [] : [`${own.to} >= ${moment(from).from}`]),
+  ]
+}
+
+function filterConditions(given: URLSearchParams, scope: Scope): string[] {
+  const language = given.get('filter-lang') ?? 'cql2-text'
+  if (!LANGUAGES.has(language)) throw badParameter('filter-lang', 'cql2-text or cql2-json is wanted')
+  const text = given.get('filter')
+  if (text === null) return []
+  return [conditionSql(language === 'cql2-json' ? jsonOf(text) : parseCql2Text(text), scope)]
+}
+
+function jsonOf(text: string): Node {
+  try {
+    return parseForeignJson(text) as Node
+  } catch {
+    throw badFilter('it is no JSON, or nested too deeply')
+  }
+}
+
+/** `name=value` of properties. */
+function propertyConditions(given: URLSearchParams, scope: Scope): string[] {
+  const columns = queryables(scope.collection).filter(({ kind }) => kind !== 'geometry')
+  return [...given].flatMap(([name, value]) => {
+    if (OWN.includes(name)) return []
+    const column = columns.find((one) => one.name === name)
+    if (!column) throw unknownParameter(name.slice(0, 100), [...OWN, ...columns.map((one) => one.name)])
+    return [`source.${quoteIdentifier(name)} = ${scope.parameters.add(value)}::text::${column.type}`]
+  })
+}

@@ -1,0 +1,164 @@
+import type { Principal } from '@terrane/auth'
+import { boundBody, type Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
+import { compressAnswers } from '../compression.ts'
+import type { RestDeps } from '../rest/call.ts'
+import { toRestError } from '../rest/errors.ts'
+import { runAs } from '../rest/execute.ts'
+import { boundsOf } from '../vector/layer-bounds.ts'
+import { listLayers } from '../vector/layer.ts'
+import { placeOf } from '../vector/tile-request.ts'
+import { readingAs, type Tiles } from '../vector/tiles.ts'
+import { takeBasicKey } from './basic-key.ts'
+import { listProperties } from './collection.ts'
+import * as documents from './documents.ts'
+import { offeredSystems, type Crs } from './crs.ts'
+import { badParameter, noSetOfTiles } from './errors.ts'
+import { featureRoutes, mostOf, withCollection, type FeatureDeps } from './feature-routes.ts'
+import { openApiDocument } from './openapi.ts'
+import { baseOf, readKnown, respond, selfOf } from './respond.ts'
+
+/** Collections that the description of the API names one by one. */
+const MOST_NAMED = 200
+
+export type OgcDeps = FeatureDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }
+
+/**
+ * `/ogc/v1`: OGC API Features (parts 1 to 4) and Tiles over the tables and views that the caller may read, as JSON and as pages.
+ * The key may also be the password of HTTP Basic, which browsers and QGIS ask for.
+ */
+export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
+  await app.register(
+    async (scope) => {
+      scope.setErrorHandler(sendError)
+      compressAnswers(scope)
+      scope.addHook('onRequest', async (request) => {
+        // A browser asks without a key whether it may ask with one.
+        if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) return
+        takeBasicKey(request)
+        request.restCaller = await deps.authenticate(request)
+        if (request.raw.url?.includes('%00'))
+          throw badParameter('the path', 'a zero byte is part of no name and no value')
+      })
+      scope.addHook('preParsing', async (request, _reply, payload) =>
+        request.restCaller?.role === 'service_role'
+          ? payload
+          : boundBody(request, payload, deps.limits.publicBodyBytes),
+      )
+      // Bodies reach the database as text: it parses them, so that numbers of any size survive.
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+      documentRoutes(scope, deps)
+      collectionRoutes(scope, deps)
+      featureRoutes(scope, deps)
+      tileRoutes(scope, deps)
+    },
+    { prefix: '/ogc/v1' },
+  )
+}
+
+function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = toRestError(thrown, request.restCaller?.role === 'anon')
+  if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
+  if (error.status === 401) reply.header('www-authenticate', ['Bearer', 'Basic realm="terrane", charset="UTF-8"'])
+  if (error.status === 429) reply.header('retry-after', '60')
+  const body = { ...error.toBody(), description: error.message }
+  void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+function documentRoutes(scope: Http, deps: OgcDeps): void {
+  const config = { quiet: true }
+  const serve = (path: string, title: string, make: (base: string) => Record<string, unknown>) =>
+    scope.get(path, { config }, async (request, reply) => {
+      readKnown(request)
+      return respond(request, reply, title, make(baseOf(request)))
+    })
+  serve('/', 'Features and tiles', documents.landingPage)
+  serve('/conformance', 'Conformance', () => ({ conformsTo: documents.CONFORMANCE }))
+  serve('/tileMatrixSets', 'Tile matrix sets', documents.tileMatrixSets)
+  scope.get('/tileMatrixSets/:set', { config }, async (request, reply) => {
+    readKnown(request)
+    requireMercator(request)
+    return respond(request, reply, 'WebMercatorQuad', documents.webMercatorQuad())
+  })
+  scope.get('/api', { config }, async (request, reply) => {
+    readKnown(request)
+    const all = await runAs(deps.database, listingAs(deps, request), (session) => listProperties(session, deps.schemas))
+    const document = openApiDocument(baseOf(request), mostOf(deps), all.slice(0, MOST_NAMED))
+    return respond(request, reply, 'The API', document, documents.OPENAPI)
+  })
+}
+
+function listingAs({ schemas }: OgcDeps, request: FastifyRequest) {
+  return readingAs(request.restCaller as Principal, schemas[0] as string)
+}
+
+function collectionRoutes(scope: Http, deps: OgcDeps): void {
+  const config = { quiet: true }
+  scope.get('/collections', { config }, async (request, reply) => {
+    readKnown(request)
+    const collections = await runAs(deps.database, listingAs(deps, request), async (session) => {
+      const layers = await listLayers(session, deps.schemas)
+      const systems = new Map<number, readonly Crs[]>()
+      for (const srid of new Set(layers.map((layer) => layer.srid || 4326)))
+        systems.set(srid, await offeredSystems(session, srid))
+      return layers.map(({ schema, name, srid }) =>
+        documents.listedCollection(baseOf(request), `${schema}.${name}`, name, systems.get(srid || 4326)!),
+      )
+    })
+    return respond(request, reply, 'Collections', { collections })
+  })
+  scope.get('/collections/:collection', { config }, async (request, reply) => {
+    readKnown(request)
+    const document = await withCollection(deps, request, true, async (session, collection) =>
+      documents.collectionDocument(baseOf(request), collection, await boundsOf(session, collection.layer)),
+    )
+    return respond(request, reply, document.id, document)
+  })
+  scope.get('/collections/:collection/queryables', { config }, async (request, reply) => {
+    readKnown(request)
+    const url = selfOf(request).split('?', 1)[0]!
+    const document = await withCollection(deps, request, true, async (_, collection) =>
+      documents.queryablesDocument(url, collection),
+    )
+    return respond(request, reply, `Properties of ${document.title}`, document, documents.SCHEMA_JSON)
+  })
+}
+
+function tileRoutes(scope: Http, deps: OgcDeps): void {
+  const config = { quiet: true }
+  const TILES = '/collections/:collection/tiles'
+  const tilesetOf = (request: FastifyRequest) =>
+    withCollection(deps, request, true, async (_, collection) => documents.tileset(baseOf(request), collection))
+  scope.get(TILES, { config }, async (request, reply) => {
+    readKnown(request)
+    const set = await tilesetOf(request)
+    return respond(request, reply, `Tiles of ${set.title}`, { tilesets: [set] })
+  })
+  scope.get(`${TILES}/:set`, { config }, async (request, reply) => {
+    readKnown(request)
+    requireMercator(request)
+    const set = await tilesetOf(request)
+    return respond(request, reply, `Tiles of ${set.title}`, set)
+  })
+  scope.get(
+    `${TILES}/:set/:z/:y/:x`,
+    { config },
+    abortOnDisconnect(async (request, reply, signal) => {
+      readKnown(request)
+      requireMercator(request)
+      const { collection: id, z, x, y } = request.params as { collection: string; z: string; x: string; y: string }
+      const place = placeOf({ z, x, y }, (detail) => badParameter('tileMatrix, tileRow or tileCol', detail))
+      const dot = id.indexOf('.')
+      const source = { schema: id.slice(0, Math.max(dot, 0)), table: id.slice(dot + 1) }
+      await withCollection(deps, request, true, async () => null)
+      return deps.tiles.send(request, reply, { ...place, sources: [source], parameters: new URLSearchParams() }, signal)
+    }),
+  )
+}
+
+function requireMercator(request: FastifyRequest): void {
+  const { set } = request.params as { set: string }
+  if (set !== 'WebMercatorQuad') throw noSetOfTiles(set.slice(0, 100))
+}

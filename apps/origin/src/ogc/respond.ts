@@ -1,0 +1,75 @@
+import { negotiate } from '@fastify/accept-negotiator'
+import { readParameters } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addVary } from '../compression.ts'
+import { GEOJSON, JSON_TYPE } from './documents.ts'
+import { badParameter, unknownParameter } from './errors.ts'
+import { htmlPage, PAGE_POLICY, withFormat } from './html.ts'
+
+/** Address of the landing page. */
+export function baseOf({ protocol, host }: FastifyRequest): string {
+  return `${protocol}://${host}/ogc/v1`
+}
+
+/** Address of the request. */
+export function selfOf({ protocol, host, url }: FastifyRequest): string {
+  return `${protocol}://${host}${url}`
+}
+
+/** Refuses parameters that repeat or that a resource does not have. @throws PARAMETER_UNKNOWN, PARAMETER_REPEATED */
+export function readKnown(request: FastifyRequest, known: readonly string[] = []): URLSearchParams {
+  const given = readParameters(request)
+  const all = ['f', ...known]
+  for (const name of given.keys()) if (!all.includes(name)) throw unknownParameter(name.slice(0, 100), all)
+  return given
+}
+
+/** Sends a document as JSON or as a page, as `f` or else `Accept` asks, with links to itself in both. */
+export function respond(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  document: Record<string, unknown>,
+  type = JSON_TYPE,
+): FastifyReply {
+  const isPage = asksForPage(request)
+  const whole = { ...document, links: [...ownLinks(request, type, isPage), ...othersOf(document['links'])] }
+  return isPage ? sendPage(reply, title, whole) : sendText(reply, JSON.stringify(whole), type)
+}
+
+/** Links of a document to itself and to its other form. */
+export function ownLinks(request: FastifyRequest, type: string, isPage: boolean) {
+  const self = selfOf(request)
+  const page = { href: withFormat(self, 'html'), type: 'text/html', title: 'This document as a page' }
+  const data = { href: isPage ? withFormat(self, 'json') : self, type, title: 'This document' }
+  return [
+    { ...(isPage ? page : data), rel: 'self' },
+    { ...(isPage ? data : page), rel: 'alternate' },
+  ]
+}
+
+/** Whether `f` or else `Accept` asks for a page. @throws BAD_PARAMETER */
+export function asksForPage(request: FastifyRequest): boolean {
+  const format = readParameters(request).get('f')
+  if (format !== null && format !== 'json' && format !== 'html') throw badParameter('f', 'json or html is wanted')
+  if (format !== null) return format === 'html'
+  const { accept } = request.headers
+  return accept !== undefined && negotiate(accept, [JSON_TYPE, GEOJSON, 'text/html']) === 'text/html'
+}
+
+/** Sends a document as a page. */
+export function sendPage(reply: FastifyReply, title: string, document: Record<string, unknown>): FastifyReply {
+  reply.headers({ 'content-security-policy': PAGE_POLICY, 'x-content-type-options': 'nosniff' })
+  return sendText(reply, htmlPage(title, document), 'text/html; charset=utf-8')
+}
+
+/** Sends a text for this caller alone. */
+export function sendText(reply: FastifyReply, text: string, type: string): FastifyReply {
+  for (const name of ['Accept', 'apikey', 'Authorization']) addVary(reply, name)
+  // Bytes, since a text would have the parameters of its type written anew.
+  return reply.headers({ 'cache-control': 'private, no-cache', 'content-type': type }).send(Buffer.from(text))
+}
+
+function othersOf(links: unknown): readonly object[] {
+  return ((links ?? []) as readonly { rel: string }[]).filter(({ rel }) => rel !== 'self' && rel !== 'alternate')
+}

@@ -1,0 +1,127 @@
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib'
+import { defineError } from '@terrane/core'
+import { rateSubject, readBytes, type Http } from '@terrane/service'
+import type { ObjectInfo } from '@terrane/storage'
+import { LRUCache } from 'lru-cache'
+import { Compression, PMTiles, SharedPromiseCache, TileType, type Source } from 'pmtiles'
+import type { FastifyRequest } from 'fastify'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
+import { existing, existingObject, readableBucket, type StorageDeps } from '../storage/access.ts'
+import { VECTOR_TILE, cachedBytes, sendGiven, tagged, type Given } from './given.ts'
+import { placeOf } from './tile-request.ts'
+
+const archiveUnreadable = defineError(
+  'ARCHIVE_UNREADABLE',
+  'invalid',
+  (f: { bucket: string; key: string }) => `${f.bucket}/${f.key} cannot be read as a PMTiles archive.`,
+  () => ({ hint: 'Upload an archive of version 3, as `terrane tiles` and tippecanoe write it.' }),
+)
+
+const badPlace = defineError(
+  'BAD_TILE',
+  'malformed',
+  (f: { detail: string }) => `The tile cannot be read: ${f.detail}.`,
+)
+
+/** Most bytes of a directory or tile, before and after it is unpacked. */
+const PART_BYTES = 32 * 1024 * 1024
+const MOST_DIRECTORIES = 200
+const MOST_ARCHIVES = 100
+const TILE_BYTES = 32 * 1024 * 1024
+
+const CONTENT_TYPES: Readonly<Partial<Record<TileType, string>>> = {
+  [TileType.Mvt]: VECTOR_TILE,
+  [TileType.Png]: 'image/png',
+  [TileType.Jpeg]: 'image/jpeg',
+  [TileType.Webp]: 'image/webp',
+  [TileType.Avif]: 'image/avif',
+}
+const ENDING = /\.(?:mvt|pbf|png|jpe?g|webp|avif)$/
+
+const UNPACK = {
+  [Compression.Gzip]: promisify(gunzip),
+  [Compression.Brotli]: promisify(brotliDecompress),
+  [Compression.Zstd]: promisify(zstdDecompress),
+} as const
+
+/**
+ * `/vector/v1/archives/{bucket}/{key}`: the TileJSON of a PMTiles archive in the storage, and `…/{z}/{x}/{y}` its tiles, for map
+ * libraries that do not read archives themselves. Archives of public buckets need no key, as their objects do.
+ */
+export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void> {
+  const directories = new SharedPromiseCache(MOST_DIRECTORIES, false, unpack)
+  const archives = new LRUCache<string, PMTiles>({ max: MOST_ARCHIVES })
+  const tiles = new LRUCache<string, Given>({ maxSize: TILE_BYTES, sizeCalculation: cachedBytes })
+  const find = async (request: FastifyRequest) => {
+    const { bucket: id, key } = request.params as { bucket: string; key: string }
+    await deps.limits.count(rateSubject(request, false))
+    const isOpen = (await existing(deps, id))?.public === true
+    if (!isOpen) await readableBucket(deps, request, id)
+    const info = await existingObject(deps, id, key)
+    const name = `${id}/${key} ${info.etag}`
+    const archive = archives.get(name) ?? new PMTiles(sourceOf(deps, info, name), directories, unpack)
+    archives.set(name, archive)
+    const headers = { 'cache-control': `${isOpen ? 'public' : 'private'}, no-cache`, vary: 'apikey, Authorization' }
+    return { archive, name, headers, unreadable: () => archiveUnreadable({ bucket: id, key }) }
+  }
+  const config = { quiet: true }
+  app.get('/vector/v1/archives/:bucket/:key', { config }, async (request, reply) => {
+    const { archive, headers, unreadable } = await find(request)
+    const { protocol, host, url } = request
+    const base = `${protocol}://${host}${url.split('?', 1)[0] ?? ''}`
+    const about = await archive.getTileJson(base).catch(() => {
+      throw unreadable()
+    })
+    return reply.headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(about))
+  })
+  app.get(
+    '/vector/v1/archives/:bucket/:key/:z/:x/:file',
+    { config },
+    abortOnDisconnect(async (request, reply, signal) => {
+      const { z, x, file } = request.params as { z: string; x: string; file: string }
+      const place = placeOf({ z, x, y: file.replace(ENDING, '') }, (detail) => badPlace({ detail }))
+      const { archive, name, headers, unreadable } = await find(request)
+      try {
+        const { tileType } = await archive.getHeader()
+        const tileName = `${name} ${place.z}/${place.x}/${place.y}`
+        const given =
+          tiles.get(tileName) ??
+          tagged(new Uint8Array((await archive.getZxy(place.z, place.x, place.y, signal))?.data ?? []))
+        tiles.set(tileName, given)
+        return await sendGiven(request, reply.headers(headers), given, CONTENT_TYPES[tileType])
+      } catch (error) {
+        if (signal.aborted) throw error
+        request.log.warn({ err: error }, 'archive unreadable')
+        throw unreadable()
+      }
+    }),
+  )
+}
+
+/** Ranges of an object; a replaced one is another source. */
+function sourceOf({ store }: StorageDeps, { bucket, key, size }: ObjectInfo, name: string): Source {
+  return {
+    getKey: () => name,
+    getBytes: async (offset, length, signal) => {
+      const end = Math.min(offset + length, size)
+      if (end <= offset || end - offset > PART_BYTES) throw new RangeError('a part lies outside the archive')
+      const { body } = await store.get(bucket, key, {
+        range: { start: offset, end: end - 1 },
+        ...(signal && { signal }),
+      })
+      return { data: bufferOf(await readBytes(body, PART_BYTES)) }
+    },
+  }
+}
+
+async function unpack(bytes: ArrayBuffer, compression: Compression): Promise<ArrayBuffer> {
+  if (compression === Compression.None) return bytes
+  if (!(compression in UNPACK)) throw new Error('the compression of the archive is not known')
+  const unpacked = UNPACK[compression as keyof typeof UNPACK]
+  return bufferOf(await unpacked(new Uint8Array(bytes), { maxOutputLength: PART_BYTES }))
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
+  return buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer
+}

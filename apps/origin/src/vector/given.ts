@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LEAST_BYTES, addVary, compress, encodingFor, type Encoding } from '../compression.ts'
+
+/** A tile with its tag, and what it was compressed to for who asked; without bytes where it shows nothing. */
+export interface Given {
+  readonly bytes: Buffer | null
+  readonly etag: string
+  readonly packed: Map<Encoding, Promise<Buffer>>
+}
+
+export const VECTOR_TILE = 'application/vnd.mapbox-vector-tile'
+/** Bytes that an entry of a cache takes beside its tile. */
+const ENTRY_BYTES = 200
+
+/** Bytes that a tile takes in a cache: what it is compressed to takes about as much again. */
+export function cachedBytes({ bytes }: Given): number {
+  return 2 * (ENTRY_BYTES + (bytes?.byteLength ?? 0))
+}
+
+/** Names the bytes of a tile; null or no bytes are an empty one. */
+export function tagged(tile: Uint8Array | null): Given {
+  const packed = new Map<Encoding, Promise<Buffer>>()
+  if (tile === null || tile.length === 0) return { bytes: null, etag: '', packed }
+  const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
+  return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag, packed }
+}
+
+/** Sends a tile, 204 for an empty one. Each encoding has a tag of its own: a tag names bytes. */
+export async function sendGiven(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytes, etag, packed }: Given,
+  type = VECTOR_TILE,
+): Promise<FastifyReply> {
+  if (bytes === null) return reply.code(204).send()
+  addVary(reply, 'Accept-Encoding')
+  // Pictures are compressed within.
+  const encoding = bytes.length < LEAST_BYTES || type !== VECTOR_TILE ? null : encodingFor(request)
+  const tag = encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`
+  reply.header('etag', tag)
+  if (request.headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)) {
+    return reply.code(304).send()
+  }
+  reply.type(type)
+  if (encoding === null) return reply.send(bytes)
+  const known = packed.get(encoding) ?? compress(bytes, encoding)
+  packed.set(encoding, known)
+  return reply.header('content-encoding', encoding).send(await known)
+}

@@ -1,0 +1,116 @@
+import type { Principal } from '@terrane/auth'
+import type { Session } from '@terrane/database'
+import type { FastifyRequest } from 'fastify'
+import { runAs } from '../rest/execute.ts'
+import { boundsOf } from './layer-bounds.ts'
+import type { Layer } from './layer.ts'
+import { MAX_ZOOM, parametersOf, tableQueryOf, type SourceName } from './tile-request.ts'
+import { findSource, readingAs, type TileDeps, type TileSource } from './tiles.ts'
+
+interface Described {
+  readonly description: string | null
+  readonly attribution: string | null
+  readonly bounds: readonly number[]
+  readonly minzoom: number
+  readonly maxzoom: number
+  readonly vector_layers: readonly object[]
+}
+
+const WORLD = [-180, -85.0511, 180, 85.0511]
+
+/** TileJSON 3.0.0 of sources, for the caller of a request. @throws 42P01, 42703, 42701 */
+export async function tileJson(deps: TileDeps, request: FastifyRequest, sources: readonly SourceName[]) {
+  const parameters = parametersOf(request)
+  const described: Described[] = []
+  for (const source of sources) {
+    // Read by the server's own role, since callers may not read the catalogue; sent only for a layer that the caller may read.
+    const { rows } = await deps.database.query<{ attribution: string }>(
+      'select attribution from terrane.imports where table_schema = $1 and table_name = $2',
+      [source.schema, source.table],
+    )
+    const about = await runAs(
+      deps.database,
+      readingAs(request.restCaller as Principal, source.schema),
+      async (session) => describeSource(session, await findSource(session, source, parameters), parameters),
+    )
+    described.push({ ...about, attribution: about.attribution ?? rows[0]?.attribution ?? null })
+  }
+  const path = (request.url.split('?', 1)[0] ?? '').replace(/\/style\.json$/, '')
+  const query = parameters.toString()
+  const attribution = [...new Set(described.flatMap((one) => one.attribution ?? []))].join(', ')
+  const description = described.flatMap((one) => one.description ?? []).join('; ')
+  const corner = (i: number, pick: (...values: number[]) => number) =>
+    pick(...described.map(({ bounds }) => bounds[i]!))
+  return {
+    tilejson: '3.0.0',
+    name: sources.map(({ schema, table }) => `${schema}.${table}`).join(),
+    ...(description !== '' && { description }),
+    ...(attribution !== '' && { attribution }),
+    scheme: 'xyz',
+    tiles: [`${request.protocol}://${request.host}${path}/{z}/{x}/{y}${query === '' ? '' : `?${query}`}`],
+    minzoom: Math.min(...described.map(({ minzoom }) => minzoom)),
+    maxzoom: Math.max(...described.map(({ maxzoom }) => maxzoom)),
+    bounds: [corner(0, Math.min), corner(1, Math.min), corner(2, Math.max), corner(3, Math.max)],
+    vector_layers: described.flatMap((one) => one.vector_layers),
+  }
+}
+
+async function describeSource(session: Session, source: TileSource, parameters: URLSearchParams): Promise<Described> {
+  if (source.kind === 'function') return describedByComment(source.fn.comment)
+  tableQueryOf(parameters)
+  const { layer } = source
+  return {
+    description: layer.comment,
+    attribution: null,
+    bounds: await boundsOf(session, layer),
+    minzoom: 0,
+    maxzoom: MAX_ZOOM,
+    vector_layers: [vectorLayer(layer)],
+  }
+}
+
+function vectorLayer({ table, comment, geometryType, properties }: Layer): object {
+  return {
+    id: table,
+    description: comment ?? '',
+    minzoom: 0,
+    maxzoom: MAX_ZOOM,
+    geometry_type: geometryType,
+    fields: Object.fromEntries(
+      properties.map(({ name, type }) => [name, { text: 'String', bool: 'Boolean' }[type as string] ?? 'Number']),
+    ),
+  }
+}
+
+/** A comment that is a JSON object gives members of the TileJSON; any other text is the description. */
+function describedByComment(comment: string | null): Described {
+  const given = objectIn(comment)
+  const { bounds, vector_layers: layers } = given ?? {}
+  return {
+    description: given ? textOr(given['description']) : comment,
+    attribution: textOr(given?.['attribution']),
+    bounds: Array.isArray(bounds) && bounds.length === 4 && bounds.every(Number.isFinite) ? bounds : WORLD,
+    minzoom: zoomOr(given?.['minzoom'], 0),
+    maxzoom: zoomOr(given?.['maxzoom'], MAX_ZOOM),
+    vector_layers: Array.isArray(layers) ? layers.filter((one) => typeof one === 'object' && one !== null) : [],
+  }
+}
+
+function textOr(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function zoomOr(value: unknown, fallback: number): number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_ZOOM
+    ? (value as number)
+    : fallback
+}
+
+function objectIn(comment: string | null): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(comment ?? '')
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+  } catch {
+    return null
+  }
+}

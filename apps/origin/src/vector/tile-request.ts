@@ -1,0 +1,79 @@
+import { parseQuery } from '@terrane/database/rest-query'
+import { readParameters } from '@terrane/service'
+import type { FastifyRequest } from 'fastify'
+import { sourceOf } from '../rest/source-of.ts'
+import { badTile } from './errors.ts'
+import { wholeOf } from './whole-of.ts'
+
+/** A table, view or function that tiles are made of. */
+export interface SourceName {
+  readonly schema: string
+  readonly table: string
+}
+
+type Refuse = (detail: string) => Error
+
+/** Place of a tile, as {@link https://wiki.openstreetmap.org/wiki/Slippy_map_tilenames} counts them. */
+export interface TilePlace {
+  readonly z: number
+  readonly x: number
+  readonly y: number
+}
+
+/** A tile that was asked for: of one source, or of several as its layers. */
+export interface TileRequest extends TilePlace {
+  readonly sources: readonly SourceName[]
+  readonly parameters: URLSearchParams
+}
+
+/** A tile is 2.4 m wide at the equator; positions of our own encoder are to 4 cm. */
+export const MAX_ZOOM = 24
+/** Parameters that are no filters. */
+const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
+const MAX_FEATURES = 50_000
+/** As Martin has it. */
+const BUFFER = 64
+const MAX_SOURCES = 16
+
+/** The sources of a path: `a`, `schema.a`, or several with commas. @throws PGRST100, PGRST106 */
+export function sourcesOf(schemas: readonly string[], source: string): readonly SourceName[] {
+  const sources = source.split(',').map((one) => sourceOf(schemas, { params: { source: one } }))
+  if (sources.length > MAX_SOURCES) throw badTile(`a tile has at most ${MAX_SOURCES} sources`)
+  const twice = sources.find(({ table }, i) => sources.findIndex((other) => other.table === table) < i)
+  if (twice) throw badTile(`two sources have the name ${twice.table}, and their layers would, too`)
+  return sources
+}
+
+/** @throws what `refuse` makes, PGRST100 unless given */
+export function placeOf(texts: Readonly<Record<'z' | 'x' | 'y', string>>, refuse = badTile as Refuse): TilePlace {
+  const z = wholeOf(texts.z, 'z', 0, MAX_ZOOM, refuse) ?? 0
+  const [x = 0, y = 0] = (['x', 'y'] as const).map((name) => wholeOf(texts[name], name, 0, 2 ** z - 1, refuse) ?? 0)
+  return { z, x, y }
+}
+
+/** Filters may stand several times. */
+export function parametersOf(request: FastifyRequest): URLSearchParams {
+  return readParameters(request, (name) => !OWN.has(name))
+}
+
+/** What the parameters say of tables. */
+export function tableQueryOf(parameters: URLSearchParams) {
+  const filters = new URLSearchParams(parameters)
+  for (const name of OWN) filters.delete(name)
+  const listed = parameters.get('properties')
+  return {
+    properties: listed === null ? null : listed.split(',').filter((name) => name !== ''),
+    limit: wholeOf(parameters.get('limit'), 'limit', 1, MAX_FEATURES) ?? MAX_FEATURES,
+    buffer: wholeOf(parameters.get('buffer'), 'buffer', 0, 1024) ?? BUFFER,
+    conditions: parseQuery(filters).conditions,
+  }
+}
+
+/** What the parameters say to functions; each stands once. @throws PGRST100 */
+export function functionQueryOf(parameters: URLSearchParams): URLSearchParams {
+  const own = new URLSearchParams(parameters)
+  own.delete('apikey')
+  for (const name of own.keys())
+    if (own.getAll(name).length > 1) throw badTile(`${name} stands several times, and a function takes one value`)
+  return own
+}
