@@ -66,7 +66,7 @@ export function functionSql(
         return value === null ? [] : [[name, JSON.stringify(value)] as const]
       })
   const all = [...members, ...given]
-  const fn = { ...named, args, returnsSet: false, returnsRow: false, returnsVoid: false, readOnly: true }
+  const fn = { ...named, args, returnsSet: false, returnsRow: false, returnsVoid: false, table: null, readOnly: true }
   const text = `select result as tile from ${callSql(
     fn,
     all.map(([name]) => name),
