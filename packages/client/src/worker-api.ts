@@ -246,7 +246,7 @@ export interface paths {
         put?: never;
         /**
          * Ready-made embeddings into a table
-         * @description Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are and writes geoembeddings.{tableName}, to be searched with similarity_search.
+         * @description Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are, or pools a GeoTIFF whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes geoembeddings.{tableName}, to be searched with similarity_search.
          */
         post: operations["importEmbeddings"];
         delete?: never;
@@ -2047,13 +2047,13 @@ export interface components {
         };
         /** ImportEmbeddings */
         ImportEmbeddings: {
-            /** @description A GeoParquet file in the storage of the project. This or url. */
+            /** @description A GeoParquet file or GeoTIFF in the storage of the project. This or url. */
             storagePath?: components["schemas"]["StoragePath"];
             /** @description HTTPS URL of such a file. */
             url?: string;
             /** @description Output table in schema geoembeddings; must not exist. */
             tableName: string;
-            /** @description Product of the vectors: clay, earth-index, major-tom, or a name of your own. Default: what the file tells. */
+            /** @description Product of the vectors: alphaearth, tessera, clay, earth-index, major-tom, or a name of your own. Default: what the file tells. */
             product?: string;
             /** @description Version or model of the product, e.g. 1.5. Vectors of different versions are never compared. */
             version?: string;
@@ -2087,12 +2087,38 @@ export interface components {
                  */
                 offset?: number;
             };
+            /** @description Of rasters: what becomes a row. One of tileSize, h3Resolution and table. Default: tiles of 32 pixels. */
+            pool?: {
+                /** @description Edge of square tiles in pixels; 1 keeps pixels. */
+                tileSize?: number;
+                /** @description H3 cells. */
+                h3Resolution?: number;
+                /** @description Areas of a table of the project. */
+                table?: string;
+                /**
+                 * @description Its schema.
+                 * @default public
+                 */
+                schema?: string;
+                /** @description Column of that table that names an area. Default: id. */
+                idColumn?: string;
+            };
+            /** @description Of rasters: what is made of the pixels of a row, one after the other. Default: ["mean"]. */
+            statistics?: ("mean" | "max" | "std")[];
+            /** @description Of rasters: 0-based indices of the bands that are the vector. Default: all. */
+            bands?: number[];
+            /** @description Of rasters: stored number of pixels without a vector. Default: as the file says. */
+            nodata?: number;
+            /**
+             * @description Of rasters: rows with fewer valid pixels are skipped.
+             * @default 0.5
+             */
+            minValidFraction?: number;
+            /** @description Of rasters: reference system, in the place of what the file says. */
+            sourceSrs?: string;
             /** @description Edge of the square around a place that is a point. Default: by the product. */
             groundSizeMeters?: number;
-            /**
-             * @description Scale each vector to length 1. Default: vectors stay as they are.
-             * @default false
-             */
+            /** @description Scale each vector to length 1. Default: as the product has it. */
             normalizeEmbeddings?: boolean;
             /** @description Time of all rows that the file gives no time, RFC 3339. */
             datetime?: string;

@@ -76,7 +76,12 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
       geocoder: deps.geocoder,
       maxCells: config.maxH3Cells,
     }),
-    importEmbeddings({ maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES, maxRows: config.maxPatches }),
+    importEmbeddings({
+      maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
+      maxRows: config.maxPatches,
+      crs: deps.models.crs,
+      openSchemas: config.openSchemas,
+    }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.overtureCatalogueUrl }),
     ogr2ogrImport({
       engine,

@@ -16,14 +16,14 @@ export const ImportEmbeddings = Type.Object(
     storagePath: Type.Optional(
       Type.Object(
         { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
-        { ...closed, description: 'A GeoParquet file in the storage of the project. This or url.' },
+        { ...closed, description: 'A GeoParquet file or GeoTIFF in the storage of the project. This or url.' },
       ),
     ),
     url: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'HTTPS URL of such a file.' })),
     tableName: identifier('Output table in schema geoembeddings; must not exist.'),
     product: Type.Optional(
       word(
-        'Product of the vectors: clay, earth-index, major-tom, or a name of your own. Default: what the file tells.',
+        'Product of the vectors: alphaearth, tessera, clay, earth-index, major-tom, or a name of your own. Default: what the file tells.',
       ),
     ),
     version: Type.Optional(
@@ -54,6 +54,56 @@ export const ImportEmbeddings = Type.Object(
         { ...closed, description: 'How whole numbers become values. Default: by the product; integers need it.' },
       ),
     ),
+    pool: Type.Optional(
+      Type.Object(
+        {
+          tileSize: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 8192, description: 'Edge of square tiles in pixels; 1 keeps pixels.' }),
+          ),
+          h3Resolution: Type.Optional(Type.Integer({ minimum: 0, maximum: 15, description: 'H3 cells.' })),
+          table: Type.Optional(name('Areas of a table of the project.')),
+          schema: Type.Optional({ ...name('Its schema.'), default: 'public' }),
+          idColumn: Type.Optional(name('Column of that table that names an area. Default: id.')),
+        },
+        {
+          ...closed,
+          description:
+            'Of rasters: what becomes a row. One of tileSize, h3Resolution and table. Default: tiles of 32 pixels.',
+        },
+      ),
+    ),
+    statistics: Type.Optional(
+      Type.Array(Type.Enum(['mean', 'max', 'std']), {
+        minItems: 1,
+        maxItems: 3,
+        uniqueItems: true,
+        description: 'Of rasters: what is made of the pixels of a row, one after the other. Default: ["mean"].',
+      }),
+    ),
+    bands: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0, maximum: 65534 }), {
+        minItems: 1,
+        maxItems: 16_000,
+        description: 'Of rasters: 0-based indices of the bands that are the vector. Default: all.',
+      }),
+    ),
+    nodata: Type.Optional(
+      Type.Number({ description: 'Of rasters: stored number of pixels without a vector. Default: as the file says.' }),
+    ),
+    minValidFraction: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: 0.5,
+        description: 'Of rasters: rows with fewer valid pixels are skipped.',
+      }),
+    ),
+    sourceSrs: Type.Optional(
+      Type.String({
+        pattern: '^EPSG:[0-9]{3,6}$',
+        description: 'Of rasters: reference system, in the place of what the file says.',
+      }),
+    ),
     groundSizeMeters: Type.Optional(
       Type.Number({
         minimum: 0.01,
@@ -62,10 +112,7 @@ export const ImportEmbeddings = Type.Object(
       }),
     ),
     normalizeEmbeddings: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Scale each vector to length 1. Default: vectors stay as they are.',
-      }),
+      Type.Boolean({ description: 'Scale each vector to length 1. Default: as the product has it.' }),
     ),
     datetime: Type.Optional(
       Type.String({

@@ -1,135 +1,105 @@
 import type { ImportEmbeddings, JobWarning } from '@terrane/contracts'
 import type { EmbeddingSource } from '@terrane/database/geoembeddings'
+import type { EmbeddingProduct } from '@terrane/embeddings/products'
 import { redactUrl } from '../../projects/redact.ts'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
-import type { VectorIdentity } from './identity.ts'
-import type { OwnTable } from './own-table.ts'
-import type { FileHeader, ReadSummary, RowPlan } from './protocol.ts'
+import type { PortableCatalogue } from './own-table.ts'
 
-/** A file of vectors, and how its rows are made. */
-export interface Imported {
-  readonly body: ImportEmbeddings
-  readonly header: FileHeader
-  readonly own: OwnTable | null
-  /** Null for our own tables, which say it themselves. */
-  readonly identity: VectorIdentity | null
-  readonly plan: RowPlan
-}
-
-/** What is known of the rows once they are loaded. */
-interface LoadedRows {
-  readonly summary: ReadSummary
-  readonly counts: readonly JobWarning[]
+/** What is known of the vectors of a table. */
+export interface VectorFacts {
+  readonly catalogue: Omit<PortableCatalogue, 'sources'>
+  /** Null for our own tables and for products that are not known here. */
+  readonly product: EmbeddingProduct | null
+  readonly dims: number
   readonly skipped: number
+  readonly warnings: readonly JobWarning[]
+  readonly datetime: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
 }
 
-const NOTHING: LoadedRows = { summary: { invalid: 0, isUnit: false, warnings: [] }, counts: [], skipped: 0 }
-
-/** What catalogue, record and STAC item say of the table. */
-export function describeImport(
-  made: Imported,
-  { summary, counts, skipped }: LoadedRows = NOTHING,
-): { readonly metadata: Record<string, unknown>; readonly publication: Omit<Publication, 'sources'> } {
-  const { body, own, identity, plan, header } = made
-  const catalogue = own?.catalogue
-  const product = identity?.product ?? null
-  const model = catalogue?.model_name ?? identity!.model
-  const licence = body.licence ?? catalogue?.model_licence ?? product?.licence ?? 'unknown'
-  const attribution = body.attribution ?? catalogue?.attribution ?? product?.attribution ?? null
-  const normalized = plan.normalize || (catalogue?.normalized ?? summary.isUnit)
-  const warnings = [...summary.warnings, ...counts]
-  const crs = catalogue?.source_crs ?? 'EPSG:4326'
+/** What the product says of the vectors of others. */
+export function foreignCatalogue(
+  product: EmbeddingProduct | null,
+  about: Pick<VectorFacts['catalogue'], 'model_name' | 'level' | 'normalized'> & Partial<VectorFacts['catalogue']>,
+): VectorFacts['catalogue'] {
   return {
-    metadata: {
-      model: { id: model },
-      product: product?.id ?? null,
-      source: addressOf(body),
-      datetime: body.datetime ?? null,
-      stored_type: header.storedType,
-      quantization: plan.quantization,
-      ground_size_meters: header.hasPoints ? plan.groundSizeMeters : null,
-      facts: product?.source ?? null,
-    },
-    publication: {
-      result: {
-        model: { id: model, sha256: catalogue?.model_sha256 ?? '', licence },
-        skipped_nodata: skipped,
-        scale: catalogue?.scale ?? null,
-        crs,
-        ...(attribution !== null && { attribution }),
-        ...(warnings.length > 0 && { warnings }),
-      },
-      entry: {
-        kind: catalogue?.kind ?? 'geo',
-        owner: body.ownerUuid ?? null,
-        isPublic: body.isPublic ?? null,
-        modelName: model,
-        modelSha256: catalogue?.model_sha256 ?? null,
-        modelLicence: licence,
-        level: catalogue?.level ?? 'place',
-        normalized,
-        metric: catalogue?.metric ?? 'cosine',
-        source: addressOf(body),
-        sourceCrs: crs,
-        attribution,
-        tileSize: catalogue?.tile_size ?? null,
-        stride: catalogue?.stride ?? null,
-        bands: catalogue?.bands ?? null,
-        scale: catalogue?.scale ?? null,
-        featureNames: catalogue?.feature_names ?? null,
-      },
-      item: itemOf(made, { model, licence, normalized }),
-    },
+    kind: 'geo',
+    model_sha256: null,
+    model_licence: product?.licence ?? null,
+    metric: 'cosine',
+    source_crs: 'EPSG:4326',
+    attribution: product?.attribution ?? null,
+    tile_size: null,
+    stride: null,
+    bands: null,
+    scale: null,
+    feature_names: null,
+    ...about,
   }
 }
 
-function itemOf(
-  { body, identity, header, plan }: Imported,
-  { model, licence, normalized }: { readonly model: string; readonly licence: string; readonly normalized: boolean },
-): Publication['item'] {
+/** What record, catalogue and STAC item say of the table. */
+export function publicationOf(
+  body: ImportEmbeddings,
+  { catalogue, product, dims, skipped, warnings, datetime, metadata }: VectorFacts,
+): Omit<Publication, 'sources'> {
+  const licence = body.licence ?? catalogue.model_licence ?? 'unknown'
+  const attribution = body.attribution ?? catalogue.attribution
+  const model = catalogue.model_name
+  const crs = catalogue.source_crs ?? 'EPSG:4326'
   return {
-    datetime: body.datetime ?? new Date().toISOString(),
-    licence: { title: licence, href: null },
-    source: { title: 'Ready-made embeddings', href: body.url === undefined ? null : redactUrl(body.url) },
-    model: { title: model, href: identity?.product?.source ?? null },
-    parameters: { model, dimensions: header.dims, quantization: plan.quantization },
-    preprocessing: 'vectors as they were published',
-    normalized,
+    result: {
+      model: { id: model, sha256: catalogue.model_sha256 ?? '', licence },
+      skipped_nodata: skipped,
+      scale: catalogue.scale,
+      crs,
+      ...(attribution !== null && { attribution }),
+      ...(warnings.length > 0 && { warnings: [...warnings] }),
+    },
+    entry: {
+      kind: catalogue.kind,
+      owner: body.ownerUuid ?? null,
+      isPublic: body.isPublic ?? null,
+      modelName: model,
+      modelSha256: catalogue.model_sha256,
+      modelLicence: licence,
+      level: catalogue.level,
+      normalized: catalogue.normalized,
+      metric: catalogue.metric,
+      source: addressOf(body),
+      sourceCrs: crs,
+      attribution,
+      tileSize: catalogue.tile_size,
+      stride: catalogue.stride,
+      bands: catalogue.bands,
+      scale: catalogue.scale,
+      featureNames: catalogue.feature_names,
+    },
+    item: {
+      datetime: body.datetime ?? datetime ?? new Date().toISOString(),
+      licence: { title: licence, href: null },
+      source: { title: 'Ready-made embeddings', href: body.url === undefined ? null : redactUrl(body.url) },
+      model: { title: model, href: product?.source ?? null },
+      parameters: { dimensions: dims, ...metadata },
+      preprocessing: 'vectors as they were published',
+      normalized: catalogue.normalized,
+    },
   }
 }
 
 /** The address of the file, without credentials. */
-function addressOf({ url, storagePath }: ImportEmbeddings): string {
+export function addressOf({ url, storagePath }: ImportEmbeddings): string {
   return url === undefined ? `${storagePath!.bucket}/${storagePath!.path}` : redactUrl(url)
 }
 
-/** Sources of the table: the file, or the sources of one of our own tables, by the numbers in its ids. */
-export function sourcesOf(
-  { body, own, header }: Imported,
-  output: OutputState,
-  numbers: ReadonlySet<number>,
-  skipped: number,
-): (EmbeddingSource & { readonly source: number })[] {
-  const known = new Map(own?.catalogue.sources.map((source) => [source.source, source]))
-  const isOne = numbers.size <= 1
-  return [...numbers]
-    .toSorted((a, b) => a - b)
-    .map((source) => {
-      const about = known.get(source)
-      return {
-        source,
-        name: isOne ? addressOf(body) : `${addressOf(body)}#${source}`,
-        datetime: about?.datetime ?? body.datetime ?? null,
-        profile: about?.profile ?? null,
-        crs: about?.crs ?? 'EPSG:4326',
-        dataType: about?.data_type ?? header.storedType,
-        status: 'done',
-        rows: isOne ? output.rows : 0,
-        skipped: isOne ? skipped : 0,
-        zeroVectors: isOne ? output.zeroVectors : 0,
-        bbox: isOne ? output.bbox : null,
-        version: null,
-        error: null,
-      }
-    })
+/** The file as the only source of a table. */
+export function sourceOf(
+  body: ImportEmbeddings,
+  { rows, zeroVectors, bbox }: OutputState,
+  about: Pick<EmbeddingSource, 'datetime' | 'crs' | 'dataType' | 'skipped'>,
+): EmbeddingSource & { readonly source: number } {
+  const { datetime, crs, dataType, skipped } = about
+  const name = addressOf(body)
+  const found = { datetime: datetime ?? body.datetime ?? null, crs, dataType, rows, skipped, zeroVectors, bbox }
+  return { source: 0, name, profile: null, status: 'done', version: null, error: null, ...found }
 }

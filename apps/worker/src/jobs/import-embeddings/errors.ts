@@ -89,3 +89,29 @@ export const fileUnreadable = defineError(
   (f: { why: string }) => `The file cannot be read: ${f.why}`,
   () => ({ hint: 'Check that it is whole, and a Parquet file.' }),
 )
+
+export const areasMissing = defineError(
+  'AREAS_MISSING',
+  'invalid',
+  (f: { table: string; idColumn: string }) =>
+    `The table "${f.table}" has no areas on the ground of the raster, or no column ${f.idColumn}`,
+  () => ({
+    hint: 'Name a table of polygons that meet the raster, and pool.idColumn.',
+    errors: [{ path: '/pool/table', message: 'must have areas on the ground of the raster' }],
+  }),
+)
+
+export const poolConflict = defineError(
+  'CONFLICTING_FIELDS',
+  'invalid',
+  () => 'pool takes one of tileSize, h3Resolution and table',
+  () => ({ errors: [{ path: '/pool', message: 'takes one of tileSize, h3Resolution and table' }] }),
+)
+
+export const poolTooLarge = defineError(
+  'POOL_TOO_LARGE',
+  'too_large',
+  (f: { numbers: number; limit: number }) =>
+    `Rows times dimensions of the pooled raster are ${f.numbers} numbers; ${f.limit} are pooled at once`,
+  () => ({ hint: 'Use larger tiles or cells, or fewer bands or statistics.' }),
+)
