@@ -142,7 +142,7 @@ const file = {
   maxPatches: Setting.Count(
     2_560_000,
     0,
-    'createGeoEmbeddings at level patch: maximum patches of one raster; 0 = no limit.',
+    'createGeoEmbeddings at level patch and importEmbeddings: maximum rows of one file; 0 = no limit.',
     'GEOEMBEDDINGS_MAX_PATCHES',
   ),
   maxImportBytes: Setting.Count(

@@ -11,6 +11,7 @@ const TASKS = {
   ogr2ogrImport: true,
   createGeoEmbeddings: true,
   createSraiEmbeddings: true,
+  importEmbeddings: true,
   archiveToPmtiles: true,
   exportTable: true,
 } satisfies Record<TaskName, true>

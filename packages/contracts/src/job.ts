@@ -1,13 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { named, nullable, ref } from './named.ts'
 
-/** The six tasks of the worker, in the order of the interface document. */
+/** The tasks of the worker, in the order of the interface document. */
 export const TASK_NAMES = [
   'osmImportArea',
   'overtureImportArea',
   'ogr2ogrImport',
   'createGeoEmbeddings',
   'createSraiEmbeddings',
+  'importEmbeddings',
   'archiveToPmtiles',
   'exportTable',
 ] as const

@@ -82,6 +82,7 @@ export const TASK_RESULTS = {
   ogr2ogrImport: Ogr2ogrImportResult,
   createGeoEmbeddings: EmbeddingsResult,
   createSraiEmbeddings: EmbeddingsResult,
+  importEmbeddings: EmbeddingsResult,
   archiveToPmtiles: PmtilesResult,
   exportTable: ExportResult,
 } as const satisfies Record<TaskName, TSchema>
@@ -104,6 +105,12 @@ export const TASK_EXAMPLES: Readonly<Record<TaskName, Readonly<Record<string, un
     modelName: 'builtin-texture-spectral-v2',
   },
   createSraiEmbeddings: { tableName: 'regions', aoiGeoJson: aoi, h3Resolution: 9, osmPreset: 'hex2vec' },
+  importEmbeddings: {
+    storagePath: { bucket: 'uploads', path: 'clay.parquet' },
+    tableName: 'clay',
+    product: 'clay',
+    version: 'v1.5',
+  },
   archiveToPmtiles: { table: 'roads', zooms: [0, 14] },
   exportTable: { table: 'roads', format: 'GeoPackage', storagePath: { bucket: 'exports', path: 'roads.gpkg' } },
 }

@@ -54,6 +54,8 @@ export interface ExportSource {
   readonly geometry: SourceGeometry | null
   /** The server's estimate of its rows; null where it has none. */
   readonly estimatedRows: number | null
+  /** Entries for the metadata of formats that have some, by key. */
+  readonly metadata?: Readonly<Record<string, string>>
 }
 
 /** What is known of geometries before they are read. */

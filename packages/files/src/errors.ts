@@ -133,3 +133,49 @@ export const engineUnavailable = defineError(
   'internal',
   (f: { reason: string }) => `The conversion engine cannot be run: ${f.reason}`,
 )
+
+export const vectorsNotFound = defineError(
+  'VECTORS_NOT_FOUND',
+  'invalid',
+  (f: { names: readonly string[]; why: string }) => `The file has no column of vectors: ${f.why}`,
+  (f) => ({
+    hint: `Send columns.vector. Columns: ${f.names.slice(0, 50).join(', ')}.`,
+    errors: [{ path: '/columns/vector', message: 'must be a column of lists of numbers' }],
+  }),
+)
+
+export const vectorLengths = defineError(
+  'VECTOR_LENGTHS',
+  'invalid',
+  (f: { row: number; dims: number; length: number }) =>
+    `Row ${f.row} has a vector of ${f.length} numbers; the first of the file has ${f.dims}`,
+  () => ({ hint: 'A table has vectors of one length: make a file for each.' }),
+)
+
+export const placesNotFound = defineError(
+  'PLACES_NOT_FOUND',
+  'invalid',
+  () => 'The file has no places: neither geometries nor longitude and latitude',
+  (f: { names: readonly string[] }) => ({
+    hint: `Send columns.geometry, or columns.x and columns.y. Columns: ${f.names.slice(0, 50).join(', ')}.`,
+    errors: [{ path: '/columns/geometry', message: 'must be a column of geometries' }],
+  }),
+)
+
+export const columnMissing = defineError(
+  'COLUMN_MISSING',
+  'invalid',
+  (f: { field: string; name: string; names: readonly string[] }) => `The file has no column ${f.name}`,
+  (f) => ({
+    hint: `Columns: ${f.names.slice(0, 50).join(', ')}.`,
+    errors: [{ path: `/${f.field}`, message: 'must be a column of the file' }],
+  }),
+)
+
+export const groupsTooLarge = defineError(
+  'VECTOR_GROUPS_TOO_LARGE',
+  'too_large',
+  (f: { numbers: number; limit: number }) =>
+    `A row group of the file has ${f.numbers} numbers; ${f.limit} are read at once`,
+  () => ({ hint: 'Write the file with smaller row groups.' }),
+)

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { ExportTable } from '@terrane/contracts'
 import { checkKey } from '@terrane/storage'
 import type { Database, Session } from '@terrane/database'
+import { EMBEDDINGS_SCHEMA, portableCatalogue } from '@terrane/database/geoembeddings'
 import { scan, scanSession } from '@terrane/database/scan'
 import {
   CONTENT_TYPES,
@@ -109,7 +110,9 @@ async function withSource<T>(
   work: (source: ExportSource, scanner: Scanner, systems: readonly ReferenceSystem[]) => Promise<T>,
 ): Promise<T> {
   if (query === undefined) {
-    const source = await withTypes(database, await findTable(database, { schema, table: table!, columns }), format)
+    const found = await withTypes(database, await findTable(database, { schema, table: table!, columns }), format)
+    const catalogue = schema === EMBEDDINGS_SCHEMA ? await portableCatalogue(database, table!) : null
+    const source = catalogue ? { ...found, metadata: { emb: JSON.stringify({ catalogue }) } } : found
     return await work(source, (...asked) => scan(database, ...asked), await readSystems(database, source))
   }
   return await asReader(database, querySeconds, async (session) => {

@@ -13,6 +13,7 @@ import type { GeoEmbeddingsDeps } from './create-geo-embeddings/deps.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { createSraiEmbeddingsTask } from './create-srai-embeddings/create-srai-embeddings.ts'
 import { type Engine, nativeEngine, wasmEngine } from '@terrane/files'
+import { importEmbeddings } from './import-embeddings/import-embeddings.ts'
 import { ogr2ogrImport } from './ogr2ogr-import.ts'
 import { osmImportArea } from './osm-import-area.ts'
 import { osmImportSettings } from './osm/settings.ts'
@@ -74,6 +75,12 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
       osm: osmImportSettings(config),
       geocoder: deps.geocoder,
       maxCells: config.maxH3Cells,
+    }),
+    importEmbeddings({
+      maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
+      maxRows: config.maxPatches,
+      crs: deps.models.crs,
+      openSchemas: config.openSchemas,
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.overtureCatalogueUrl }),
     ogr2ogrImport({

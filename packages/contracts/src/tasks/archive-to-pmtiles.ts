@@ -115,7 +115,6 @@ const ArchiveLayer = Type.Object(
   },
   { additionalProperties: false },
 )
-export type ArchiveLayer = Static<typeof ArchiveLayer>
 
 /** Body of `POST /jobs/archiveToPmtiles`. */
 export const ArchiveToPmtiles = Type.Object(

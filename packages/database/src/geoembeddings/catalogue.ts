@@ -13,7 +13,7 @@ export interface CatalogueEntry {
   readonly modelSha256: string | null
   readonly modelLicence: string | null
   readonly dims: number
-  readonly level: 'tile' | 'patch' | 'cell'
+  readonly level: 'tile' | 'patch' | 'cell' | 'place'
   readonly normalized: boolean
   readonly metric: 'cosine' | 'l2'
   readonly rows: number
@@ -86,7 +86,7 @@ export interface FoundEmbeddings {
   readonly modelName: string
   readonly modelSha256: string | null
   readonly dims: number
-  readonly level: 'tile' | 'patch' | 'cell'
+  readonly level: 'tile' | 'patch' | 'cell' | 'place'
   readonly normalized: boolean
   readonly tileSize: number | null
   readonly scale: unknown

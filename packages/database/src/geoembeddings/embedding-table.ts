@@ -13,8 +13,8 @@ const EXACT_SEARCH_ROWS = 50_000
 /** A row has to fit a page of 8 KiB to keep its vector out of TOAST, which makes an exact scan four times slower. */
 const MAX_PLAIN_BYTES = 7600
 
-/** Which columns stand beside the vector: tiles of a raster, patches of its tiles, or H3 cells. */
-export type EmbeddingKind = 'tile' | 'patch' | 'h3'
+/** Which columns stand beside the vector: tiles of a raster, patches of its tiles, H3 cells, or places of an import. */
+export type EmbeddingKind = 'tile' | 'patch' | 'h3' | 'place'
 
 export interface EmbeddingTableShape {
   readonly kind: EmbeddingKind
@@ -30,11 +30,20 @@ export interface EmbeddingRow {
   readonly id: number
   readonly polygons: readonly Float64Array[]
   readonly embedding: Float32Array
-  /** `tile_x, tile_y, px, py, valid_fraction` for tiles, the same and `patch` for patches, `h3_index` for cells. */
+  /**
+   * `tile_x, tile_y, px, py, valid_fraction` for tiles, the same and `patch` for patches, `h3_index` for cells, `place_id,
+   * datetime` (null when unknown) and `valid_fraction` for places.
+   */
   readonly attributes: Row
+  /** Absent: none. */
+  readonly label?: string | null
 }
 
-const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly Column[]>> = {
+interface Attribute extends Column {
+  readonly isNullable?: boolean
+}
+
+const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly Attribute[]>> = {
   tile: [
     { name: 'tile_x', type: 'int4' },
     { name: 'tile_y', type: 'int4' },
@@ -51,6 +60,11 @@ const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly Column[]>> = {
     { name: 'patch', type: 'int4' },
   ],
   h3: [{ name: 'h3_index', type: 'text' }],
+  place: [
+    { name: 'place_id', type: 'text' },
+    { name: 'datetime', type: 'timestamptz', isNullable: true },
+    { name: 'valid_fraction', type: 'float4' },
+  ],
 }
 
 /** Columns of a table of a kind beside its ids, as SQL. */
@@ -65,7 +79,9 @@ export async function createEmbeddingTable(
   shape: EmbeddingTableShape,
 ): Promise<void> {
   const vector = loadType(shape)
-  const attributes = ATTRIBUTES[shape.kind].map((c) => `${quoteIdentifier(c.name)} ${c.type} not null`).join(', ')
+  const attributes = ATTRIBUTES[shape.kind]
+    .map(({ name, type, isNullable }) => `${quoteIdentifier(name)} ${type}${isNullable ? '' : ' not null'}`)
+    .join(', ')
   const table = qualified(STAGING_SCHEMA, staged.staging)
   // MultiPolygon only where a footprint crosses the antimeridian; the column type then has to allow both.
   await database.query(
@@ -100,6 +116,7 @@ export function loadEmbeddings(
     { name: 'geom', type: 'geometry' },
     { name: 'embedding', type: loadType(shape) },
     ...ATTRIBUTES[shape.kind],
+    { name: 'label_name', type: 'text' },
   ]
   return bulkLoad(database, { schema: STAGING_SCHEMA, table: staged.staging, columns }, toRows(batches))
 }
@@ -199,6 +216,6 @@ async function arePolygons(session: Session, table: string): Promise<boolean> {
 
 async function* toRows(batches: AsyncIterable<readonly EmbeddingRow[]>): AsyncGenerator<Row[]> {
   for await (const batch of batches) {
-    yield batch.map((row) => [row.id, toEwkbPolygon(row.polygons), row.embedding, ...row.attributes])
+    yield batch.map((row) => [row.id, toEwkbPolygon(row.polygons), row.embedding, ...row.attributes, row.label ?? null])
   }
 }

@@ -10,3 +10,4 @@ export { findEmbeddings, registerEmbeddings, searchEmbeddings } from './catalogu
 export type { CatalogueEntry, FoundEmbeddings } from './catalogue.ts'
 export { findSources, writeSources } from './sources.ts'
 export type { EmbeddingSource } from './sources.ts'
+export { portableCatalogue, portableEntry } from './portable.ts'

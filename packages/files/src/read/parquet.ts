@@ -35,7 +35,7 @@ const PARSERS = {
   dateFromDays: (days: number) => isoOfDays(days),
 }
 
-interface GeometryColumn {
+export interface GeometryColumn {
   readonly name: string
   readonly srid: number | null
   readonly decode: GeometryDecoder
@@ -104,7 +104,7 @@ interface Plan {
 }
 
 /** A column of geometries that the metadata do not name, by its first values. */
-async function untoldGeometry(
+export async function untoldGeometry(
   { file, metadata }: { readonly file: AsyncBuffer; readonly metadata: FileMetaData },
   columns: readonly Field[],
   srid: number | undefined,
@@ -181,7 +181,7 @@ async function* chunksOf(
 }
 
 /** Columns of the rows from one number to another. */
-async function valuesOf(
+export async function valuesOf(
   file: AsyncBuffer,
   metadata: FileMetaData,
   columns: readonly string[],
@@ -213,7 +213,7 @@ async function valuesOf(
 }
 
 /** @throws CONVERSION_FAILED for an encoding that is not known */
-function geometryOf(
+export function geometryOf(
   { key_value_metadata: pairs = [] }: FileMetaData,
   children: readonly SchemaTree[],
   warnings: Warnings,
@@ -254,7 +254,7 @@ function cellOf(value: unknown, type: FieldType): unknown {
   return type === 'text' ? textOf(value) : value
 }
 
-async function bufferOf(path: string): Promise<AsyncBuffer> {
+export async function bufferOf(path: string): Promise<AsyncBuffer> {
   const { size } = await stat(path)
   return {
     byteLength: size,

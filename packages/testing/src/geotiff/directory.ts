@@ -77,10 +77,14 @@ export function maskFields(level: EncodedLevel, reduced: boolean): Field[] {
 export function rasterFields(options: GeoTiffOptions): Field[] {
   const fields = options.georeference === undefined ? [] : georeferenceFields(options.georeference)
   if (options.nodata !== undefined) fields.push(ascii(42113, options.nodata))
-  if (options.bandItems !== undefined) {
-    const items = options.bandItems.map(
+  const { bandItems = [], fileItems = {} } = options
+  const items = [
+    ...Object.entries(fileItems).map(([name, value]) => `<Item name="${name}">${value}</Item>`),
+    ...bandItems.map(
       ({ band, role, value }) => `<Item name="${role.toUpperCase()}" sample="${band}" role="${role}">${value}</Item>`,
-    )
+    ),
+  ]
+  if (items.length > 0) {
     fields.push(ascii(42112, `<GDALMetadata>${items.join('')}</GDALMetadata>`))
   }
   return fields

@@ -58,6 +58,8 @@ export interface GeoTiffOptions {
   readonly nodata?: string
   /** GDAL's metadata items of bands. */
   readonly bandItems?: readonly { readonly band: number; readonly role: string; readonly value: string }[]
+  /** GDAL's metadata items of the file. */
+  readonly fileItems?: Readonly<Record<string, string>>
   readonly georeference?: FixtureGeoreference
   /** Fields of the full image as TIFF stores them, instead of others of their tags. */
   readonly fields?: readonly Field[]

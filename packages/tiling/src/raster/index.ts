@@ -50,3 +50,10 @@ export type {
   SampleType,
   Samples,
 } from './raster-info.ts'
+export { Pool } from './pool/pool.ts'
+export type { PixelBlock, Statistic, ValueRule } from './pool/pool.ts'
+export { poolGeoTiff } from './pool/pool-geotiff.ts'
+export type { PoolRequest } from './pool/pool-geotiff.ts'
+export { toPixels } from './pool/to-pixels.ts'
+export { areaZones, tileZones } from './pool/zones.ts'
+export type { PixelRing, Zones } from './pool/zones.ts'

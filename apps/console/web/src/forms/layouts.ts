@@ -81,6 +81,13 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
     // `pipeline` is the same request in another form; the other field is not available.
     hidden: ['pipeline', 'pretrainedModelRunId'],
   },
+  importEmbeddings: {
+    first: ['tableName', 'product', 'version'],
+    sources: [
+      { name: 'storagePath', label: 'A file in storage' },
+      { name: 'url', label: 'A file at an address' },
+    ],
+  },
   archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter', 'cluster'] },
   exportTable: {
     first: ['format', 'storagePath', 'columns'],

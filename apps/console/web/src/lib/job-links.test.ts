@@ -33,6 +33,7 @@ const RESULTS: { readonly [Name in TaskName]: TaskResults[Name] } = {
   },
   createGeoEmbeddings: embeddings,
   createSraiEmbeddings: { ...embeddings, table: 'geoembeddings.cells', artifacts: [] },
+  importEmbeddings: embeddings,
   archiveToPmtiles: {
     ...stored,
     bucket: 'pmtiles',

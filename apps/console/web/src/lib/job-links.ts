@@ -39,6 +39,7 @@ const LINKS: { readonly [Name in TaskName]: (result: TaskResults[Name]) => Parti
   }),
   createGeoEmbeddings: embeddingLinks,
   createSraiEmbeddings: embeddingLinks,
+  importEmbeddings: embeddingLinks,
   archiveToPmtiles: ({ bucket, path, bytes }) => ({ archive: path, files: [{ bucket, path, bytes }] }),
   exportTable: ({ bucket, path, bytes }) => ({ files: [{ bucket, path, bytes }] }),
 }

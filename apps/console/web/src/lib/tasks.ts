@@ -50,6 +50,12 @@ const FACES = {
     group: 'analyse',
     about: 'Describes hexagons by what is mapped in them: find neighbourhoods that are alike.',
   },
+  importEmbeddings: {
+    icon: 'upload',
+    label: 'Embeddings import',
+    group: 'add',
+    about: 'Brings ready-made embeddings, such as AlphaEarth, Clay or Earth Index, to be searched as your own.',
+  },
   archiveToPmtiles: {
     icon: 'archive',
     label: 'Archive to PMTiles',

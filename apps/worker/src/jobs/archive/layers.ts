@@ -1,10 +1,12 @@
-import type { ArchiveLayer, ArchiveToPmtiles } from '@terrane/contracts'
+import type { ArchiveToPmtiles } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { quoteIdentifier, type Queryable } from '@terrane/database'
 import { literals, parseQuery, whereClause } from '@terrane/database/rest-query'
 import { checkLayers, type TilerLayer, type Zooms } from '@terrane/tiling/vector'
 import { badFilter, propertyNotAttribute } from './errors.ts'
 import { findSpatialTable, type SpatialTable } from './spatial-table.ts'
+
+type ArchiveLayer = NonNullable<ArchiveToPmtiles['layers']>[number]
 
 /** A layer of an archive: how its table is read and how it is tiled. */
 export interface SourceLayer {

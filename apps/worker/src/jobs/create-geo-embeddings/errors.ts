@@ -148,7 +148,8 @@ export const samplesClamped = defineError(
 export const vectorsEmpty = defineError(
   'VECTORS_EMPTY',
   'invalid',
-  (f: { count: number; rows: number }) => `${f.count} of ${f.rows} vectors are zero or constant: they tell nothing`,
+  (f: { count: number; rows: number }) =>
+    `${f.count} of ${f.rows} vectors are zero or constant, or hold no numbers: they tell nothing`,
   () => ({ hint: 'Check the nodata value or mask of the raster, the stretch, and that the model takes these bands.' }),
 )
 

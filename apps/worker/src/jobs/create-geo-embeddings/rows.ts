@@ -1,3 +1,4 @@
+import type { EmbeddingRow } from '@terrane/database/geoembeddings'
 import type { EmbeddingBatch, PatchGrid } from '@terrane/embeddings'
 import {
   coveredRect,
@@ -7,7 +8,7 @@ import {
   type PixelRect,
   type TileWindow,
 } from '@terrane/tiling/raster'
-import { placedRow, type PlacedRow } from '../embeddings/rows.ts'
+import { placedRow } from '../embeddings/rows.ts'
 
 /**
  * Places a batch on the Earth: per tile (or per patch of it) the footprint in EPSG:4326, the id (row-major tile index; of
@@ -15,10 +16,10 @@ import { placedRow, type PlacedRow } from '../embeddings/rows.ts'
  *
  * @param grid the patches of a tile, null at level tile
  */
-export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster, grid: PatchGrid | null): PlacedRow[] {
+export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster, grid: PatchGrid | null): EmbeddingRow[] {
   const { plan, crs, raster } = inspected
   const { tiles, validFractions, perTile, dims, embeddings } = batch
-  const rows: PlacedRow[] = []
+  const rows: EmbeddingRow[] = []
   for (let i = 0; i < tiles.length; i++) {
     const tile = tileWindow(plan, tiles[i] as number)
     const covered = coveredRect(plan, tile)

@@ -47,10 +47,14 @@ export class VectorCounts {
     this.#state = { rows, zero, constant, alike, first }
   }
 
-  /** @throws VECTORS_EMPTY when more than half of the vectors are zero or constant */
-  check(): void {
+  /**
+   * @param invalid vectors that were not added, because they hold what is no number
+   * @throws VECTORS_EMPTY when more than half of the vectors are zero, constant or invalid
+   */
+  check(invalid = 0): void {
     const { rows, constant } = this.#state
-    if (2 * constant > rows) throw vectorsEmpty({ count: constant, rows })
+    if (2 * (constant + invalid) > rows + invalid)
+      throw vectorsEmpty({ count: constant + invalid, rows: rows + invalid })
   }
 
   /** What a result says of vectors that no search finds, or that all searches find. */

@@ -1,5 +1,6 @@
 import { CreateSraiEmbeddings, type EmbeddingsResult } from '@terrane/contracts'
 import { readAoi, type Aoi } from '@terrane/core'
+import type { EmbeddingRow } from '@terrane/database/geoembeddings'
 import {
   guardCells,
   openRegionRun,
@@ -16,7 +17,7 @@ import {
   type OutputOptions,
   type OutputState,
 } from '../embeddings/embedding-output.ts'
-import { placedRow, type PlacedRow } from '../embeddings/rows.ts'
+import { placedRow } from '../embeddings/rows.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { Geocoder, Place } from '../../places/geocoder.ts'
 import { identityOf } from '../identity.ts'
@@ -180,7 +181,7 @@ class SraiRun {
   }
 }
 
-function placeCells({ cells, polygons, embeddings }: RegionBatch, dims: number, firstId: number): PlacedRow[] {
+function placeCells({ cells, polygons, embeddings }: RegionBatch, dims: number, firstId: number): EmbeddingRow[] {
   return cells.map((cell, i) =>
     placedRow({
       id: firstId + i,

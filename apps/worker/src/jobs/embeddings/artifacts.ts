@@ -35,7 +35,15 @@ const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly ColumnSpec[]>> = {
   tile: TILE_COLUMNS,
   patch: [...TILE_COLUMNS, { name: 'patch', type: 'int32' }],
   h3: [{ name: 'h3_index', type: 'string' }],
+  place: [
+    { name: 'place_id', type: 'string' },
+    { name: 'datetime', type: 'string' },
+    { name: 'valid_fraction', type: 'float' },
+  ],
 }
+
+/** A time that is unknown is an empty text: columns of the file have no nulls. */
+const DATETIME = `coalesce(to_char(datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '')`
 
 /** Writes the rows of a staging table, which is loaded but not finished, in their order to a GeoParquet file. */
 export async function writeArtifact(
@@ -57,7 +65,10 @@ export async function writeArtifact(
   const scanned: ScanColumn[] = [
     { sql: "st_asbinary(geom, 'NDR')", type: 'bytes' },
     { sql: 'vector_send(embedding)', type: 'bytes' },
-    ...columns.map(({ name, type }) => ({ sql: quoteIdentifier(name), type: SCANNED[type] })),
+    ...columns.map(({ name, type }) => ({
+      sql: name === 'datetime' ? DATETIME : quoteIdentifier(name),
+      type: SCANNED[type],
+    })),
   ]
   const rows = `(select * from ${qualified(STAGING_SCHEMA, staged.staging)} order by id) t`
   for await (const batch of scan(database, scanned, rows)) {

@@ -8,9 +8,11 @@ import {
   finishEmbeddingTable,
   isFinishedEmbeddingTable,
   loadEmbeddings,
+  portableEntry,
   registerEmbeddings,
   writeSources,
   type CatalogueEntry,
+  type EmbeddingRow,
   type EmbeddingSource,
   type EmbeddingTableShape,
 } from '@terrane/database/geoembeddings'
@@ -20,7 +22,7 @@ import type { JobContext, Project } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'
 import { uploadArtifacts, writeArtifact, type UploadedArtifacts } from './artifacts.ts'
 import { reservedName } from './errors.ts'
-import { Extent, type PlacedRow } from './rows.ts'
+import { Extent } from './rows.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
 export interface OutputOptions {
@@ -78,7 +80,7 @@ export class EmbeddingOutput {
   readonly #staged: StagedTable
   readonly #extent: Extent
   #zeroVectors: number
-  #pending: PlacedRow[] = []
+  #pending: EmbeddingRow[] = []
 
   private constructor(
     context: JobContext,
@@ -130,7 +132,7 @@ export class EmbeddingOutput {
   }
 
   /** Takes rows and loads them by chunks. */
-  async append(rows: readonly PlacedRow[]): Promise<void> {
+  async append(rows: readonly EmbeddingRow[]): Promise<void> {
     for (const row of rows) {
       this.#extent.add(row)
       if (row.embedding.every((value) => value === 0)) this.#zeroVectors++
@@ -157,7 +159,7 @@ export class EmbeddingOutput {
     await this.flush()
     acceptWarnings(this.#options.strict, result.warnings ?? [])
     const described = { ...item, bbox, created: new Date().toISOString() }
-    const artifacts = await this.#upload(described, watch)
+    const artifacts = await this.#upload(described, { catalogue: portableEntry(entry, sources) }, watch)
     try {
       this.#step('index', 'building the indexes')
       const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
@@ -234,13 +236,17 @@ export class EmbeddingOutput {
     return whole
   }
 
-  async #upload(item: Omit<StacItemRequest, 'embeddings' | 'id'>, watch: Stopwatch): Promise<UploadedArtifacts | null> {
+  async #upload(
+    item: Omit<StacItemRequest, 'embeddings' | 'id'>,
+    about: Readonly<Record<string, unknown>>,
+    watch: Stopwatch,
+  ): Promise<UploadedArtifacts | null> {
     const { tableName, shape, metadata, upload } = this.#options
     if (!upload) return null
     const { run, signal, project, workdir } = this.#context
     this.#step('upload', 'uploading the artifacts')
     const path = join(workdir, 'embeddings.parquet')
-    await watch.time('write', writeArtifact(project.database, this.#staged, shape, metadata, path))
+    await watch.time('write', writeArtifact(project.database, this.#staged, shape, { ...metadata, ...about }, path))
     return watch.time('upload', uploadArtifacts(project.store, { tableName, run }, path, item, signal))
   }
 

@@ -1,14 +1,12 @@
 import type { EmbeddingRow } from '@terrane/database/geoembeddings'
 import type { Polygon } from '@terrane/embeddings'
 
-/** Where one embedding is, and what stands beside it in the table. */
-export interface PlacedRow extends EmbeddingRow {
-  readonly parts: readonly Polygon[]
-}
-
 /** A row whose geometry is one or more polygons; the table keeps their outer rings. */
-export function placedRow(row: Omit<PlacedRow, 'polygons'>): PlacedRow {
-  return { ...row, polygons: row.parts.map((rings) => flat(rings[0]!)) }
+export function placedRow({
+  parts,
+  ...row
+}: Omit<EmbeddingRow, 'polygons'> & { readonly parts: readonly Polygon[] }): EmbeddingRow {
+  return { ...row, polygons: parts.map((rings) => flat(rings[0]!)) }
 }
 
 const EMPTY = [Infinity, Infinity, -Infinity, -Infinity] as const

@@ -58,7 +58,8 @@ export async function* parquetBytes(
   }
   yield await flush()
   parquet.schema = schema.map((element, i) => declaredElement(element, columns[i - 1]))
-  if (geometry) parquet.kvMetadata = [{ key: 'geo', value: JSON.stringify(metadataOf(facts, place, covering)) }]
+  const about = { ...source.metadata, ...(geometry && { geo: JSON.stringify(metadataOf(facts, place, covering)) }) }
+  parquet.kvMetadata = Object.entries(about).map(([key, value]) => ({ key, value }))
   await parquet.finish()
   yield bytes.take()
 }

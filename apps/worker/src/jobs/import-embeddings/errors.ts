@@ -1,0 +1,117 @@
+import { defineError } from '@terrane/core'
+
+export const fileRequired = defineError(
+  'FILE_REQUIRED',
+  'invalid',
+  () => 'One of storagePath and url is needed',
+  () => ({ errors: [{ path: '/storagePath', message: 'storagePath or url is needed, not both' }] }),
+)
+
+export const productNeeded = defineError(
+  'PRODUCT_NEEDED',
+  'invalid',
+  (f: { field: 'product' | 'version'; known: readonly string[] }) =>
+    f.field === 'product'
+      ? 'The file does not say which model made its vectors'
+      : 'The product has several models, whose vectors are not alike, and the file does not say which made its vectors',
+  (f) => ({
+    hint:
+      f.field === 'product'
+        ? `Send product: ${f.known.join(', ')}, or a name of your own; and version where there are several.`
+        : `Send version${f.known.length > 0 ? `: ${f.known.join(' or ')}` : ', e.g. the name of the model'}.`,
+    errors: [{ path: `/${f.field}`, message: 'is needed' }],
+  }),
+)
+
+export const productMismatch = defineError(
+  'PRODUCT_MISMATCH',
+  'invalid',
+  (f: { asked: string; found: string; field?: string }) => `The request says ${f.asked}, the file holds ${f.found}`,
+  (f) => ({
+    hint: 'Vectors of different products and versions are never mixed: leave product and version out, or send those of the file.',
+    errors: [{ path: `/${f.field ?? 'version'}`, message: 'does not fit the file' }],
+  }),
+)
+
+export const quantizationNeeded = defineError(
+  'QUANTIZATION_NEEDED',
+  'invalid',
+  (f: { type: string }) => `The vectors are stored as ${f.type}, and nothing says which values that means`,
+  () => ({
+    hint: 'Send quantization, e.g. {"method": "linear", "scale": 0.0078125}; scale 1 takes the numbers as they are.',
+    errors: [{ path: '/quantization', message: 'is needed' }],
+  }),
+)
+
+export const groundSizeNeeded = defineError(
+  'GROUND_SIZE_NEEDED',
+  'invalid',
+  () => 'The places of the file are points, and rows of a table have areas',
+  () => ({
+    hint: 'Send groundSizeMeters: the edge of the square that a vector describes.',
+    errors: [{ path: '/groundSizeMeters', message: 'is needed for points' }],
+  }),
+)
+
+export const placesNotLngLat = defineError(
+  'UNSUPPORTED_CRS',
+  'invalid',
+  (f: { srid: number | null }) =>
+    `The places of the file are in ${f.srid === null ? 'an unknown reference system' : `EPSG:${f.srid}`}; only longitude and latitude are read`,
+  () => ({ hint: 'Write the file in EPSG:4326.' }),
+)
+
+export const nothingImported = defineError(
+  'NOTHING_IMPORTED',
+  'invalid',
+  (f: { rows: number; why: string }) => `None of the ${f.rows} rows can be taken: ${f.why}`,
+  () => ({ hint: 'Look at columns.vector and columns.geometry, and at the nodata values of the file.' }),
+)
+
+export const tooManyRows = defineError(
+  'size_guard_exceeded',
+  'too_large',
+  (f: { rows: number; limit: number }) => `The file makes ${f.rows} rows; worker.maxPatches allows ${f.limit}.`,
+  () => ({ hint: 'Import a part of it, or raise worker.maxPatches (0 disables it).' }),
+)
+
+export const tooManyDims = defineError(
+  'TOO_MANY_DIMENSIONS',
+  'invalid',
+  (f: { dims: number; limit: number }) => `The vectors have ${f.dims} numbers; a table takes ${f.limit}`,
+  () => ({ hint: 'Reduce the vectors before you import them.' }),
+)
+
+/** What is in no catalogue is a fault of this program, or of a damaged file. */
+export const fileUnreadable = defineError(
+  'FILE_UNREADABLE',
+  'invalid',
+  (f: { why: string }) => `The file cannot be read: ${f.why}`,
+  () => ({ hint: 'Check that it is whole, and a Parquet file.' }),
+)
+
+export const areasMissing = defineError(
+  'AREAS_MISSING',
+  'invalid',
+  (f: { table: string; idColumn: string }) =>
+    `The table "${f.table}" has no areas on the ground of the raster, or no column ${f.idColumn}`,
+  () => ({
+    hint: 'Name a table of polygons that meet the raster, and pool.idColumn.',
+    errors: [{ path: '/pool/table', message: 'must have areas on the ground of the raster' }],
+  }),
+)
+
+export const poolConflict = defineError(
+  'CONFLICTING_FIELDS',
+  'invalid',
+  () => 'pool takes one of tileSize, h3Resolution and table',
+  () => ({ errors: [{ path: '/pool', message: 'takes one of tileSize, h3Resolution and table' }] }),
+)
+
+export const poolTooLarge = defineError(
+  'POOL_TOO_LARGE',
+  'too_large',
+  (f: { numbers: number; limit: number }) =>
+    `Rows times dimensions of the pooled raster are ${f.numbers} numbers; ${f.limit} are pooled at once`,
+  () => ({ hint: 'Use larger tiles or cells, or fewer bands or statistics.' }),
+)

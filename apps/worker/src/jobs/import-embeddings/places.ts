@@ -1,0 +1,97 @@
+import { WkbCursor, WkbError } from '@terrane/core/wkb'
+
+/** Metres in a degree of a meridian, on a sphere of the Earth's mean radius. */
+const METERS_PER_DEGREE = (Math.PI / 180) * 6_371_008.8
+const POINT = 1
+const POLYGON = 3
+const MULTIPOLYGON = 6
+
+/** The outer rings of a place, `[lng, lat, …]`. */
+export interface PlaceRings {
+  readonly rings: readonly Float64Array[]
+  /** It had holes, which the table does not keep. */
+  readonly hasHoles: boolean
+}
+
+const cursor = new WkbCursor()
+
+/**
+ * The outer rings of a polygon or multipolygon in WKB, or the square around a point; null for other geometries, for damaged
+ * ones and for positions that are no longitude and latitude.
+ *
+ * @param groundSizeMeters edge of the square of a point; null where points are no places
+ */
+export function ringsOfPlace(wkb: Uint8Array, groundSizeMeters: number | null): PlaceRings | null {
+  try {
+    cursor.open(wkb, 0, wkb.length)
+    const code = cursor.head()
+    if (code === POINT) {
+      if (groundSizeMeters === null) return null
+      const [lng, lat] = position()
+      const rings = onEarth(lng, lat) ? squareAround(lng, lat, groundSizeMeters) : []
+      return rings.length === 0 ? null : { rings, hasHoles: false }
+    }
+    if (code !== POLYGON && code !== MULTIPOLYGON) return null
+    const rings: Float64Array[] = []
+    let hasHoles = false
+    const parts = code === MULTIPOLYGON ? cursor.count(9) : 1
+    for (let part = 0; part < parts; part++) {
+      if (code === MULTIPOLYGON && cursor.head() !== POLYGON) return null
+      const count = cursor.count(4)
+      for (let ring = 0; ring < count; ring++) {
+        const positions = readRing()
+        if (positions === null) return null
+        if (ring === 0) rings.push(positions)
+        else hasHoles = true
+      }
+    }
+    return rings.length === 0 ? null : { rings, hasHoles }
+  } catch (error) {
+    if (error instanceof WkbError || error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** Whether a place is a point. */
+export function isPoint(wkb: Uint8Array): boolean {
+  return wkb.length >= 5 && new DataView(wkb.buffer, wkb.byteOffset).getUint32(1, wkb[0] === 1) % 1000 === POINT
+}
+
+function readRing(): Float64Array | null {
+  const count = cursor.count(cursor.stride)
+  const ring = new Float64Array(2 * count)
+  for (let i = 0; i < count; i++) {
+    const [lng, lat] = position()
+    if (!onEarth(lng, lat)) return null
+    ring[2 * i] = lng
+    ring[2 * i + 1] = lat
+  }
+  return count < 4 ? null : ring
+}
+
+function position(): [number, number] {
+  const { view, little } = cursor
+  if (cursor.at + cursor.stride > view.byteLength) throw new RangeError('it ends too early')
+  const at: [number, number] = [view.getFloat64(cursor.at, little), view.getFloat64(cursor.at + 8, little)]
+  cursor.at += cursor.stride
+  return at
+}
+
+function onEarth(lng: number, lat: number): boolean {
+  return Math.abs(lng) <= 180 && Math.abs(lat) <= 90
+}
+
+/** Closed rings of a square in degrees: one, or two where it lies on both sides of the antimeridian. */
+function squareAround(lng: number, lat: number, meters: number): Float64Array[] {
+  const up = meters / 2 / METERS_PER_DEGREE
+  const across = Math.min(180, up / Math.max(1e-6, Math.cos((lat * Math.PI) / 180)))
+  const south = Math.max(-90, lat - up)
+  const north = Math.min(90, lat + up)
+  const box = (west: number, east: number) =>
+    Float64Array.of(west, south, east, south, east, north, west, north, west, south)
+  const west = lng - across
+  const east = lng + across
+  if (west < -180) return [box(west + 360, 180), box(-180, east)]
+  if (east > 180) return [box(west, 180), box(-180, east - 360)]
+  return [box(west, east)]
+}

@@ -1,0 +1,58 @@
+import type { JobWarning } from '@terrane/contracts'
+import type { EmbeddingKind } from '@terrane/database/geoembeddings'
+import type { Quantization } from '@terrane/embeddings/products'
+import type { VectorColumns } from '@terrane/files/parquet'
+
+/** What the headers of a file tell. */
+export interface FileHeader {
+  readonly rows: number
+  readonly dims: number
+  readonly storedType: string
+  readonly srid: number | null
+  readonly names: readonly string[]
+  readonly metadata: ReadonlyMap<string, string>
+  /** The first place is a point. */
+  readonly hasPoints: boolean
+}
+
+/** How rows are made of a file. */
+export interface RowPlan {
+  readonly kind: EmbeddingKind
+  /** The file is of a table of our own: its columns are those of the table. */
+  readonly own: { readonly columns: readonly string[]; readonly hasLabels: boolean } | null
+  readonly id: string | null
+  readonly datetimeColumn: string | null
+  readonly datetime: string | null
+  readonly quantization: Quantization | null
+  readonly groundSizeMeters: number | null
+  readonly normalize: boolean
+}
+
+/** Rows for the table. */
+export interface ImportedRows {
+  readonly ids: readonly number[]
+  readonly polygons: readonly (readonly Float64Array[])[]
+  readonly attributes: readonly (readonly unknown[])[]
+  readonly labels: readonly (string | null)[]
+  /** `rows · dims` */
+  readonly vectors: Float32Array
+  /** Rows of the file that were read so far. */
+  readonly done: number
+}
+
+/** Rows that were left out, and what is known at the end. */
+export interface ReadSummary {
+  /** Rows whose vector holds what is no number. */
+  readonly invalid: number
+  readonly isUnit: boolean
+  readonly warnings: readonly JobWarning[]
+}
+
+/** What the thread can do. */
+export interface ReadMethods {
+  open(input: { readonly path: string; readonly columns: VectorColumns }): Promise<FileHeader>
+  begin(plan: RowPlan): void
+  /** Null at the end. */
+  next(input: null): Promise<ImportedRows | null>
+  summary(input: null): ReadSummary
+}

@@ -1,0 +1,71 @@
+import { createBlockReader } from '../decode/block-reader.ts'
+import { bandOutOfRange, unsupportedLayout } from '../errors.ts'
+import type { RasterInfo } from '../raster-info.ts'
+import type { ByteSource } from '../source.ts'
+import { Pool, type Statistic, type ValueRule } from './pool.ts'
+import type { Zones } from './zones.ts'
+
+export interface PoolRequest {
+  readonly zones: Zones
+  /** 0-based indices of the bands that are the numbers of a vector, in their order. */
+  readonly bands: readonly number[]
+  readonly rule: ValueRule
+  readonly statistics: readonly Statistic[]
+  /** Called from time to time with the blocks that are done, and their number. */
+  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void
+}
+
+/**
+ * Pools bands of a raster: each block is read once, and blocks without a zone are not read.
+ *
+ * @throws CORRUPT_TILE, BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
+ */
+export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
+  const { zones, bands, rule, statistics, onProgress } = request
+  for (const [position, band] of bands.entries()) {
+    if (band >= raster.samplesPerPixel) throw bandOutOfRange({ band, position, bands: raster.samplesPerPixel })
+  }
+  if (raster.palette !== null || raster.mask !== null) {
+    throw unsupportedLayout({ layout: 'A raster of vectors with a palette or a mask of its own' })
+  }
+  const { blocksAcross, blocksDown, blockWidth, blockHeight, width, height, planar, samplesPerPixel, sampleType } =
+    raster
+  const bytes = sampleType === 'int8' || sampleType === 'uint8' ? sampleType : null
+  const pool = new Pool(zones, bands.length, rule, { statistics, bytes })
+  const reader = createBlockReader({ source, level: raster, name: 'image', empty: rule.nodata ?? 0, cacheBytes: 0 })
+  const cells = blocksAcross * blocksDown
+  // Bands in a row of the file are read in one go.
+  const isInOrder = bands.every((band, i) => band === bands[0]! + i)
+  for (let cell = 0; cell < cells; cell++) {
+    const x = (cell % blocksAcross) * blockWidth
+    const y = Math.floor(cell / blocksAcross) * blockHeight
+    const rect = { x, y, width: Math.min(blockWidth, width - x), height: Math.min(blockHeight, height - y) }
+    onProgress?.({ done: cell, total: cells })
+    if (!hasZones(zones, rect)) continue
+    if (planar) {
+      for (const [channel, band] of bands.entries()) {
+        const samples = await reader.read(band * cells + cell)
+        const steps = { pixelStep: 1, rowStep: blockWidth, bandStep: 0, start: 0 }
+        pool.add({ ...rect, ...steps, samples, firstChannel: channel, channels: 1 })
+      }
+      continue
+    }
+    const samples = await reader.read(cell)
+    const steps = { pixelStep: samplesPerPixel, rowStep: blockWidth * samplesPerPixel, bandStep: 1 }
+    const parts = isInOrder ? [[0, bands.length] as const] : bands.map((_, i) => [i, 1] as const)
+    for (const [firstChannel, channels] of parts) {
+      pool.add({ ...rect, ...steps, samples, firstChannel, channels, start: bands[firstChannel]! })
+    }
+  }
+  return pool
+}
+
+function hasZones(
+  { rowStarts, starts, ends }: Zones,
+  rect: { x: number; y: number; width: number; height: number },
+): boolean {
+  for (let run = rowStarts[rect.y]!; run < rowStarts[rect.y + rect.height]!; run++) {
+    if (starts[run]! < rect.x + rect.width && ends[run]! > rect.x) return true
+  }
+  return false
+}
