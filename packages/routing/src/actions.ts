@@ -1,5 +1,14 @@
 /** What a router answers, by Valhalla's names. */
-export const ACTIONS = ['route', 'sources_to_targets', 'isochrone', 'locate', 'tile', 'status'] as const
+export const ACTIONS = [
+  'route',
+  'sources_to_targets',
+  'isochrone',
+  'trace_route',
+  'trace_attributes',
+  'locate',
+  'tile',
+  'status',
+] as const
 
 export type Action = (typeof ACTIONS)[number]
 

@@ -22,13 +22,14 @@ export function osrmOf(source: OsrmSource, routes: readonly (readonly ToldLeg[])
   const places = [best[0]!.leg.origin, ...best.map(({ leg }) => leg.destination)]
   return {
     code: 'Ok',
-    routes: routes.map((legs) => routeOf(source, legs)),
+    routes: routes.map((legs) => osrmRouteOf(source, legs)),
     waypoints: places.map((place) => waypointOf(source, place)),
     ...(source.warnings.length > 0 && { warnings: source.warnings }),
   }
 }
 
-function routeOf(source: OsrmSource, legs: readonly ToldLeg[]): object {
+/** A route over some legs, in the form of OSRM. */
+export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[]): object {
   const { options, mode } = source
   const sum = (of: (told: ToldLeg) => number): number => thousandths(legs.reduce((total, told) => total + of(told), 0))
   const line: Line = { lon: [], lat: [] }
