@@ -50,6 +50,10 @@ const MOST_SKIPPED = 15
 const SMOOTH_NOISES = 2.5
 const MOST_WING = 7
 
+/** Turns count in full in steps of this length and more, and by the length in shorter ones, where points say enough. */
+const TURN_METERS = 150
+const LEAST_TURN_SHARE = 0.2
+
 /** Points nearer than this on average share the streets that are looked up for one of them, so far beyond its radius. */
 const DENSE_METERS = 40
 const AHEAD_METERS = 120
@@ -124,7 +128,7 @@ export class Matcher {
   #noise({ points, mostRadius }: Trace): number {
     const said = points.filter(({ accuracy }) => accuracy !== null)
     if (said.length > 0) return said.reduce((sum, { accuracy }) => sum + accuracy!, 0) / said.length
-    return noiseOf(points, ({ lon, lat }, east, north) => {
+    return noiseOf(points, ({ lon, lat }, [east, north]) => {
       const y = lat + north / METERS_PER_DEGREE
       const x = lon + east / METERS_PER_DEGREE / Math.cos((lat * Math.PI) / 180)
       return this.#streets.find(x, y, mostRadius, 1)[0]?.meters ?? null
@@ -149,12 +153,10 @@ export class Matcher {
     const radius = Math.min(mostRadius, said ?? Math.max(LEAST_RADIUS, RADIUS_NOISES * own))
     const variance = (own * own) / Math.min(count, MOST_INDEPENDENT) + BIAS_METERS ** 2
     const scale = (trace.beta ?? Math.max(LEAST_BETA, noise)) / (2 * variance)
-    return this.#streets.find(lon, lat, radius, MOST_STREETS).map((place) => ({
-      ...place,
-      emission: place.meters ** 2 * scale,
-      cost: Infinity,
-      back: null,
-    }))
+    return this.#streets.find(lon, lat, radius, MOST_STREETS).map(({ edge, along, lon: x, lat: y, meters }) => {
+      const emission = meters * meters * scale
+      return { edge, along, lon: x, lat: y, meters, emission, cost: Infinity, back: null }
+    })
   }
 
   /** Continues from the candidates of a group to those of another; false where none is reached. */
@@ -169,12 +171,14 @@ export class Matcher {
     if (meters > trace.breakage || (seconds !== null && seconds > trace.gapSeconds)) return false
     const slack = 3 * noise
     const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * FASTEST[this.#weights.costing.family]
-    if (meters > fastest + 2 * slack) return false
-    const most = Math.min(5 * meters, fastest) + 200 + 4 * slack
+    if (meters > fastest + 6 * noise) return false
+    const most = Math.min(5 * meters, fastest) + 200 + 12 * noise
     this.#steps.run({ sources, targets }, rules, {
       most: most + rules.turnBackMeters,
       window: WINDOW_METERS + meters / 2,
       slack,
+      turnShare: Math.min(1, Math.max(LEAST_TURN_SHARE, meters / TURN_METERS)),
+      goal: { lon: group.lon, lat: group.lat, radius: targets.at(-1)!.meters },
     })
     return targets.some(({ cost }) => cost < Infinity)
   }
@@ -213,12 +217,19 @@ function lastWithin(track: readonly TracePoint[], first: number, reach: number):
 function smoothed(points: readonly TracePoint[], noise: number): { track: readonly TracePoint[]; width: number } {
   const half = Math.min(MOST_WING, Math.floor((SMOOTH_NOISES * noise) / strideOf(points) / 2))
   if (half < 1) return { track: points, width: 1 }
+  const longest = (SMOOTH_NOISES + 1.5) * noise
   const track = points.map((point, i) => {
-    const wing = Math.min(half, i, points.length - 1 - i)
+    let wing = Math.min(half, i, points.length - 1 - i)
+    // Where one travels faster than usual a window of as many points is too long.
+    while (wing > 0 && metersBetween(points[i - wing]!, points[i + wing]!) > longest) wing--
     const { x, y, lon, lat } = groupOf(points, i - wing, i + wing)
     return { ...point, x, y, lon, lat }
   })
   return { track, width: 2 * half + 1 }
+}
+
+function metersBetween(a: TracePoint, b: TracePoint): number {
+  return Math.hypot(a.x - b.x, a.y - b.y)
 }
 
 function groupOf(points: readonly TracePoint[], first: number, last: number): Group {

@@ -4,6 +4,7 @@ import { UNREACHABLE } from '../search/search.ts'
 import type { TurnNetwork } from '../network/turns.ts'
 import type { StateWeights } from '../states/weights.ts'
 import type { Nearby } from './streets.ts'
+import { METERS_PER_DEGREE } from './trace.ts'
 
 /** A candidate of a point: where it may be, and what the cheapest path there costs. */
 export interface Candidate extends Nearby {
@@ -38,11 +39,15 @@ export interface StepBounds {
   readonly window: number
   /** Metres by which the place on an edge may lie behind the place before: noise along the street. */
   readonly slack: number
+  /** What turns cost is multiplied by this. */
+  readonly turnShare: number
+  /** Where the targets lie, in degrees, and the metres around it that hold them all. */
+  readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }
 }
 
 /**
- * One step of the Viterbi algorithm over the street network: Dijkstra's algorithm from all candidates of a point at once, each
- * with what it cost to be there, until the candidates of the next point are reached. Not re-entrant.
+ * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point at once, each with what it cost
+ * to be there, until the candidates of the next point are reached. Not re-entrant.
  */
 export class Steps {
   readonly #heap: VertexHeap
@@ -53,6 +58,8 @@ export class Steps {
   readonly #target: Int32Array
   readonly #targetStamp: Uint32Array
   #now = 0
+  /** The goal in the units of nodes, metres of those units, and the radius of the goal. */
+  readonly #goal = new Float64Array(5)
 
   constructor(vertexCount: number, edgeCount: number) {
     this.#heap = new VertexHeap(vertexCount)
@@ -71,8 +78,17 @@ export class Steps {
       this.#target[edge] = i
       this.#targetStamp[edge] = this.#now
     }
-    const search: Search = { sources, targets, rules, via, best: Infinity, open: targets.length }
+    const search: Search = {
+      sources,
+      targets,
+      rules,
+      turnShare: bounds.turnShare,
+      via,
+      best: Infinity,
+      open: targets.length,
+    }
     this.#heap.reset()
+    this.#aim(bounds.goal)
     let least = Infinity
     for (const [i, source] of sources.entries()) {
       if (source.cost === Infinity) continue
@@ -80,10 +96,15 @@ export class Steps {
       this.#leave(search, i, bounds.slack)
     }
     const end = least + bounds.most
+    /** The largest cost of a target when all were reached: costs only fall. */
+    let worst: number | undefined
     while (this.#heap.size > 0) {
       const next = this.#heap.minKey
       if (next > end || next > search.best + bounds.window) break
-      if (search.open === 0 && targets.every(({ cost, emission }) => cost - emission <= next)) break
+      if (search.open === 0) {
+        worst ??= targets.reduce((most, { cost, emission }) => Math.max(most, cost - emission), 0)
+        if (worst <= next) break
+      }
       this.#follow(search, this.#heap.pop())
     }
     for (const [i, target] of targets.entries())
@@ -96,7 +117,7 @@ export class Steps {
     const { edge, along, cost } = search.sources[i]!
     const length = network.edgeLength[edge]!
     this.#direct(search, { edge, along, cost, slack, from: -1 - i })
-    this.#offer(edge, cost + (1 - along) * length, -1 - i)
+    this.#offer(search, edge, cost + (1 - along) * length, -1 - i)
     const opposite = network.edgeOpposite[edge]!
     if (search.rules.weights.endEdge(opposite) >= UNREACHABLE) return
     const turned = -1 - i - search.sources.length
@@ -107,7 +128,7 @@ export class Steps {
       slack: 0,
       from: turned,
     })
-    this.#offer(opposite, cost + search.rules.turnBackMeters + along * length, turned)
+    this.#offer(search, opposite, cost + search.rules.turnBackMeters + along * length, turned)
   }
 
   /** Reaches a target on the edge of a source. */
@@ -120,6 +141,7 @@ export class Steps {
 
   #follow(search: Search, tail: number): void {
     const { weights, turnMeters } = search.rules
+    const { turnShare } = search
     const { graph, network } = weights
     const { firstOut, head } = graph
     const key = this.#key[tail]!
@@ -129,13 +151,13 @@ export class Steps {
       const isTarget = this.#targetStamp[to] === this.#now
       const isOpen = weights.arc(arc, tail) < UNREACHABLE
       if (!isOpen && !(isTarget && weights.lastArc(arc, tail) < UNREACHABLE)) continue
-      const turn = turnMeters[get(network.turnInfo[turnIndex(network, from, to)]!, TurnField.degrees)]!
+      const turn = turnShare * turnMeters[get(network.turnInfo[turnIndex(network, from, to)]!, TurnField.degrees)]!
       const length = network.edgeLength[to]!
       if (isTarget) {
         const i = this.#target[to]!
         this.#reach(search, i, key + turn + length * search.targets[i]!.along, tail)
       }
-      if (isOpen) this.#offer(head[arc]!, key + turn + length, tail)
+      if (isOpen) this.#offer(search, head[arc]!, key + turn + length, tail)
     }
   }
 
@@ -149,12 +171,22 @@ export class Steps {
     if (total < search.best) search.best = total
   }
 
-  #offer(state: number, key: number, from: number): void {
+  #aim({ lon, lat, radius }: StepBounds['goal']): void {
+    const north = (METERS_PER_DEGREE / 1e7) * CAUTION
+    this.#goal.set([lon * 1e7, lat * 1e7, north * Math.cos((lat * Math.PI) / 180), north, radius])
+  }
+
+  #offer({ rules: { weights } }: Search, state: number, key: number, from: number): void {
     if (this.#stamp[state] === this.#now && this.#key[state]! <= key) return
     this.#stamp[state] = this.#now
     this.#key[state] = key
     this.#from[state] = from
-    this.#heap.offer(state, key)
+    const { nodeLon, nodeLat, edgeHead } = weights.network
+    const node = edgeHead[weights.graph.edgeOf(state)]!
+    const goal = this.#goal
+    const dx = (nodeLon[node]! - goal[0]!) * goal[2]!
+    const dy = (nodeLat[node]! - goal[1]!) * goal[3]!
+    this.#heap.offer(state, key + Math.max(0, Math.sqrt(dx * dx + dy * dy) - goal[4]!))
   }
 
   #unwind({ sources, rules }: Search, target: Candidate, via: number): Candidate['back'] {
@@ -178,7 +210,11 @@ interface Departure {
   readonly from: number
 }
 
+/** Share of straight distances that estimates are, for lengths of edges are rounded. */
+const CAUTION = 0.95
+
 interface Search extends Layers {
+  readonly turnShare: number
   readonly rules: StepRules
   /** State by which each target is reached, or −1 − index of a source. */
   readonly via: Int32Array

@@ -17,14 +17,16 @@ export interface Nearby {
 const METERS_PER_DEGREE = 111_319.5
 const SCALE = 1e6
 
-/** Finds the streets around the points of a trace. */
+/** Finds the streets around the points of a trace. It keeps its arrays from point to point. */
 export class Streets {
   readonly #weights: StateWeights
   readonly #edgesOf: Uint32Array
   /** Window in 1e-6 degrees: west, south, east, north. */
   readonly #window = new Float64Array([1, 1, 0, 0])
   #lonMeters = 1
-  #leaves: Leaf[] = []
+  /** Leaves of the tree of boxes in the window: shape, first and last point, and the box of each. */
+  #leaves: number[] = []
+  readonly #stack: number[] = []
   /** Metres around a point for which streets are gathered beyond its radius, for points that follow closely. */
   ahead = 0
 
@@ -40,29 +42,35 @@ export class Streets {
     const dy = (radius / METERS_PER_DEGREE) * SCALE
     const dx = dy / Math.max(0.01, Math.cos((lat * Math.PI) / 180))
     const [west, south, east, north] = this.#window
-    if (this.ahead === 0 || x - dx < west! || x + dx > east! || y - dy < south! || y + dy > north!)
-      this.#gather(lon, lat, radius)
+    const isCovered = this.ahead > 0 && x - dx >= west! && x + dx <= east! && y - dy >= south! && y + dy <= north!
+    if (!isCovered) this.#gather(lon, lat, radius)
     const found: Place[] = []
-    for (const leaf of this.#leaves) {
-      if (this.ahead > 0 && (leaf.west > x + dx || leaf.east < x - dx || leaf.south > y + dy || leaf.north < y - dy))
-        continue
-      this.#project(leaf, { x, y, radius }, found)
+    const leaves = this.#leaves
+    for (let at = 0; at < leaves.length; at += LEAF) {
+      if (leaves[at + 3]! > x + dx || leaves[at + 5]! < x - dx) continue
+      if (leaves[at + 4]! > y + dy || leaves[at + 6]! < y - dy) continue
+      this.#project(at, { x, y, radius }, found)
     }
     found.sort((a, b) => a.meters - b.meters)
-    return found.slice(0, most).flatMap((place) => this.#placed(place))
+    const places: Nearby[] = []
+    for (let i = 0; i < found.length && i < most; i++) this.#place(found[i]!, places)
+    return places
   }
 
   /** The nearest place of a leaf, kept where its street has no nearer one. */
-  #project(leaf: Leaf, { x, y, radius }: { x: number; y: number; radius: number }, found: Place[]): void {
+  #project(leaf: number, { x, y, radius }: { x: number; y: number; radius: number }, found: Place[]): void {
     const { pointLon, pointLat } = this.#weights.network
     const latMeters = METERS_PER_DEGREE / SCALE
     const lonMeters = this.#lonMeters
+    const shape = this.#leaves[leaf]!
+    const first = this.#leaves[leaf + 1]!
+    const end = this.#leaves[leaf + 2]!
     let best = radius * radius
     let bestAt = -1
     let bestShare = 0
-    let ax = (pointLon[leaf.first]! - x) * lonMeters
-    let ay = (pointLat[leaf.first]! - y) * latMeters
-    for (let i = leaf.first; i < leaf.end; i++) {
+    let ax = (pointLon[first]! - x) * lonMeters
+    let ay = (pointLat[first]! - y) * latMeters
+    for (let i = first; i < end; i++) {
       const bx = (pointLon[i + 1]! - x) * lonMeters
       const by = (pointLat[i + 1]! - y) * latMeters
       const dx = bx - ax
@@ -81,24 +89,27 @@ export class Streets {
       ay = by
     }
     if (bestAt < 0) return
-    const meters = Math.sqrt(best)
-    const known = found.findIndex(({ shape }) => shape === leaf.shape)
-    if (known >= 0 && found[known]!.meters <= meters) return
-    const place = { shape: leaf.shape, meters, at: bestAt, share: bestShare }
-    if (known >= 0) found[known] = place
-    else found.push(place)
+    const place = { shape, meters: Math.sqrt(best), at: bestAt, share: bestShare }
+    for (let i = 0; i < found.length; i++) {
+      if (found[i]!.shape !== shape) continue
+      if (found[i]!.meters > place.meters) found[i] = place
+      return
+    }
+    found.push(place)
   }
 
-  #placed({ shape, meters, at, share }: Place): Nearby[] {
-    const { network } = this.#weights
-    const { firstPoint, pointLon, pointLat } = network
+  /** Adds both directions of a place, as far as they are open. */
+  #place({ shape, meters, at, share }: Place, places: Nearby[]): void {
+    const { firstPoint, pointLon, pointLat } = this.#weights.network
     const first = firstPoint[shape]!
     const last = firstPoint[shape + 1]! - 1
     const lonMeters = this.#lonMeters / (METERS_PER_DEGREE / SCALE)
     let total = 0
     let walked = 0
     for (let i = first; i < last; i++) {
-      const part = Math.hypot((pointLon[i + 1]! - pointLon[i]!) * lonMeters, pointLat[i + 1]! - pointLat[i]!)
+      const dx = (pointLon[i + 1]! - pointLon[i]!) * lonMeters
+      const dy = pointLat[i + 1]! - pointLat[i]!
+      const part = Math.sqrt(dx * dx + dy * dy)
       if (i < at) walked += part
       else if (i === at) walked += part * share
       total += part
@@ -106,35 +117,34 @@ export class Streets {
     const along = total > 0 ? walked / total : 0
     const lon = (pointLon[at]! + share * (pointLon[at + 1]! - pointLon[at]!)) / SCALE
     const lat = (pointLat[at]! + share * (pointLat[at + 1]! - pointLat[at]!)) / SCALE
-    const places: Nearby[] = []
-    for (const back of [0, 1]) {
-      const edge = this.#edgesOf[2 * shape + back]!
-      if (this.#weights.endEdge(edge) < UNREACHABLE)
-        places.push({ edge, along: back === 0 ? along : 1 - along, lon, lat, meters })
-    }
-    return places
+    const ahead = this.#edgesOf[2 * shape]!
+    const back = this.#edgesOf[2 * shape + 1]!
+    if (this.#isOpen(ahead)) places.push({ edge: ahead, along, lon, lat, meters })
+    if (this.#isOpen(back)) places.push({ edge: back, along: 1 - along, lon, lat, meters })
+  }
+
+  #isOpen(edge: number): boolean {
+    return this.#weights.endEdge(edge) < UNREACHABLE
   }
 
   /** Takes the leaves of the tree of boxes around a point. */
   #gather(lon: number, lat: number, radius: number): void {
-    const { network } = this.#weights
-    const { boxes, boxLevels } = network
+    const { boxes, boxLevels } = this.#weights.network
     const dy = ((radius + this.ahead) / METERS_PER_DEGREE) * SCALE
     const cos = Math.max(0.01, Math.cos((lat * Math.PI) / 180))
     this.#lonMeters = (METERS_PER_DEGREE * cos) / SCALE
     const [west, south] = [lon * SCALE - dy / cos, lat * SCALE - dy]
     const [east, north] = [lon * SCALE + dy / cos, lat * SCALE + dy]
     this.#window.set([west, south, east, north])
-    this.#leaves = []
+    this.#leaves.length = 0
     const top = boxLevels.length - 2
-    const stack: number[] = []
+    const stack = this.#stack
     for (let box = boxLevels[top]!; box < boxLevels[top + 1]!; box++) stack.push(top, box)
     while (stack.length > 0) {
       const box = stack.pop()!
       const level = stack.pop()!
       if (level === 0) {
-        const leaf = this.#leaf(box)
-        if (leaf !== null) this.#leaves.push(leaf)
+        this.#addLeaf(box)
         continue
       }
       const at = 4 * (box - boxLevels[1]!)
@@ -145,36 +155,27 @@ export class Streets {
     }
   }
 
-  /** A leaf with its box; null where its street is closed in both directions. */
-  #leaf(box: number): Leaf | null {
+  /** Adds a leaf, unless its street is closed in both directions. */
+  #addLeaf(box: number): void {
     const { network } = this.#weights
+    const { pointLon, pointLat } = network
     const shape = network.boxShape[box]!
-    const isOpen = (edge: number): boolean => this.#weights.endEdge(edge) < UNREACHABLE
-    if (!isOpen(this.#edgesOf[2 * shape]!) && !isOpen(this.#edgesOf[2 * shape + 1]!)) return null
+    if (!this.#isOpen(this.#edgesOf[2 * shape]!) && !this.#isOpen(this.#edgesOf[2 * shape + 1]!)) return
     const first = leafBegin(network, box)
     const end = leafEnd(network, shape, first)
-    if (this.ahead === 0) return { shape, first, end, west: 0, south: 0, east: 0, north: 0 }
-    const leaf = { shape, first, end, west: Infinity, south: Infinity, east: -Infinity, north: -Infinity }
-    for (let i = first; i <= end; i++) {
-      leaf.west = Math.min(leaf.west, network.pointLon[i]!)
-      leaf.east = Math.max(leaf.east, network.pointLon[i]!)
-      leaf.south = Math.min(leaf.south, network.pointLat[i]!)
-      leaf.north = Math.max(leaf.north, network.pointLat[i]!)
+    let [west, south, east, north] = [pointLon[first]!, pointLat[first]!, pointLon[first]!, pointLat[first]!]
+    for (let i = first + 1; i <= end; i++) {
+      west = Math.min(west, pointLon[i]!)
+      east = Math.max(east, pointLon[i]!)
+      south = Math.min(south, pointLat[i]!)
+      north = Math.max(north, pointLat[i]!)
     }
-    return leaf
+    this.#leaves.push(shape, first, end, west, south, east, north)
   }
 }
 
-/** A stretch of the geometry of a street, with its box in 1e-6 degrees. */
-interface Leaf {
-  readonly shape: number
-  readonly first: number
-  readonly end: number
-  readonly west: number
-  readonly south: number
-  readonly east: number
-  readonly north: number
-}
+/** Numbers of a leaf: its shape, the first and the last point, and its box. */
+const LEAF = 7
 
 /** The nearest place of a street: the point before it and the share of the segment from there. */
 interface Place {
