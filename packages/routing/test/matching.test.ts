@@ -35,7 +35,7 @@ function trace(interval: number, noise: number, mode: Mode = 'auto', seed = 1): 
 /** Length-weighted precision and recall of matched traces. */
 function accuracy(mode: Mode, interval: number, noise: number): { precision: number; recall: number } {
   const sums = { found: 0, right: 0, truth: 0, covered: 0 }
-  for (const { truth, points } of makeTraces(network, { mode, interval, noise }, 12, 100 + noise + interval)) {
+  for (const { truth, points } of makeTraces(network, { mode, interval, noise }, 6, 100 + noise + interval)) {
     const { trip, alternates = [] } = snap(points, { costing: mode, directions_type: 'none' })
     const trips: { legs: { shape: string }[] }[] = [trip, ...alternates.map((one: { trip: object }) => one.trip)]
     const lines = trips.flatMap(({ legs }) => legs.map(({ shape }) => decodeLine(shape, 6)))
@@ -61,6 +61,21 @@ describe('traces of routes are matched to those', () => {
     expect(precision).toBeGreaterThan(least)
     expect(recall).toBeGreaterThan(least)
   })
+})
+
+it('a traveller who stood still before is matched as one who did not', () => {
+  const random = seededRandom(9)
+  const [{ truth, points } = { truth: null, points: [] }] = makeTraces(
+    network,
+    { mode: 'auto', interval: 10, noise: 10 },
+    1,
+    4,
+  )
+  const jitter = (): number => (random() - 0.5) * 3e-4
+  const stay = Array.from({ length: 150 }, () => ({ lon: points[0]!.lon + jitter(), lat: points[0]!.lat + jitter() }))
+  const { trip } = snap([...stay, ...points.map(({ lon, lat }) => ({ lon, lat }))], { directions_type: 'none' })
+  const { meters, along } = overlap([truth!], [decodeLine(trip.legs[0].shape, 6)])
+  expect(along / meters).toBeGreaterThan(0.9)
 })
 
 describe('edge_walk', () => {
@@ -332,6 +347,25 @@ describe('traces without a route', () => {
       for (const { begin_shape_index: begin, end_shape_index: end } of answer.edges ?? [])
         expect(end).toBeGreaterThanOrEqual(begin)
     }
+  })
+
+  it.each([
+    { trace_options: { beta: 1e300 } },
+    { trace_options: { beta: 0 } },
+    { trace_options: { turn_penalty_factor: 1e300, breakage_distance: 1e300 } },
+    { trace_options: { interpolation_distance: 1e300 } },
+    { trace_options: { search_radius: 0 } },
+    { accuracy: 1e300 },
+    { accuracy: 1e-300, radius: 1e300 },
+  ])('%j changes no more than it may', ({ trace_options: options, ...point }) => {
+    const shape = trace(5, 5).map(({ lon, lat }) => ({ lon, lat, ...point }))
+    const {
+      edges,
+      matched_points: points,
+      error_code: code,
+    } = ask({ shape, shape_match: 'map_snap', trace_options: options }, 'trace_attributes')
+    if (code === undefined) expect([edges.length > 0, points.length]).toEqual([true, shape.length])
+    else expect([171, 444]).toContain(code)
   })
 
   it('16,000 points are answered in turns', () => {

@@ -120,7 +120,7 @@ export class Matcher {
         i -= skipped
         skipped = 0
       }
-      if (i % 64 === 63) yield null
+      if (i % 8 === 7) yield null
     }
     yield finish()
   }

@@ -142,8 +142,8 @@ function optionsOf(body: Json, { trace }: Limits): TraceOptions {
     radius: number('search_radius', trace.radius),
     interpolation: number('interpolation_distance', Infinity) ?? INTERPOLATION_METERS,
     breakage: number('breakage_distance', Infinity),
-    turnPenalty: number('turn_penalty_factor', Infinity),
-    beta: number('beta', Infinity) || null,
+    turnPenalty: bounded(number('turn_penalty_factor', Infinity)),
+    beta: bounded(number('beta', Infinity)) || null,
   }
 }
 
@@ -154,10 +154,22 @@ function pointsOf(body: Json, shape: readonly Json[], options: TraceOptions): Tr
       lon: numberOf(point.lon)!,
       lat: numberOf(point.lat)!,
       seconds: seconds[i]!,
-      accuracy: positive(point.accuracy) ?? options.accuracy,
+      accuracy: accuracyOf(point.accuracy) ?? options.accuracy,
       radius: positive(point.radius) ?? options.radius,
     })),
   )
+}
+
+/** Largest weight that requests may give: beyond it nothing changes. */
+const MOST_WEIGHT = 1e6
+
+function bounded(value: number | null): number | null {
+  return value === null ? null : Math.min(value, MOST_WEIGHT)
+}
+
+function accuracyOf(value: unknown): number | null {
+  const meters = positive(value)
+  return meters === null ? null : Math.min(meters, MOST_ACCURACY)
 }
 
 function positive(value: unknown): number | null {

@@ -10,8 +10,9 @@ import { METERS_PER_DEGREE, type TracePoint } from './trace.ts'
 
 /** Metres by which points of a shape may lie beside the geometry of an edge: with six decimals, and as others draw it. */
 const NEAR_METERS = [0.2, 2] as const
-/** Edges that are tried before it is given up. */
-const MOST_TRIED = 200_000
+/** Edges that are tried before it is given up: so many, and some for each point. */
+const TRIED = 1000
+const TRIED_FOR_EACH = 8
 
 /** Points of a shape that an edge covers, and where it is left. */
 interface Covered {
@@ -91,7 +92,7 @@ function walkFrom(
     return true
   }
   if (!push(edge, along, 0)) return null
-  for (let tried = 0; path.length > 0 && tried < MOST_TRIED; tried++) {
+  for (let tried = 0; path.length > 0 && tried < TRIED + TRIED_FOR_EACH * points.length; tried++) {
     const last = path.at(-1)!
     if (last.next >= points.length) {
       return matchingOf(network, points, path)
