@@ -45,6 +45,7 @@ const ROUTES = [
   { prefix: '/table/v1', to: '/table/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
   { prefix: '/nearest/v1', to: '/nearest/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
   { prefix: '/trip/v1', to: '/trip/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
+  { prefix: '/match/v1', to: '/match/v1', name: 'routing engine', variable: 'TERRANE_ROUTER_URL', key: 'routing' },
 ] as const
 
 /**

@@ -10,7 +10,7 @@ function perMode<T>(of: (mode: Mode, prefix: string) => T): Record<Mode, T> {
   return Object.fromEntries(MODES.map((mode) => [mode, of(mode, mode.toUpperCase())])) as Record<Mode, T>
 }
 
-const { isochrone, matrix, modes } = DEFAULT_LIMITS
+const { isochrone, matrix, modes, trace } = DEFAULT_LIMITS
 
 /** What one request may ask for, in the shape of `Limits`. The defaults are Valhalla's. */
 const limits = Type.Object({
@@ -60,6 +60,11 @@ const limits = Type.Object({
     minutes: limit(isochrone.minutes, 1, 'Maximum time of a contour.', 'MAX_CONTOUR_MINUTES'),
     kilometers: limit(isochrone.kilometers, 1, 'Maximum distance of a contour.', 'MAX_CONTOUR_KILOMETERS'),
   }),
+  trace: Type.Object({
+    points: Setting.Count(trace.points, 2, 'Maximum points of a trace.'),
+    meters: Setting.Count(trace.meters, 0, 'Maximum length of a trace.'),
+    radius: Setting.Count(trace.radius, 1, 'Maximum search_radius of a trace, in meters.'),
+  }),
   locate: limit(DEFAULT_LIMITS.locate, 1, 'Maximum locations that locate looks up at once.', 'MAX_LOCATE_LOCATIONS'),
 })
 
@@ -96,7 +101,7 @@ const variables = {
     default: ACTIONS.join(','),
     pattern: `^ *(${ACTIONS.join('|')})( *, *(${ACTIONS.join('|')}))* *$`,
     description:
-      'What is served, comma-separated: route, sources_to_targets (with table), optimized_route (with trip), isochrone, locate, tile, status.',
+      'What is served, comma-separated: route, sources_to_targets (with table), optimized_route (with trip), isochrone, trace_route (with match), trace_attributes, locate, tile, status.',
   }),
   TERRANE_CORS_ORIGINS: Setting.List('Origins that browsers may call from.', '*'),
 }

@@ -74,7 +74,7 @@ export class Serving {
     this.#answers.inc({ action, code: status === 200 || typeof body !== 'string' ? '0' : errorCodeOf(body) })
     return reply
       .code(status)
-      .type(body instanceof Uint8Array ? MEDIA_TYPES.tile : MEDIA_TYPES.json)
+      .type(body instanceof Uint8Array ? bytesType(body) : MEDIA_TYPES.json)
       .send(body)
   }
 }
@@ -143,6 +143,11 @@ interface OsrmRoute {
 
 function textOf({ body }: FastifyRequest): string {
   return typeof body === 'string' ? body : ''
+}
+
+/** Bytes are a tile or, where they are XML, a route as GPX. */
+function bytesType(bytes: Uint8Array): string {
+  return String.fromCharCode(bytes[0] ?? 0) === '<' ? MEDIA_TYPES.gpx : MEDIA_TYPES.tile
 }
 
 const MEDIA_TYPES = {

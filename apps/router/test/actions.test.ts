@@ -49,9 +49,17 @@ describe('beside routes', () => {
   test('status tells what is served, how old it is, and where it lies', async () => {
     const { status, body } = await ask('status', { verbose: true })
     expect(status).toBe(200)
-    expect(body.available_actions.join(' ')).toBe(
-      'route sources_to_targets optimized_route isochrone locate tile status',
-    )
+    expect(body.available_actions).toEqual([
+      'route',
+      'sources_to_targets',
+      'optimized_route',
+      'isochrone',
+      'trace_route',
+      'trace_attributes',
+      'locate',
+      'tile',
+      'status',
+    ])
     const { mtimeMs } = await stat(join(folder, 'graph.bin'))
     expect(body.tileset_last_modified).toBe(Math.floor(mtimeMs / 1000))
     expect(body.bbox.features[0].geometry.coordinates[0]).toContainEqual([11, 48])
@@ -64,6 +72,8 @@ describe('beside routes', () => {
       isochrone: { locations: places(1), costing: 'auto', contours: [{ time: 2 }] },
       sources_to_targets: { sources: places(2), targets: places(2, 1), costing: 'auto' },
       optimized_route: { locations: places(4), costing: 'auto' },
+      trace_route: { shape: [crossing(0, 4), crossing(2, 4)], costing: 'auto' },
+      trace_attributes: { shape: [crossing(0, 4), crossing(2, 4)], costing: 'auto' },
     }
     for (const [action, request] of Object.entries(requests)) {
       const query = `${action}?json=${encodeURIComponent(JSON.stringify(request))}`

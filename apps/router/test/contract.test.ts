@@ -36,7 +36,7 @@ const problem = (error_code: number, status_code: number, status: string, error:
 })
 
 const KNOWN_PATHS =
-  "Try any of: '/route' '/sources_to_targets' '/optimized_route' '/isochrone' '/locate' '/tile' '/status'"
+  "Try any of: '/route' '/sources_to_targets' '/optimized_route' '/isochrone' '/trace_route' '/trace_attributes' '/locate' '/tile' '/status'"
 
 async function call(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init)
@@ -130,7 +130,7 @@ describe('what is no route', () => {
     expect(await call(`${endpoint}?json=${json}`)).toMatchObject({ status: 401 })
   })
 
-  test.each(['', '/', '/trace_route', '/route/more', '/ROUTE', '/%zz'])(
+  test.each(['', '/', '/trace_routes', '/route/more', '/ROUTE', '/%zz'])(
     'the path %s does not exist under the base',
     async (path) => {
       const answer = await call(`${router.url}${ROUTING_BASE}${path}`, { method: 'POST', headers, body: '{}' })

@@ -141,6 +141,15 @@ describe("OSRM's HTTP interface", () => {
     expect([both.body.durations, both.body.distances.length]).toEqual([[body.durations[0]], 1])
   })
 
+  test('matches traces', async () => {
+    const { status, body } = await get(
+      `/match/v1/driving/${at(0, 4)};${at(2, 4)};${at(4, 4)}?timestamps=0;40;80&radiuses=5;5;5`,
+    )
+    expect([status, body.code, body.matchings.length, body.tracepoints.length]).toEqual([200, 'Ok', 1, 3])
+    const { matchings } = (await get(`/match/v1/driving/${at(0, 4)};${at(2, 4)}?geometries=geojson&overview=full`)).body
+    expect(matchings[0].geometry.type).toBe('LineString')
+  })
+
   test('finds the nearest streets, nearest first', async () => {
     const near = '11.001000,48.008100'
     const { body } = await get(`/nearest/v1/driving/${near}?number=3`)
@@ -174,6 +183,8 @@ describe("OSRM's HTTP interface", () => {
     ['/route/v1/driving/0,0;1,1', 'NoSegment'],
     ['/table/v1/driving/11,48;11.003,48?sources=7', 'InvalidValue'],
     ['/nearest/v1/driving/0,0', 'NoSegment'],
+    ['/match/v1/driving/0,0;0.001,0', 'NoSegment'],
+    ['/match/v1/driving/11,48', 'InvalidOptions'],
     ['/nearest/v1/driving/11,48?number=x', 'InvalidValue'],
     ['/route/v1/driving/11,48;11.003,48?steps=true&steps=false', 'InvalidOptions'],
   ])('answers %s with %s', async (path, code) => {

@@ -4,6 +4,8 @@ export const ACTIONS = [
   'sources_to_targets',
   'optimized_route',
   'isochrone',
+  'trace_route',
+  'trace_attributes',
   'locate',
   'tile',
   'status',

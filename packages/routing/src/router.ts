@@ -8,6 +8,9 @@ import { statusOf } from './locate/status.ts'
 import { matrixOf } from './matrix/matrix.ts'
 import { readMatrixRequest } from './matrix/request.ts'
 import type { Network } from './network/network.ts'
+import { traceAttributesOf } from './match/attributes.ts'
+import { readTraceRequest } from './match/request.ts'
+import { traceRouteOf } from './match/trace-route.ts'
 import type { SearchKind } from './path/planner.ts'
 import { DEFAULT_LIMITS, type Limits } from './request/limits.ts'
 import { nearestOf } from './osrm/nearest.ts'
@@ -87,7 +90,8 @@ export class Router {
       }
       const parts: string[] = []
       for (const part of this.work(text, action, { mayWait: false })) {
-        if (part instanceof Uint8Array) return { status: 200, body: part }
+        if (part instanceof Uint8Array)
+          return action === 'tile' ? { status: 200, body: part } : { status: 200, body: textOf(part), type: 'gpx' }
         if (part !== null) parts.push(part)
       }
       return { status: 200, body: parts.join('') }
@@ -119,6 +123,10 @@ export class Router {
           ? once(JSON.stringify(nearestOf(ground, request)))
           : list(locate(ground, request))
       }
+      case 'trace_route':
+        return traceRouteOf(ground, readTraceRequest(text, action, ground.limits))
+      case 'trace_attributes':
+        return traceAttributesOf(ground, readTraceRequest(text, action, ground.limits))
       case 'tile':
         return tileOf(ground, readTileRequest(text))
       case 'status':
@@ -161,6 +169,11 @@ export function refusalOf(error: unknown, text: string): SentAnswer {
 /** Whether a text that was refused asks for answers in the form of OSRM. */
 function asksForOsrm(text: string): boolean {
   return /"format"\s*:\s*"osrm"/.test(text)
+}
+
+/** GPX, which is sent as bytes like other answers that are no JSON. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
 }
 
 function* once(text: string): Work {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-import { type Network, Router } from '../src/index.ts'
+import { ACTIONS, type Network, Router } from '../src/index.ts'
 import { drawTown } from './support/ascii-map.ts'
 
 interface Edge {
@@ -120,7 +120,7 @@ describe('status', () => {
     expect(ask('status', {})).toEqual({
       version,
       tileset_last_modified: 1_700_000_000,
-      available_actions: ['route', 'sources_to_targets', 'optimized_route', 'isochrone', 'locate', 'tile', 'status'],
+      available_actions: ACTIONS,
     })
   })
 

@@ -70,7 +70,7 @@ export function functionSql(
   const text = `select result as tile from ${callSql(
     fn,
     all.map(([name]) => name),
-    '$1',
+    () => '$1',
   )} as result`
   return { text, json: `{${all.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}` }
 }

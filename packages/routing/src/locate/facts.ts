@@ -52,8 +52,8 @@ export function edgeFacts(graph: Graph, edge: number): Readonly<Record<string, u
     geo_attributes: { length: graph.edgeLength[edge]! },
     access: accessOf(get(info, EdgeField.access)),
     classification: {
-      classification: nameOf(RoadClass, get(info, EdgeField.roadClass), CLASS_NAMES),
-      use: nameOf(Use, get(info, EdgeField.use), USE_NAMES),
+      classification: className(get(info, EdgeField.roadClass)),
+      use: useName(get(info, EdgeField.use)),
       surface: nameOf(Surface, get(info, EdgeField.surface), {}),
       link: get(traffic, TrafficField.link) === 1,
       internal: get(traffic, TrafficField.internal) === 1,
@@ -99,6 +99,16 @@ const CLASS_NAMES: Readonly<Record<string, string>> = { service: 'service_other'
 const USE_NAMES: Readonly<Record<string, string>> = {
   driveThrough: 'drive_thru',
   crossing: 'pedestrian_crossing',
+}
+
+/** Valhalla's name of a class of roads. */
+export function className(value: number): string {
+  return nameOf(RoadClass, value, CLASS_NAMES)
+}
+
+/** Valhalla's name of a use of a street. */
+export function useName(value: number): string {
+  return nameOf(Use, value, USE_NAMES)
 }
 
 /** Valhalla's name of a value: that of the table with underscores, unless it has another. */

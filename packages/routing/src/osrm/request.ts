@@ -4,7 +4,7 @@ import { decodeLine } from '../geometry/polyline.ts'
 import type { Json } from '../request/read.ts'
 
 /** Services of OSRM's HTTP interface, version 1, that are served. */
-export const OSRM_SERVICES = ['route', 'table', 'nearest', 'trip'] as const
+export const OSRM_SERVICES = ['route', 'table', 'nearest', 'trip', 'match'] as const
 export type OsrmService = (typeof OSRM_SERVICES)[number]
 
 /** The action that answers a service. */
@@ -13,6 +13,7 @@ export const OSRM_ACTIONS: Readonly<Record<OsrmService, Action>> = {
   table: 'sources_to_targets',
   nearest: 'locate',
   trip: 'optimized_route',
+  match: 'trace_route',
 }
 
 /** The path of a request after `/{service}/v1/`. */
@@ -48,6 +49,7 @@ const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
   table: ['fallback_speed', 'fallback_coordinate', 'scale_factor'],
   nearest: [],
   trip: ['gaps'],
+  match: [],
 }
 
 /**
@@ -85,6 +87,31 @@ const MEMBERS: Readonly<Record<OsrmService, (locations: readonly Json[], query: 
     destination: query.destination ?? 'any',
     roundtrip: query.roundtrip ?? true,
   }),
+  match: matchMembers,
+}
+
+/** A trace: `radiuses` say how exact each coordinate is, and each is a waypoint unless the query names some. */
+function matchMembers(locations: readonly Json[], query: Query): Json {
+  const {
+    locations: places,
+    alternates: _,
+    ...members
+  } = routeMembers(locations, { ...query, alternatives: undefined })
+  const [radiuses, timestamps] = [query.radiuses, query.timestamps].map((value) => listOf(value, ';'))
+  const shape = (places as readonly Json[]).map(({ lon, lat, type }, i) => ({
+    lon,
+    lat,
+    type,
+    ...(radiuses![i] && { accuracy: Number(radiuses![i]) }),
+    ...(timestamps![i] && { time: Number(timestamps![i]) }),
+  }))
+  return {
+    ...members,
+    shape,
+    shape_match: 'map_snap',
+    tidy: query.tidy === 'true',
+    splits: query.gaps !== 'ignore',
+  }
 }
 
 function routeMembers(locations: readonly Json[], query: Query): Json {

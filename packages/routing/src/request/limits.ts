@@ -15,6 +15,8 @@ export interface Limits {
   /** Most cells of a matrix, and most metres between a source and a target as the crow flies, per mode. */
   readonly matrix: { readonly pairs: number; readonly meters: Readonly<Record<Mode, number>> }
   readonly isochrone: { readonly contours: number; readonly minutes: number; readonly kilometers: number }
+  /** Most points of a trace and metres along them, and most metres around a point in which streets are looked for. */
+  readonly trace: { readonly points: number; readonly meters: number; readonly radius: number }
   /** Most locations that are looked up at once. */
   readonly locate: number
   /** Whether the network has streets under construction, which `ignore_construction` opens. */
@@ -33,6 +35,7 @@ export const DEFAULT_LIMITS: Limits = {
     meters: perMode(({ matrixMeters }) => matrixMeters),
   },
   isochrone: { contours: 4, minutes: 120, kilometers: 200 },
+  trace: { points: 16_000, meters: 200_000, radius: 100 },
   locate: 100,
 }
 

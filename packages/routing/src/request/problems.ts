@@ -10,7 +10,9 @@ const PROBLEMS = {
   111: [400, "Insufficiently specified required parameter 'time' or 'distance'"],
   112: [400, "Insufficiently specified required parameter 'locations' or 'sources & targets'"],
   113: [400, "Insufficiently specified required parameter 'contours'"],
+  114: [400, "Insufficiently specified required parameter 'shape' or 'encoded_polyline'"],
   120: [400, 'Insufficient number of locations provided'],
+  123: [400, 'Insufficient shape provided'],
   124: [400, 'No edge/node costing provided'],
   125: [400, 'No costing method found'],
   127: [400, 'Recostings require a valid costing parameter'],
@@ -19,6 +21,8 @@ const PROBLEMS = {
   131: [400, 'Failed to parse source'],
   132: [400, 'Failed to parse target'],
   133: [400, 'Failed to parse avoid'],
+  134: [400, 'Failed to parse shape'],
+  136: [400, 'durations size not compatible with trace size'],
   137: [400, 'Failed to parse polygon'],
   140: [400, 'Action does not support multimodal costing'],
   142: [400, 'Arrive by not implemented for isochrones'],
@@ -26,8 +30,10 @@ const PROBLEMS = {
   150: [400, 'Exceeded max locations'],
   151: [400, 'Exceeded max time'],
   152: [400, 'Exceeded max contours'],
+  153: [400, 'Too many shape points'],
   154: [400, 'Path distance exceeds the max distance limit'],
   157: [400, 'Exceeded max avoid locations'],
+  158: [400, 'Input trace option is out of bounds'],
   160: [400, 'Date and time required for origin for date_type of depart at'],
   161: [400, 'Date and time required for destination for date_type of arrive by'],
   162: [400, 'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM'],
@@ -41,6 +47,12 @@ const PROBLEMS = {
   199: [500, 'Unknown'],
   441: [400, 'Location is unreachable'],
   442: [400, 'No path could be found for input'],
+  443: [400, 'Exact route match algorithm failed to find path'],
+  444: [400, 'Map Match algorithm failed to find path'],
+  445: [
+    400,
+    'Shape match algorithm specification in api request is incorrect. Please see documentation for valid shape_match input.',
+  ],
 } as const satisfies Readonly<Record<number, readonly [number, string]>>
 
 export type ProblemNumber = keyof typeof PROBLEMS
@@ -107,11 +119,15 @@ const OSRM_CODES: Readonly<Record<number, string>> = {
   131: 'InvalidValue',
   132: 'InvalidValue',
   133: 'InvalidValue',
+  134: 'InvalidValue',
+  136: 'InvalidValue',
   137: 'InvalidValue',
   143: 'InvalidValue',
   150: 'InvalidValue',
+  153: 'TooBig',
   154: 'DistanceExceeded',
   157: 'InvalidValue',
+  158: 'InvalidValue',
   162: 'InvalidValue',
   164: 'InvalidValue',
   167: 'PerimeterExceeded',
@@ -119,6 +135,8 @@ const OSRM_CODES: Readonly<Record<number, string>> = {
   171: 'NoSegment',
   441: 'NoTrips',
   442: 'NoRoute',
+  443: 'NoMatch',
+  444: 'NoMatch',
 }
 
 /** A problem in the form of OSRM. */

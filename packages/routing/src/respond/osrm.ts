@@ -29,7 +29,7 @@ export function osrmOf(
   const best = told[0]!
   const places = [best[0]!.leg.origin, ...best.map(({ leg }) => leg.destination)]
   const waypoints = places.map((place) => waypointOf(source, place))
-  const routes = told.map((legs) => routeOf(source, legs))
+  const routes = told.map((legs) => osrmRouteOf(source, legs))
   return {
     code: 'Ok',
     ...(isTrip === true ? { trips: routes } : { routes }),
@@ -48,7 +48,8 @@ function asAsked(waypoints: readonly object[], order: readonly number[], locatio
   return asked.filter((waypoint) => waypoint !== undefined)
 }
 
-function routeOf(source: OsrmSource, legs: readonly ToldLeg[]): object {
+/** A route over some legs, in the form of OSRM. */
+export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[]): object {
   const { options, mode } = source
   const sum = (of: (told: ToldLeg) => number): number => thousandths(legs.reduce((total, told) => total + of(told), 0))
   const line: Line = { lon: [], lat: [] }

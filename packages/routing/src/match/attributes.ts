@@ -1,0 +1,296 @@
+import type { Work } from '../actions.ts'
+import type { Costing } from '../cost/costing.ts'
+import { distanceMeters } from '../geometry/geodesy.ts'
+import { encodeLine, type Line } from '../geometry/polyline.ts'
+import { Access, SignType, UNLIMITED } from '../graph/attributes.ts'
+import { EdgeField, get, NodeField, tailOf, TrafficField, turnIndex } from '../graph/fields.ts'
+import type { Ground } from '../ground.ts'
+import type { Crossing } from '../guide/crossings.ts'
+import { type GuidedLeg, guidedLeg, type Step } from '../guide/steps.ts'
+import { className, edgeFacts, nodeFacts, useName } from '../locate/facts.ts'
+import type { Units } from '../narrate/lengths.ts'
+import { degreesOf, lengthIn, secondsOf } from '../respond/numbers.ts'
+import { zoneAt } from '../time/zones.ts'
+import type { Matching, PointPlace } from './matching.ts'
+import type { AttributeFilter, TraceRequest } from './request.ts'
+import { legBetween, matchingsOf } from './trace-route.ts'
+
+type Facts = Readonly<Record<string, unknown>>
+
+/** Attributes that are told only where a request includes them by name. */
+const ON_REQUEST = new Set([
+  'shape_attributes.time',
+  'shape_attributes.length',
+  'shape_attributes.speed',
+  'node.time_zone',
+])
+
+/** Whether a filter keeps an attribute. */
+function isKept({ action, attributes }: AttributeFilter, name: string): boolean {
+  return action === 'include' && attributes.size > 0
+    ? attributes.has(name)
+    : !attributes.has(name) && !ON_REQUEST.has(name)
+}
+
+/** Answers a request for the attributes of the streets of a trace; parts of it follow each other in one list. */
+export function* traceAttributesOf(ground: Ground, request: TraceRequest): Work {
+  const { graph } = ground.network
+  const { filter, route, trace } = request
+  const prepared = ground.costings.get(route.mode, route.options)
+  const matchings = yield* matchingsOf(ground, prepared, request)
+  const keeps = (name: string): boolean => isKept(filter, name)
+  const line: Line = { lon: [], lat: [] }
+  const edges: Facts[] = []
+  const stretches: Stretches = { time: [], length: [], speed: [] }
+  const points: Facts[] = trace.points.map(({ lon, lat }) => ({
+    lon: degreesOf(lon),
+    lat: degreesOf(lat),
+    type: 'unmatched',
+  }))
+  for (const [part, matching] of matchings.entries()) {
+    const leg = legBetween(prepared, matching.edges, matching.places[0]!, matching.places.at(-1)!)
+    const guided = guidedLeg({ graph, texts: ground.texts, costing: prepared.costing }, leg)
+    const teller = {
+      ground,
+      costing: prepared.costing,
+      guided,
+      units: route.units,
+      shapeOffset: line.lon.length,
+      keeps,
+    }
+    matching.places.forEach((place, i) => {
+      points[place.point] = pointFacts(place, edges.length, {
+        begins: i === matching.places.length - 1 && part < matchings.length - 1,
+        ends: i === 0 && part > 0,
+      })
+    })
+    edges.push(...guided.steps.map((step, i) => edgeOf(teller, matching, step, i)))
+    addStretches(teller, stretches)
+    line.lon.push(...guided.line.lon)
+    line.lat.push(...guided.line.lat)
+    yield ''
+  }
+  const kept = kinds(stretches, keeps)
+  const matched = points
+    .map((point) => picked(point, 'matched', keeps))
+    .filter((point) => Object.keys(point).length > 0)
+  const warnings = route.warnings
+  yield JSON.stringify({
+    units: route.units,
+    ...(keeps('shape') && { shape: encodeLine(line) }),
+    ...(keeps('score.confidence') && { confidence_score: confidenceOf(matchings) }),
+    edges,
+    ...(matched.length > 0 && { matched_points: matched }),
+    ...(Object.keys(kept).length > 0 && { shape_attributes: kept }),
+    alternate_paths: [],
+    ...(route.id !== null && { id: route.id }),
+    ...(warnings.length > 0 && { warnings }),
+  })
+}
+
+/** What the edges of a part are told from. */
+interface Teller {
+  readonly ground: Ground
+  readonly costing: Costing
+  readonly guided: GuidedLeg
+  readonly units: Units
+  /** Points of the shape before this part. */
+  readonly shapeOffset: number
+  readonly keeps: (name: string) => boolean
+}
+
+function confidenceOf(matchings: readonly Matching[]): number {
+  return secondsOf(matchings.reduce((sum, { confidence }) => sum + confidence, 0) / matchings.length)
+}
+
+function pointFacts(
+  place: PointPlace,
+  edgesBefore: number,
+  { begins, ends }: { begins: boolean; ends: boolean },
+): Facts {
+  return {
+    lon: degreesOf(place.lon),
+    lat: degreesOf(place.lat),
+    type: place.type,
+    edge_index: edgesBefore + place.index,
+    ...(begins && { begin_route_discontinuity: true }),
+    ...(ends && { end_route_discontinuity: true }),
+    distance_along_edge: Math.round(place.along * 1e6) / 1e6,
+    distance_from_trace_point: Math.round(place.meters * 1e3) / 1e3,
+  }
+}
+
+/** What a filter keeps of facts; the coordinates of a point are one attribute. */
+function picked(facts: Facts, prefix: string, keeps: (name: string) => boolean): Facts {
+  return Object.fromEntries(
+    Object.keys(facts)
+      .filter((name) =>
+        keeps(`${prefix}.${prefix === 'matched' && (name === 'lon' || name === 'lat') ? 'point' : name}`),
+      )
+      .map((name) => [name, facts[name]]),
+  )
+}
+
+function edgeOf(teller: Teller, { edges }: Matching, step: Step, i: number): Facts {
+  const { keeps, guided, ground, units } = teller
+  const { graph } = ground.network
+  const { begin, end } = edges[i]!
+  const facts = {
+    ...streetFacts(teller, step),
+    length: lengthIn(units, step.meters),
+    begin_heading: step.beginHeading,
+    end_heading: step.endHeading,
+    begin_shape_index: teller.shapeOffset + step.beginShape,
+    end_shape_index: teller.shapeOffset + step.endShape,
+    ...(begin > 0 && { source_percent_along: Math.round(begin * 1e3) / 1e3 }),
+    ...(end < 1 && { target_percent_along: Math.round(end * 1e3) / 1e3 }),
+  }
+  const node = nodeOf(teller, graph.edgeHead[step.edge]!, i)
+  const crossings = guided
+    .crossings(i + 1)
+    .map((crossing) => picked(crossingFacts(crossing), 'node.intersecting_edge', keeps))
+  const told = {
+    ...picked(node, 'node', keeps),
+    ...(crossings.some((crossing) => Object.keys(crossing).length > 0) && { intersecting_edges: crossings }),
+  }
+  return { ...picked(facts, 'edge', keeps), ...(Object.keys(told).length > 0 && { end_node: told }) }
+}
+
+/** What is known of the street of an edge, whatever part of it is travelled. */
+function streetFacts({ ground: { network }, costing, units }: Teller, step: Step): Facts {
+  const { graph } = network
+  const { edge } = step
+  const { classification, ...facts } = edgeFacts(graph, edge) as Facts & { classification: Facts }
+  const info = graph.edgeInfo[edge]!
+  const traffic = graph.edgeTraffic[edge]!
+  const opposite = graph.edgeInfo[graph.edgeOpposite[edge]!]!
+  const isOpenBack = (get(opposite, EdgeField.access) & costing.access) !== 0
+  const inUnits = (kmh: number): number => (units === 'miles' ? Math.round(kmh * 0.621371) : kmh)
+  const limit = graph.shapeLimit[graph.edgeShape[edge]!]!
+  const truckSpeed = get(traffic, TrafficField.truckSpeed)
+  return {
+    names: step.names.map(({ text }) => text),
+    ...(step.signs.length > 0 && { sign: signOf(step) }),
+    speed: inUnits(step.speed),
+    ...(limit > 0 && { speed_limit: limit === UNLIMITED ? 'unlimited' : inUnits(limit) }),
+    ...(truckSpeed > 0 && { truck_speed: inUnits(truckSpeed) }),
+    road_class: classification.classification,
+    use: classification.use,
+    surface: classification.surface,
+    traversability: isOpenBack ? 'both' : 'forward',
+    toll: step.toll,
+    unpaved: step.unpaved,
+    tunnel: facts.tunnel,
+    bridge: facts.bridge,
+    roundabout: step.roundabout,
+    internal_intersection: step.internal,
+    drive_on_right: step.driveOnRight,
+    indoor: step.indoor,
+    forward: facts.forward,
+    traffic_signal: facts.traffic_signal,
+    travel_mode: step.travelMode,
+    [TYPE_NAMES[step.travelMode]]: step.travelType,
+    id: edge,
+    way_id: graph.shapeWay[graph.edgeShape[edge]!],
+    lane_count: facts.lane_count,
+    cycle_lane: facts.cycle_lane,
+    bicycle_network: Number(facts.bike_network),
+    truck_route: facts.truck_route,
+    sac_scale: get(info, EdgeField.hikingDifficulty),
+    shoulder: get(traffic, TrafficField.shoulder) === 1,
+    sidewalk: SIDEWALKS[Number(facts.sidewalk_left) + 2 * Number(facts.sidewalk_right)],
+    density: get(graph.nodeInfo[tailOf(graph, edge)]!, NodeField.density),
+  }
+}
+
+/** The texts of the signs at an edge, by their kind. */
+function signOf({ signs }: Step): Facts {
+  const texts = SIGNS.map(
+    ([name, type]) => [name, signs.filter((sign) => sign.type === type).map(({ text }) => text)] as const,
+  )
+  return Object.fromEntries(texts.filter(([, list]) => list.length > 0))
+}
+
+const SIGNS = [
+  ['exit_number', SignType.exitNumber],
+  ['exit_branch', SignType.exitBranch],
+  ['exit_toward', SignType.exitToward],
+  ['exit_name', SignType.exitName],
+] as const
+
+const TYPE_NAMES = { drive: 'vehicle_type', bicycle: 'bicycle_type', pedestrian: 'pedestrian_type' } as const
+const SIDEWALKS = ['none', 'left', 'right', 'both'] as const
+
+/** What is known of the node where a step ends. */
+function nodeOf({ ground, guided, costing, keeps }: Teller, node: number, i: number): Facts {
+  const { graph } = ground.network
+  const step = guided.steps[i]!
+  const next = guided.steps[i + 1]
+  const {
+    type,
+    traffic_signal: signal,
+    lon,
+    lat,
+  } = nodeFacts(graph, node, true) as Facts & { lon: number; lat: number }
+  const meets = next !== undefined && tailOf(graph, next.edge) === node
+  const turn = meets
+    ? costing.turnSeconds(step.edge, next.edge, graph.turnInfo[turnIndex(graph, step.edge, next.edge)]!)
+    : 0
+  return {
+    elapsed_time: secondsOf(step.seconds),
+    elapsed_cost: secondsOf(step.cost),
+    type,
+    traffic_signal: signal,
+    transition_time: secondsOf(turn),
+    ...(keeps('node.time_zone') && { time_zone: zoneAt(lon, lat) }),
+  }
+}
+
+function crossingFacts(crossing: Crossing): Facts {
+  const open = (access: number): string =>
+    ['none', 'forward', 'backward', 'both'][
+      Number((crossing.out & access) !== 0) + 2 * Number((crossing.in & access) !== 0)
+    ]!
+  return {
+    walkability: open(Access.foot),
+    cyclability: open(Access.bicycle),
+    driveability: open(Access.car),
+    from_edge_name_consistency: crossing.sameNameBefore,
+    to_edge_name_consistency: crossing.sameNameAfter,
+    begin_heading: crossing.heading,
+    use: useName(crossing.use),
+    road_class: className(crossing.roadClass),
+    lane_count: crossing.lanes,
+  }
+}
+
+/** Values of each stretch between two points of the shape. */
+interface Stretches {
+  readonly time: number[]
+  readonly length: number[]
+  readonly speed: number[]
+}
+
+function addStretches({ guided: { steps, line }, units }: Teller, { time, length, speed }: Stretches): void {
+  // Between two parts nothing is travelled.
+  if (time.length > 0) for (const list of [time, length, speed]) list.push(0)
+  let before = 0
+  for (const { beginShape, endShape, meters, seconds } of steps) {
+    const parts = Array.from({ length: endShape - beginShape }, (_, i) => {
+      const at = beginShape + i
+      return distanceMeters(line.lon[at]!, line.lat[at]!, line.lon[at + 1]!, line.lat[at + 1]!)
+    })
+    const sum = parts.reduce((total, part) => total + part, 0)
+    for (const part of parts) {
+      const share = sum > 0 ? part / sum : 1 / parts.length
+      time.push(secondsOf((seconds - before) * share))
+      length.push(lengthIn(units, meters * share))
+      speed.push(seconds > before ? Math.round((lengthIn(units, meters) / ((seconds - before) / 3600)) * 10) / 10 : 0)
+    }
+    before = seconds
+  }
+}
+
+function kinds(stretches: Stretches, keeps: (name: string) => boolean): Facts {
+  return picked({ ...stretches }, 'shape_attributes', keeps)
+}

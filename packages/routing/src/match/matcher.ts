@@ -1,0 +1,265 @@
+import type { PreparedCosting } from '../network/costings.ts'
+import type { StateWeights } from '../states/weights.ts'
+import { noiseOf, strideOf } from './noise.ts'
+import { type Candidate, type Steps, stepsOf, type StepRules } from './steps.ts'
+import { Streets } from './streets.ts'
+import { METERS_PER_DEGREE, type Trace, type TracePoint } from './trace.ts'
+
+/** Points of a trace that are matched as one: those between which the traveller moved less than the noise. */
+export interface Group {
+  /** Index of the first and the last point. */
+  readonly first: number
+  readonly last: number
+  readonly x: number
+  readonly y: number
+  readonly lon: number
+  readonly lat: number
+  readonly seconds: number | null
+}
+
+/** A part of a trace that has one path: its groups, each with the candidate that it was matched to. */
+export interface Chain {
+  readonly groups: readonly Group[]
+  readonly candidates: readonly Candidate[]
+  /** For each group how many other streets it may almost as well lie on. */
+  readonly rivals: readonly number[]
+}
+
+/** Metres that turning around in the middle of a street costs. */
+const TURN_BACK_METERS = 150
+/** Streets around a point that are looked at. */
+const MOST_STREETS = 16
+/** Metres above the best candidate at which a step ends, beside half the distance of the step. */
+const WINDOW_METERS = 300
+/** Points of a trace are matched as one as far as the noise, times this, reaches; never farther than some metres. */
+const GROUP_NOISES = 2
+const GROUP_METERS = 60
+/** Metres by which the middle of points that are matched as one lies beside a curved street. */
+const BIAS_METERS = 3
+/** Points that say more than one: noise of neighbours is alike. */
+const MOST_INDEPENDENT = 10
+/** Least metres of travel that a deviation as large as the noise outweighs. */
+const LEAST_BETA = 5
+/** Radius in which streets are looked for, in noises, and at least. */
+const RADIUS_NOISES = 3
+const LEAST_RADIUS = 50
+/** Outliers that are passed over before a part ends: so many, or as many as lie within the noise. */
+const SKIPPED = 4
+const MOST_SKIPPED = 15
+/** Noises that the window of a moving average is long, and points to each side at most. */
+const SMOOTH_NOISES = 2.5
+const MOST_WING = 7
+
+/** Turns count in full in steps of this length and more, and by the length in shorter ones, where points say enough. */
+const TURN_METERS = 150
+const LEAST_TURN_SHARE = 0.2
+
+/** Points nearer than this on average share the streets that are looked up for one of them, so far beyond its radius. */
+const DENSE_METERS = 40
+const AHEAD_METERS = 120
+
+/** A candidate is a rival of the best where its path costs no more metres than this above. */
+const RIVAL_METERS = 30
+
+/** Fastest travel that is believed, in metres per second. */
+const FASTEST = { motor: 70, bicycle: 25, foot: 12 } as const
+
+/**
+ * Matches traces to a network under a costing, by a hidden Markov model (Newson and Krumm, "Hidden Markov Map Matching Through
+ * Noise and Sparseness", 2009).
+ */
+export class Matcher {
+  readonly #weights: StateWeights
+  readonly #streets: Streets
+  readonly #steps: Steps
+
+  constructor({ weights, turns }: Pick<PreparedCosting, 'weights' | 'turns'>) {
+    this.#weights = weights
+    this.#streets = new Streets(weights)
+    this.#steps = stepsOf(turns, weights.network.edgeCount)
+  }
+
+  /** Whether any point has a street near it. */
+  hasStreets({ points, mostRadius }: Trace): boolean {
+    return points.some(({ lon, lat, radius }) => this.#streets.find(lon, lat, radius ?? mostRadius, 1).length > 0)
+  }
+
+  /** The parts of a trace that could be matched, in its order; parts of a single point are left out. */
+  *match(trace: Trace): Generator<Chain | null> {
+    this.#streets.ahead = strideOf(trace.points) < DENSE_METERS ? AHEAD_METERS : 0
+    const noise = this.#noise(trace)
+    const groups = grouped(trace, noise)
+    const rules = this.#rules(trace)
+    let chain: { groups: Group[]; layers: Candidate[][] } = { groups: [], layers: [] }
+    const finish = (): Chain | null => (chain.groups.length > 1 ? traced(chain.groups, chain.layers) : null)
+    let skipped = 0
+    for (let i = 0; i < groups.length; i++) {
+      const group = groups[i]!
+      const targets = this.#candidates(trace, group, noise)
+      const before = chain.groups.at(-1)
+      const isJoined =
+        before !== undefined && this.#join(chain.layers.at(-1)!, targets, { before, group, trace, noise, rules })
+      if (isJoined || (before === undefined && targets.length > 0)) {
+        if (before === undefined) for (const target of targets) target.cost = target.emission
+        chain.groups.push(group)
+        chain.layers.push(targets)
+        skipped = 0
+      } else if (
+        before !== undefined &&
+        (++skipped > MOST_SKIPPED ||
+          (skipped > SKIPPED && Math.hypot(group.x - before.x, group.y - before.y) > Math.max(200, 6 * noise)))
+      ) {
+        yield finish()
+        chain = { groups: [], layers: [] }
+        i -= skipped
+        skipped = 0
+      }
+      if (before !== undefined && skipped > 0 && i === groups.length - 1) {
+        yield finish()
+        chain = { groups: [], layers: [] }
+        i -= skipped
+        skipped = 0
+      }
+      if (i % 8 === 7) yield null
+    }
+    yield finish()
+  }
+
+  #noise({ points, mostRadius }: Trace): number {
+    const said = points.filter(({ accuracy }) => accuracy !== null)
+    if (said.length > 0) return said.reduce((sum, { accuracy }) => sum + accuracy!, 0) / said.length
+    return noiseOf(points, ({ lon, lat }, [east, north]) => {
+      const y = lat + north / METERS_PER_DEGREE
+      const x = lon + east / METERS_PER_DEGREE / Math.cos((lat * Math.PI) / 180)
+      return this.#streets.find(x, y, mostRadius, 1)[0]?.meters ?? null
+    })
+  }
+
+  #rules({ turnPenalty }: Trace): StepRules {
+    return {
+      weights: this.#weights,
+      turnMeters: Float64Array.from({ length: 360 }, (_, degrees) =>
+        turnPenalty === 0 ? 0 : turnPenalty * Math.exp(-Math.abs(180 - degrees) / 45),
+      ),
+      turnBackMeters: TURN_BACK_METERS,
+    }
+  }
+
+  #candidates(trace: Trace, { first, last, lon, lat }: Group, noise: number): Candidate[] {
+    const { points, mostRadius } = trace
+    const { radius: said, accuracy } = points[first]!
+    const own = accuracy ?? noise
+    const count = last - first + 1
+    const radius = Math.min(mostRadius, said ?? Math.max(LEAST_RADIUS, RADIUS_NOISES * own))
+    const variance = (own * own) / Math.min(count, MOST_INDEPENDENT) + BIAS_METERS ** 2
+    const scale = (trace.beta ?? Math.max(LEAST_BETA, noise)) / (2 * variance)
+    return this.#streets.find(lon, lat, radius, MOST_STREETS).map(({ edge, along, lon: x, lat: y, meters }) => {
+      const emission = meters * meters * scale
+      return { edge, along, lon: x, lat: y, meters, emission, cost: Infinity, back: null }
+    })
+  }
+
+  /** Continues from the candidates of a group to those of another; false where none is reached. */
+  #join(
+    sources: readonly Candidate[],
+    targets: readonly Candidate[],
+    { before, group, trace, noise, rules }: Pair,
+  ): boolean {
+    if (targets.length === 0) return false
+    const meters = Math.hypot(group.x - before.x, group.y - before.y)
+    const seconds = before.seconds === null || group.seconds === null ? null : group.seconds - before.seconds
+    if (meters > trace.breakage || (seconds !== null && seconds > trace.gapSeconds)) return false
+    const slack = 3 * noise
+    const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * FASTEST[this.#weights.costing.family]
+    if (meters > fastest + 6 * noise) return false
+    const most = Math.min(5 * meters, fastest) + 200 + 12 * noise
+    this.#steps.run({ sources, targets }, rules, {
+      most: most + rules.turnBackMeters,
+      window: WINDOW_METERS + meters / 2,
+      slack,
+      turnShare: Math.min(1, Math.max(LEAST_TURN_SHARE, meters / TURN_METERS)),
+      goal: { lon: group.lon, lat: group.lat, radius: targets.at(-1)!.meters },
+    })
+    return targets.some(({ cost }) => cost < Infinity)
+  }
+}
+
+interface Pair {
+  readonly before: Group
+  readonly group: Group
+  readonly trace: Trace
+  readonly noise: number
+  readonly rules: StepRules
+}
+
+/** The groups of a trace. Its ends are groups of their own, so that nothing of it is cut off. */
+function grouped({ points, interpolation }: Trace, noise: number): Group[] {
+  const groups: Group[] = []
+  const { track, width } = smoothed(points, noise)
+  const reach = Math.max(interpolation, Math.min(GROUP_METERS, (GROUP_NOISES * noise) / Math.sqrt(width)))
+  for (let first = 0; first < points.length;) {
+    const last = first === 0 ? 0 : lastWithin(track, first, reach)
+    groups.push(groupOf(track, first, last))
+    first = last + 1
+  }
+  return groups
+}
+
+/** The last of the points that follow one within a distance; never the last of all but for itself. */
+function lastWithin(track: readonly TracePoint[], first: number, reach: number): number {
+  const { x, y } = track[first]!
+  let last = first
+  while (last + 2 < track.length && Math.hypot(track[last + 1]!.x - x, track[last + 1]!.y - y) < reach) last++
+  return last
+}
+
+/** The points of a trace, or where they follow more closely than the noise the means of some of them; the ends stay. */
+function smoothed(points: readonly TracePoint[], noise: number): { track: readonly TracePoint[]; width: number } {
+  const half = Math.min(MOST_WING, Math.floor((SMOOTH_NOISES * noise) / strideOf(points) / 2))
+  if (half < 1) return { track: points, width: 1 }
+  const longest = (SMOOTH_NOISES + 1.5) * noise
+  const track = points.map((point, i) => {
+    let wing = Math.min(half, i, points.length - 1 - i)
+    // Where one travels faster than usual a window of as many points is too long.
+    while (wing > 0 && metersBetween(points[i - wing]!, points[i + wing]!) > longest) wing--
+    const { x, y, lon, lat } = groupOf(points, i - wing, i + wing)
+    return { ...point, x, y, lon, lat }
+  })
+  return { track, width: 2 * half + 1 }
+}
+
+function metersBetween(a: TracePoint, b: TracePoint): number {
+  return Math.hypot(a.x - b.x, a.y - b.y)
+}
+
+function groupOf(points: readonly TracePoint[], first: number, last: number): Group {
+  const count = last - first + 1
+  const mean = (of: (point: TracePoint) => number): number => {
+    let sum = 0
+    for (let i = first; i <= last; i++) sum += of(points[i]!)
+    return sum / count
+  }
+  const isTimed = points[first]!.seconds !== null && points[last]!.seconds !== null
+  return {
+    first,
+    last,
+    x: mean(({ x }) => x),
+    y: mean(({ y }) => y),
+    lon: mean(({ lon }) => lon),
+    lat: mean(({ lat }) => lat),
+    seconds: isTimed ? (points[first]!.seconds! + points[last]!.seconds!) / 2 : null,
+  }
+}
+
+/** Follows the cheapest candidate of the last layer back to the first. */
+function traced(groups: readonly Group[], layers: readonly (readonly Candidate[])[]): Chain {
+  const candidates: Candidate[] = []
+  const rivals: number[] = []
+  for (let i = layers.length - 1; i >= 0; i--) {
+    const layer = layers[i]!
+    const best = candidates.at(-1)?.back?.from ?? layer.reduce((a, b) => (b.cost < a.cost ? b : a))
+    candidates.push(best)
+    rivals.push(layer.filter(({ cost, meters }) => cost < best.cost + RIVAL_METERS && meters !== best.meters).length)
+  }
+  return { groups, candidates: candidates.toReversed(), rivals: rivals.toReversed() }
+}

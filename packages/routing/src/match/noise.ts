@@ -1,0 +1,78 @@
+import type { TracePoint } from './trace.ts'
+
+/** Bounds of the noise of a trace that says nothing of it, in metres for each axis. */
+const LEAST = 4
+const MOST = 50
+/** Noise of a sparse trace at least. */
+const LEAST_SPARSE = 6
+/** Median of the absolute value of a normal distribution of deviation 1. */
+const MEDIAN = 0.6745
+/** Noise of a sparse trace is taken for so many times what its streets say: too much of it harms little, too little harms much. */
+const CAUTION = 1.5
+/** Points after which a movement is measured, so that noise is little of it. */
+const STRIDE = 10
+/** Fewest points that say something of a noise. */
+const FEWEST = 16
+/** Points of a sparse trace whose streets are looked at. */
+const SAMPLE = 32
+/** Metres to the sides at which a street is met by chance only. */
+const ASIDE = [
+  [110, 70],
+  [-70, 110],
+  [-110, -70],
+  [70, -110],
+] as const
+
+/** Metres between a point and the nearest street, beside the point by some metres to the east and the north; null where none is near. */
+export type NearestMeters = (point: TracePoint, aside: readonly [east: number, north: number]) => number | null
+
+/** Metres that points of a trace move from one to the next, by the middle of longer movements. */
+export function strideOf(points: readonly TracePoint[]): number {
+  const step = Math.min(STRIDE, points.length - 1)
+  const moved: number[] = []
+  for (let i = step; i < points.length; i++) {
+    moved.push(Math.hypot(points[i]!.x - points[i - step]!.x, points[i]!.y - points[i - step]!.y) / step)
+  }
+  return moved.length > 0 ? Math.max(1, median(moved)) : 1
+}
+
+/**
+ * The noise of a trace, as the standard deviation of each axis in metres. Where points follow closely the second differences of
+ * their coordinates say it, for travellers hardly accelerate. Otherwise their distances from the nearest street do, beside
+ * those of places where a street is near by chance: the share of points without a street within some metres is the
+ * product of the shares without their own street and without one by chance.
+ */
+export function noiseOf(points: readonly TracePoint[], nearest: NearestMeters): number {
+  const second: number[] = []
+  for (let i = 1; i + 1 < points.length; i++) {
+    const [a, b, c] = [points[i - 1]!, points[i]!, points[i + 1]!]
+    second.push(Math.abs(a.y - 2 * b.y + c.y), Math.abs(a.x - 2 * b.x + c.x))
+  }
+  const ofMotion = second.length >= FEWEST ? median(second) / (MEDIAN * Math.sqrt(6)) : MOST
+  if (strideOf(points) < Math.max(20, 1.5 * ofMotion)) return Math.min(MOST, Math.max(LEAST, ofMotion))
+  return Math.max(LEAST, Math.min(ofMotion, Math.max(LEAST_SPARSE, CAUTION * ofStreets(points, nearest))))
+}
+
+function ofStreets(points: readonly TracePoint[], nearest: NearestMeters): number {
+  const own: number[] = []
+  const chance: number[] = []
+  const step = Math.max(1, Math.floor(points.length / SAMPLE))
+  for (let i = 0; i < points.length; i += step) {
+    own.push(nearest(points[i]!, [0, 0]) ?? Infinity)
+    chance.push(nearest(points[i]!, ASIDE[own.length % ASIDE.length]!) ?? Infinity)
+  }
+  own.sort((a, b) => a - b)
+  chance.sort((a, b) => a - b)
+  let before = 0
+  for (const [i, meters] of own.entries()) {
+    while (before < chance.length && chance[before]! <= meters) before++
+    const left = 1 - (i + 1) / own.length
+    if (left <= 0.5 * (1 - before / chance.length)) return meters / MEDIAN
+  }
+  return LEAST
+}
+
+/** The middle one of some numbers. */
+export function median(values: readonly number[]): number {
+  return Float64Array.from(values).toSorted()[values.length >> 1]!
+}

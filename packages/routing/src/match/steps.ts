@@ -1,0 +1,233 @@
+import { get, TurnField, turnIndex } from '../graph/fields.ts'
+import { VertexHeap } from '../search/heap.ts'
+import { UNREACHABLE } from '../search/search.ts'
+import type { TurnNetwork } from '../network/turns.ts'
+import type { StateWeights } from '../states/weights.ts'
+import type { Nearby } from './streets.ts'
+import { METERS_PER_DEGREE } from './trace.ts'
+
+/** A candidate of a point: where it may be, and what the cheapest path there costs. */
+export interface Candidate extends Nearby {
+  /** Cost of being off the point, in metres of travel. */
+  readonly emission: number
+  /** Cost of the cheapest path through the points before, in metres; infinite where there is none. */
+  cost: number
+  /** The candidate before it, and the edges from that to this one, both included. */
+  back: { readonly from: Candidate; readonly edges: readonly number[]; readonly turnsBack: boolean } | null
+}
+
+/** What a step between two points costs, and where it may go. */
+export interface StepRules {
+  readonly weights: StateWeights
+  /** Metres that a turn costs by its clockwise angle, 0 … 359. */
+  readonly turnMeters: Float64Array
+  /** Metres that turning around in the middle of a street costs. */
+  readonly turnBackMeters: number
+}
+
+/** The candidates of a point and of the next. */
+export interface Layers {
+  readonly sources: readonly Candidate[]
+  readonly targets: readonly Candidate[]
+}
+
+/** How far a step may go. */
+export interface StepBounds {
+  /** Longest path. */
+  readonly most: number
+  /** Metres above the best candidate at which the search ends. */
+  readonly window: number
+  /** Metres by which the place on an edge may lie behind the place before: noise along the street. */
+  readonly slack: number
+  /** What turns cost is multiplied by this. */
+  readonly turnShare: number
+  /** Where the targets lie, in degrees, and the metres around it that hold them all. */
+  readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }
+}
+
+/**
+ * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point at once, each with what it cost
+ * to be there, until the candidates of the next point are reached. Not re-entrant.
+ */
+export class Steps {
+  readonly #heap: VertexHeap
+  readonly #key: Float64Array
+  readonly #stamp: Uint32Array
+  /** State before, or −1 − index of a source; twice the sources where the path turns back at once. */
+  readonly #from: Int32Array
+  readonly #target: Int32Array
+  readonly #targetStamp: Uint32Array
+  #now = 0
+  /** The goal in the units of nodes, metres of those units, and the radius of the goal. */
+  readonly #goal = new Float64Array(5)
+
+  constructor(vertexCount: number, edgeCount: number) {
+    this.#heap = new VertexHeap(vertexCount)
+    this.#key = new Float64Array(vertexCount)
+    this.#stamp = new Uint32Array(vertexCount)
+    this.#from = new Int32Array(vertexCount)
+    this.#target = new Int32Array(edgeCount)
+    this.#targetStamp = new Uint32Array(edgeCount)
+  }
+
+  /** Fills `cost` and `back` of the targets; the cost of a target that is not reached stays infinite. */
+  run({ sources, targets }: Layers, rules: StepRules, bounds: StepBounds): void {
+    this.#now++
+    const via = new Int32Array(targets.length)
+    for (const [i, { edge }] of targets.entries()) {
+      this.#target[edge] = i
+      this.#targetStamp[edge] = this.#now
+    }
+    const search: Search = {
+      sources,
+      targets,
+      rules,
+      turnShare: bounds.turnShare,
+      via,
+      best: Infinity,
+      open: targets.length,
+    }
+    this.#heap.reset()
+    this.#aim(bounds.goal)
+    let least = Infinity
+    for (const [i, source] of sources.entries()) {
+      if (source.cost === Infinity) continue
+      least = Math.min(least, source.cost)
+      this.#leave(search, i, bounds.slack)
+    }
+    const end = least + bounds.most
+    /** The largest cost of a target when all were reached: costs only fall. */
+    let worst: number | undefined
+    while (this.#heap.size > 0) {
+      const next = this.#heap.minKey
+      if (next > end || next > search.best + bounds.window) break
+      if (search.open === 0) {
+        worst ??= targets.reduce((most, { cost, emission }) => Math.max(most, cost - emission), 0)
+        if (worst <= next) break
+      }
+      this.#follow(search, this.#heap.pop())
+    }
+    for (const [i, target] of targets.entries())
+      if (target.cost < Infinity) target.back = this.#unwind(search, target, via[i]!)
+  }
+
+  /** Begins at a source: along its edge, and back where one turns around. */
+  #leave(search: Search, i: number, slack: number): void {
+    const { network } = search.rules.weights
+    const { edge, along, cost } = search.sources[i]!
+    const length = network.edgeLength[edge]!
+    this.#direct(search, { edge, along, cost, slack, from: -1 - i })
+    this.#offer(search, edge, cost + (1 - along) * length, -1 - i)
+    const opposite = network.edgeOpposite[edge]!
+    if (search.rules.weights.endEdge(opposite) >= UNREACHABLE) return
+    const turned = -1 - i - search.sources.length
+    this.#direct(search, {
+      edge: opposite,
+      along: 1 - along,
+      cost: cost + search.rules.turnBackMeters,
+      slack: 0,
+      from: turned,
+    })
+    this.#offer(search, opposite, cost + search.rules.turnBackMeters + along * length, turned)
+  }
+
+  /** Reaches a target on the edge of a source. */
+  #direct(search: Search, { edge, along, cost, slack, from }: Departure): void {
+    if (this.#targetStamp[edge] !== this.#now) return
+    const i = this.#target[edge]!
+    const meters = (search.targets[i]!.along - along) * search.rules.weights.network.edgeLength[edge]!
+    if (meters >= -slack) this.#reach(search, i, cost + Math.abs(meters), from)
+  }
+
+  #follow(search: Search, tail: number): void {
+    const { weights, turnMeters } = search.rules
+    const { turnShare } = search
+    const { graph, network } = weights
+    const { firstOut, head } = graph
+    const key = this.#key[tail]!
+    const from = graph.edgeOf(tail)
+    for (let arc = firstOut[tail]!; arc < firstOut[tail + 1]!; arc++) {
+      const to = graph.edgeOf(head[arc]!)
+      const isTarget = this.#targetStamp[to] === this.#now
+      const isOpen = weights.arc(arc, tail) < UNREACHABLE
+      if (!isOpen && !(isTarget && weights.lastArc(arc, tail) < UNREACHABLE)) continue
+      const turn = turnShare * turnMeters[get(network.turnInfo[turnIndex(network, from, to)]!, TurnField.degrees)]!
+      const length = network.edgeLength[to]!
+      if (isTarget) {
+        const i = this.#target[to]!
+        this.#reach(search, i, key + turn + length * search.targets[i]!.along, tail)
+      }
+      if (isOpen) this.#offer(search, head[arc]!, key + turn + length, tail)
+    }
+  }
+
+  #reach(search: Search, i: number, cost: number, from: number): void {
+    const target = search.targets[i]!
+    const total = cost + target.emission
+    if (total >= target.cost) return
+    if (target.cost === Infinity) search.open--
+    target.cost = total
+    search.via[i] = from
+    if (total < search.best) search.best = total
+  }
+
+  #aim({ lon, lat, radius }: StepBounds['goal']): void {
+    const north = (METERS_PER_DEGREE / 1e7) * CAUTION
+    this.#goal.set([lon * 1e7, lat * 1e7, north * Math.cos((lat * Math.PI) / 180), north, radius])
+  }
+
+  #offer({ rules: { weights } }: Search, state: number, key: number, from: number): void {
+    if (this.#stamp[state] === this.#now && this.#key[state]! <= key) return
+    this.#stamp[state] = this.#now
+    this.#key[state] = key
+    this.#from[state] = from
+    const { nodeLon, nodeLat, edgeHead } = weights.network
+    const node = edgeHead[weights.graph.edgeOf(state)]!
+    const goal = this.#goal
+    const dx = (nodeLon[node]! - goal[0]!) * goal[2]!
+    const dy = (nodeLat[node]! - goal[1]!) * goal[3]!
+    this.#heap.offer(state, key + Math.max(0, Math.sqrt(dx * dx + dy * dy) - goal[4]!))
+  }
+
+  #unwind({ sources, rules }: Search, target: Candidate, via: number): Candidate['back'] {
+    const edges = [target.edge]
+    let at = via
+    for (; at >= 0; at = this.#from[at]!) edges.push(rules.weights.graph.edgeOf(at))
+    const i = -1 - at
+    const turnsBack = i >= sources.length
+    const from = sources[turnsBack ? i - sources.length : i]!
+    if (turnsBack) edges.push(from.edge)
+    return { from, edges: edges.toReversed(), turnsBack }
+  }
+}
+
+/** A place on an edge that a path leaves, and what it cost to be there. */
+interface Departure {
+  readonly edge: number
+  readonly along: number
+  readonly cost: number
+  readonly slack: number
+  readonly from: number
+}
+
+/** Share of straight distances that estimates are, for lengths of edges are rounded. */
+const CAUTION = 0.95
+
+interface Search extends Layers {
+  readonly turnShare: number
+  readonly rules: StepRules
+  /** State by which each target is reached, or −1 − index of a source. */
+  readonly via: Int32Array
+  best: number
+  /** Targets that were not reached yet. */
+  open: number
+}
+
+const known = new WeakMap<TurnNetwork, Steps>()
+
+/** The steps of a network, whose memory all its matchings use, one step at a time. */
+export function stepsOf(turns: TurnNetwork, edgeCount: number): Steps {
+  const steps = known.get(turns) ?? new Steps(turns.states.vertexCount, edgeCount)
+  known.set(turns, steps)
+  return steps
+}

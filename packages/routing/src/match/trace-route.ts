@@ -1,0 +1,174 @@
+import { createCosting } from '../cost/create.ts'
+import type { Work } from '../actions.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { Ground } from '../ground.ts'
+import { languageOf } from '../narrate/languages/index.ts'
+import type { PreparedCosting } from '../network/costings.ts'
+import { joinPaths, type Leg } from '../path/legs.ts'
+import type { Path, PathEdge } from '../path/path.ts'
+import { RouteProblem } from '../request/problems.ts'
+import { gpxOf } from '../respond/gpx.ts'
+import { osrmRouteOf } from '../respond/osrm.ts'
+import { degrees, thousandths } from '../respond/osrm-steps.ts'
+import { tellLegs, type ToldLeg, tripOf, type TripSource } from '../respond/trip.ts'
+import { unreadWarnings } from '../respond/unread.ts'
+import type { Candidate } from '../snap/candidate.ts'
+import { EdgeLine } from './edge-line.ts'
+import { Matcher } from './matcher.ts'
+import { type Matching, matchingOf, type PointPlace } from './matching.ts'
+import { locationAt, type TraceRequest } from './request.ts'
+import { walk } from './walk.ts'
+
+/** Matchings found so far; empty texts give others their turn. */
+export function* matchingsOf(
+  ground: Ground,
+  prepared: PreparedCosting,
+  { trace, shapeMatch }: TraceRequest,
+): Generator<string, Matching[], void> {
+  const { graph } = ground.network
+  if (shapeMatch !== 'map_snap') {
+    const walked = walk(prepared.weights, trace.points)
+    if (walked !== null) return [walked]
+    if (shapeMatch === 'edge_walk')
+      throw new RouteProblem(443, 'no street has this shape; shape_match walk_or_snap also takes the nearest')
+  }
+  const matcher = new Matcher(prepared)
+  const matchings: Matching[] = []
+  for (const chain of matcher.match(trace)) {
+    if (chain !== null) matchings.push(matchingOf(graph, trace.points, chain))
+    yield ''
+  }
+  if (matchings.length > 0) return matchings
+  throw new RouteProblem(matcher.hasStreets(trace) ? 444 : 171)
+}
+
+/** Answers a request for the route of a trace: a trip for each part of it that has one path, the first one as `trip`. */
+export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
+  const { graph } = ground.network
+  const prepared = ground.costings.get(request.route.mode, request.route.options)
+  const matchings = yield* matchingsOf(ground, prepared, request)
+  const parts = matchings.map((matching) => partOf(ground, prepared, request, matching))
+  yield ''
+  const { format, id } = request.route
+  if (format === 'gpx') yield Buffer.from(gpxOf(graph, parts[0]!.told))
+  else if (format === 'osrm') yield JSON.stringify(osrmMatchingsOf(ground, request, parts))
+  else {
+    const [trip, ...others] = parts.map(({ source, told, breaks }) => {
+      const whole = tripOf(source, told)
+      const locations = whole.locations.map((location, i) => ({ ...location, original_index: breaks[i]!.point }))
+      return { trip: { ...whole, locations } }
+    })
+    yield JSON.stringify({ ...trip, ...(others.length > 0 && { alternates: others }), ...(id !== null && { id }) })
+  }
+}
+
+/** A matching with its legs, and the places where they end. */
+export interface Part {
+  readonly matching: Matching
+  readonly breaks: readonly PointPlace[]
+  readonly source: TripSource
+  readonly legs: readonly Leg[]
+  readonly told: readonly ToldLeg[]
+}
+
+function partOf(ground: Ground, prepared: PreparedCosting, request: TraceRequest, matching: Matching): Part {
+  const { graph } = ground.network
+  const { costing } = prepared
+  const { places } = matching
+  const breaks = places.filter(({ point }, i) => {
+    const type = request.types[point]!
+    return i === 0 || i === places.length - 1 || type === 'break' || type === 'break_through'
+  })
+  const legs = breaks.slice(1).map((to, i) => legBetween(prepared, matching.edges, breaks[i]!, to))
+  const locations = breaks.map(({ point }) => locationAt(request.trace.points[point]!, 'break', ground.limits))
+  const recostings = request.route.recostings.map(({ name, mode, options }) => ({
+    name,
+    costing: createCosting(graph, mode, options),
+  }))
+  const source = {
+    graph,
+    texts: ground.texts,
+    costing,
+    request: { ...request.route, locations },
+    schedule: null,
+    law: ground.law(prepared),
+    recostings,
+  }
+  return { matching, breaks, source, legs, told: tellLegs(source, legs) }
+}
+
+/** The leg between two places of a path. */
+export function legBetween(
+  { costing, weights: { network: graph } }: PreparedCosting,
+  edges: readonly PathEdge[],
+  from: PointPlace,
+  to: PointPlace,
+): Leg {
+  const cut = edges.slice(from.index, to.index + 1).map((edge, i, { length }) => ({
+    edge: edge.edge,
+    begin: i === 0 ? Math.min(from.along, edge.end) : edge.begin,
+    end: i === length - 1 ? to.along : edge.end,
+  }))
+  while (cut.length > 1 && cut[0]!.begin >= cut[0]!.end) cut.shift()
+  while (cut.length > 1 && cut.at(-1)!.begin >= cut.at(-1)!.end) cut.pop()
+  const first = cut[0]!
+  if (cut.length === 1) cut[0] = { ...first, end: Math.max(first.begin, first.end) }
+  const paths: Path[] = []
+  let begun = 0
+  for (const [i, { end }] of cut.entries()) {
+    // Where one turns around in the middle of a street, a path ends and another begins.
+    if (i < cut.length - 1 && end === 1 && cut[i + 1]!.begin === 0) continue
+    const part = cut.slice(begun, i + 1)
+    const [a, b] = [part[0]!, part.at(-1)!]
+    paths.push({
+      edges: part,
+      origin: candidateAt(graph, a.edge, a.begin, begun === 0 ? from : null),
+      destination: candidateAt(graph, b.edge, b.end, i === cut.length - 1 ? to : null),
+    })
+    begun = i + 1
+  }
+  return joinPaths(
+    graph,
+    costing,
+    paths.map((path) => ({ path })),
+  )
+}
+
+/** A candidate at a share of an edge; where a leg ends it is the place of a point. */
+function candidateAt(graph: Graph, edge: number, along: number, place: PointPlace | null): Candidate {
+  const at = place?.along === along ? place : new EdgeLine(graph, edge).at(along)
+  return { edge, along, lon: at.lon, lat: at.lat, meters: place?.meters ?? 0, side: null, heading: 0, penalty: 0 }
+}
+
+/** Matchings in the form of OSRM's service `match`. */
+function osrmMatchingsOf(ground: Ground, request: TraceRequest, parts: readonly Part[]): object {
+  const { texts, network } = ground
+  const { mode, osrm: options, language, units } = request.route
+  const speech = { phrases: languageOf(language).phrases, units }
+  const warnings = [...request.route.warnings, ...parts.flatMap(({ source, legs }) => unreadWarnings(source, legs))]
+  const source = { graph: network.graph, texts, mode, options, warnings, speech }
+  const tracepoints: (object | null)[] = request.trace.points.map(() => null)
+  for (const [part, { matching, breaks }] of parts.entries()) {
+    const waypoints = new Map(breaks.map((place, i) => [place, i]))
+    for (const place of matching.places) {
+      if (request.isTidy && place.type === 'interpolated') continue
+      tracepoints[place.point] = {
+        matchings_index: part,
+        waypoint_index: waypoints.get(place) ?? null,
+        alternatives_count: place.rivals,
+        distance: thousandths(place.meters),
+        name: texts.names(matching.edges[place.index]!.edge)[0]?.text ?? '',
+        location: [degrees(place.lon), degrees(place.lat)],
+      }
+    }
+  }
+  return {
+    code: 'Ok',
+    matchings: parts.map(({ told, matching }) => ({
+      ...osrmRouteOf(source, told),
+      confidence: thousandths(matching.confidence),
+    })),
+    tracepoints,
+    ...(warnings.length > 0 && { warnings }),
+  }
+}
