@@ -146,7 +146,7 @@ export interface paths {
         put?: never;
         /**
          * Import OpenStreetMap data of an area
-         * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.
+         * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables appear together or not at all.
          */
         post: operations["osmImportArea"];
         delete?: never;
@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Import Overture Maps data of an area
-         * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables must not exist; they appear together or not at all.
+         * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables appear together or not at all.
          */
         post: operations["overtureImportArea"];
         delete?: never;
@@ -1606,8 +1606,14 @@ export interface components {
             aoiGeoJson: components["schemas"]["AoiGeoJson"];
             /** @description Topics to import. Default: all except "all". */
             topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
-            /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
+            /** @description Tables are named {tablePrefix}_{topic}. Default: made from areaName. */
             tablePrefix?: string;
+            /**
+             * @description Make tables, whose names must be free, or replace existing ones.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace";
             /** @description Where the data come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
@@ -1665,8 +1671,14 @@ export interface components {
             topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
             /** @description Types of Overture. */
             types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
+            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries. Default: made from areaName. */
             tablePrefix?: string;
+            /**
+             * @description Make tables, whose names must be free, or replace existing ones.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace";
             /** @description An Overture release that is still published. Default: the latest. */
             release?: string;
             /** @description Fails the job on anything that would be a warning. Default: false. */

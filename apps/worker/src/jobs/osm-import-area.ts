@@ -9,14 +9,7 @@ import {
   registerImport,
   type ImportShape,
 } from '@terrane/database/imports'
-import {
-  relationExists,
-  stagedTable,
-  swapIn,
-  tableExists,
-  type JobRun,
-  type StagedTable,
-} from '@terrane/database/staging'
+import { stagedTable, swapIn, type JobRun, type StagedTable } from '@terrane/database/staging'
 import {
   importOsmArea as importRows,
   topicTables,
@@ -30,14 +23,15 @@ import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
 import { memoryBudget, limitsOf, type OsmMemoryBudget } from './osm/memory-budget.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
+import { explained } from './file-import/describe-import.ts'
 import { emptyTables } from './empty-tables.ts'
+import { SCHEMA, checkNames } from './import-names.ts'
 import { coverageWarnings, type Coverage } from './osm/coverage.ts'
 import { isAskedFor, lossWarnings } from './osm/losses.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { LOADED, type JobContext, type Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
-const SCHEMA = 'public'
 const BATCH_ROWS = 2000
 
 /** One table that was made, as the job's result shows it. */
@@ -71,7 +65,7 @@ export function osmImportArea(settings: OsmImportSettings): Task {
     summary: 'Import OpenStreetMap data of an area',
     description:
       'Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags ' +
-      'and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.',
+      'and a geometry in EPSG:4326. The tables appear together or not at all.',
     body: OsmImportArea,
     expireSeconds: 6 * 3600,
     version: 2,
@@ -80,9 +74,7 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       const aoi = readAoi(input.aoiGeoJson, settings)
       if (input.source?.kind === 'url') checkUrl(input.source.url, '/source/url')
       if (input.source?.kind === 'storage') await checkStoredObject(project.store, input.source, settings.maxBytes)
-      for (const name of tableNames(input, topicTables(input.topics))) {
-        if (await relationExists(project.database, SCHEMA, name)) throw tableExists({ schema: SCHEMA, table: name })
-      }
+      await checkNames(project.database, tableNames(input, topicTables(input.topics)), input.mode)
       await checkOsmSource(input.source, aoi, settings)
     },
     run: (raw, context) => runImport(raw as OsmImportArea, settings, context),
@@ -127,6 +119,8 @@ async function runImport(
     for (const [i, { rows, bbox }] of tables.entries()) {
       await registerImport(session, staged[i]!, { ...record, rows, bbox })
     }
+  }).catch((cause: unknown) => {
+    throw explained(cause, staged.map(({ table }) => table).join(', '))
   })
   return result
 }
@@ -136,7 +130,7 @@ function targetsOf(input: OsmImportArea, run: JobRun): Target[] {
   const names = tableNames(input, tables)
   return tables.map((table, i) => ({
     table,
-    staged: stagedTable(run, i, SCHEMA, names[i]!),
+    staged: { ...stagedTable(run, i, SCHEMA, names[i]!), replaces: input.mode === 'replace' },
     shape: shapeOf(table, input.clip ?? false),
   }))
 }

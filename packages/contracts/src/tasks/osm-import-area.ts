@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
+import { importMode } from '../import-mode.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
@@ -90,9 +91,8 @@ export const OsmImportArea = Type.Object(
         description: 'Topics to import. Default: all except "all".',
       }),
     ),
-    tablePrefix: Type.Optional(
-      identifier('Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName.'),
-    ),
+    tablePrefix: Type.Optional(identifier('Tables are named {tablePrefix}_{topic}. Default: made from areaName.')),
+    mode: importMode(),
     source: Type.Optional(OsmSource),
     clip: Type.Optional(
       Type.Boolean({
