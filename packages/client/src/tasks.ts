@@ -13,6 +13,7 @@ const TASKS = {
   createSraiEmbeddings: true,
   archiveToPmtiles: true,
   exportTable: true,
+  osmUpdateArea: true,
 } satisfies Record<TaskName, true>
 
 /** Names of all tasks. */

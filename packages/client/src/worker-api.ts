@@ -275,6 +275,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/osmUpdateArea": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring OpenStreetMap tables up to date
+         * @description Applies change files (.osc, .osc.gz), or all that a replication server has since the last update, to the tables of an osmImportArea with updatable. Each file is one transaction; afterwards the tables are those of an import of the newer extract, and rows that did not change keep their id.
+         */
+        post: operations["osmUpdateArea"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{taskName}": {
         parameters: {
             query?: never;
@@ -524,6 +544,26 @@ export interface paths {
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleArchiveToPmtiles"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/osmUpdateArea": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule: Bring OpenStreetMap tables up to date
+         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
+         */
+        post: operations["scheduleOsmUpdateArea"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1515,13 +1555,84 @@ export interface components {
             /** @description Paths below the base address of the worker. */
             links: components["schemas"]["Links"];
         };
+        /** OsmUpdateAreaJob */
+        OsmUpdateAreaJob: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            taskName: "osmUpdateArea";
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description Null until the job has succeeded. */
+            result: {
+                /** @description Tables with rows that have changed. */
+                tables: {
+                    schema: string;
+                    name: string;
+                    /** @description Rows of the table by now. */
+                    rows: number;
+                    geometry_type: string;
+                    inserted: number;
+                    updated: number;
+                    deleted: number;
+                    /** @description Boxes of tiles in which rows have changed: west, south, east, north in degrees. */
+                    boxes: number[][];
+                }[];
+                /** @description Change files that were applied. */
+                files: number;
+                sequence: number | null;
+                timestamp: string | null;
+                /** @description Where the data came from. */
+                source: {
+                    [key: string]: unknown;
+                };
+                /** @description What to write beside a map of these data. */
+                attribution: string;
+                seconds: number;
+                /** @description What a person should know of the result. */
+                warnings: components["schemas"]["Warning"][];
+            } | null;
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
         Links: {
             self: string;
             cancel: string;
             events: string;
             log: string;
         };
-        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable" | "osmUpdateArea")[] | null;
         Model: {
             id: string;
             sha256: string;
@@ -1614,7 +1725,7 @@ export interface components {
              * @enum {unknown}
              */
             mode?: "create" | "replace";
-            /** @description Where the data come from. Default: the source that the worker is configured with. */
+            /** @description Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
                 kind: "file";
@@ -1640,6 +1751,11 @@ export interface components {
              * @default false
              */
             clip?: boolean;
+            /**
+             * @description Keep what osmUpdateArea needs, about as many bytes as the extract has. Its elements must be sorted.
+             * @default false
+             */
+            updatable?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -1901,7 +2017,7 @@ export interface components {
                 /** @description hex2vec: the same seed gives the same vectors; 0. */
                 seed?: number;
             };
-            /** @description Where the data come from. Default: the source that the worker is configured with. */
+            /** @description Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
                 kind: "file";
@@ -2100,6 +2216,39 @@ export interface components {
             storagePath: components["schemas"]["StoragePath"];
             /** @description Columns to export besides the geometry. Default: all. */
             columns?: string[];
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** OsmUpdateArea */
+        OsmUpdateArea: {
+            /** @description Prefix of the tables of an osmImportArea with updatable. */
+            tablePrefix: string;
+            /** @description Where the changes come from. Default: replication. */
+            source?: {
+                /** @enum {string} */
+                kind: "replication";
+                /** @description Folder with state.txt, of minutes, hours or days. */
+                url?: string;
+            } | {
+                /** @enum {string} */
+                kind: "files";
+                files: ({
+                    /** @enum {string} */
+                    kind: "file";
+                    path: string;
+                } | {
+                    /** @enum {string} */
+                    kind: "url";
+                    url: string;
+                } | {
+                    /** @enum {string} */
+                    kind: "storage";
+                    bucket: string;
+                    path: string;
+                })[];
+            };
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -2767,6 +2916,49 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
+    osmUpdateArea: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 hours replay the first answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tablePrefix": "old_town"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OsmUpdateArea"];
+            };
+        };
+        responses: {
+            /** @description The job of an earlier request with the same Idempotency-Key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
+                };
+            };
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -2784,7 +2976,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
             };
             cookie?: never;
@@ -2812,7 +3004,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
             };
             cookie?: never;
@@ -2840,7 +3032,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -2855,7 +3047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"];
+                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"] | components["schemas"]["OsmUpdateAreaJob"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -2870,7 +3062,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -2909,7 +3101,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -2941,7 +3133,7 @@ export interface operations {
                 "last-event-id"?: string;
             };
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -2981,7 +3173,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3315,6 +3507,53 @@ export interface operations {
                     paused?: boolean;
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ArchiveToPmtiles"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleOsmUpdateArea: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For people. */
+                    name?: string;
+                    /**
+                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+                     * @example 30 2 * * *
+                     */
+                    cron: string;
+                    /**
+                     * @description Time zone of the IANA database.
+                     * @default UTC
+                     * @example Europe/Zurich
+                     */
+                    timeZone?: string;
+                    /**
+                     * @description Does not run while true.
+                     * @default false
+                     */
+                    paused?: boolean;
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["OsmUpdateArea"];
                 };
             };
         };
