@@ -111,7 +111,7 @@ export const OsmImportArea = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Keep what osmUpdateArea needs, about as many bytes as the extract has. Its elements must be sorted.',
+          'Keep what osmUpdateArea needs: about four times the bytes of the extract, whose elements must be sorted.',
       }),
     ),
     strict: strict(),

@@ -101,3 +101,70 @@ describe('after a change file', () => {
     })
   })
 })
+
+describe('a change file', () => {
+  const read = (content: string, options = {}) => readChanges(bytesSource(Buffer.from(content)), options)
+  const osc = (content: string): string => `<osmChange version="0.6">${content}</osmChange>`
+
+  test('may hold an element more than once: the highest version counts, and the last of equal ones', async () => {
+    const node = (id: number, version: string, lon: number) => `<node id="${id}" ${version} lon="${lon}" lat="1"/>`
+    const { nodes, ways } = await read(
+      osc(
+        `<create>${node(1, 'version="1"', 1)}${node(2, 'version="3"', 3)}${node(3, '', 1)}</create>
+         <delete><node id="1" version="2"/><node id="4" version="9"/><way id="7"/></delete>
+         <modify>${node(2, 'version="2"', 2)}${node(3, '', 3)}<node id="5" visible="false" version="2"/></modify>
+         <create><way id="8" version="1"><nd ref="1"/><tag k="a" v="&lt;b&gt;"/></way></create>`,
+      ),
+    )
+    expect([...nodes].map(([id, one]) => [id, one?.lon ?? null])).toEqual([[1, null], [2, 3], [3, 3], [4, null], [5, null]]) // prettier-ignore
+    expect([...ways]).toEqual([[7, null], [8, { type: 'way', id: 8, refs: [1], tags: { a: '<b>' } }]]) // prettier-ignore
+  })
+
+  test.for<[string, string, string]>([
+    ['nothing', '', 'OSM_MALFORMED'],
+    ['an extract', '<osm version="0.6"><node id="1" lon="1" lat="1"/></osm>', 'OSM_UNSUPPORTED'],
+    ['an element without an action', osc('<node id="1" lon="1" lat="1"/>'), 'OSM_MALFORMED'],
+    ['a deleted element without an id', osc('<delete><node/></delete>'), 'OSM_MALFORMED'],
+    ['an end too early', osc('<delete><node id="1"/></delete>').slice(0, -9), 'OSM_TRUNCATED'],
+    ['a document type', `<!DOCTYPE a [<!ENTITY b "c">]>${osc('')}`, 'OSM_UNSUPPORTED'],
+  ])('that is none is refused: %s', async ([, content, code]) => {
+    await expect(read(content)).rejects.toMatchObject({ code })
+  })
+
+  test('is bounded in elements and bytes, also when it is packed', async () => {
+    const many = osc(`<delete>${Array.from({ length: 20 }, (_, id) => `<node id="${id}"/>`).join('')}</delete>`)
+    await expect(read(many, { maxElements: 10 })).rejects.toMatchObject({ code: 'OSM_TOO_LARGE' })
+    const packed = bytesSource(gzipSync(osc(' '.repeat(1e6))))
+    await expect(readChanges(packed, { maxBytes: 1e5 })).rejects.toMatchObject({ code: 'OSM_TOO_LARGE' })
+  })
+})
+
+test('of a change file that covers more than the extract, what lies outside counts where it belongs to what is inside', async () => {
+  const node = (id: number, lon: number, tags = {}): OsmElement => ({ type: 'node', id, lon, lat: 48, tags })
+  const memory = await imported([node(1, 11), node(2, 11.1), { type: 'way', id: 1, refs: [1, 2], tags: { highway: 'service' } }], null) // prettier-ignore
+  const before = contentsOf(memory)
+  const xml = (id: number, lon: number) => `<node id="${id}" version="1" lon="${lon}" lat="48"/>`
+  const way = (id: number, ...refs: number[]) =>
+    `<way id="${id}">${refs.map((ref) => `<nd ref="${ref}"/>`).join('')}</way>`
+  const far = `<create>${xml(9, 30)}${xml(10, 31)}${way(9, 9, 10)}</create><modify>${xml(11, 30)}${way(12, 77)}</modify><delete><node id="13"/></delete>`
+  const relation = `<relation id="5"><member type="way" ref="9" role=""/><tag k="type" v="multipolygon"/></relation>`
+  const extent = [[10, 47, 12, 49]] as const
+  await update(memory, `<osmChange>${far}<create>${relation}</create></osmChange>`, null, extent)
+  expect(contentsOf(memory)).toEqual(before)
+  // A way of the extract leads out of it, and a relation brings along what is of no other use.
+  const joined = relation.replace('<tag', '<member type="way" ref="1" role=""/><tag')
+  const out = `<create>${xml(9, 30)}${xml(10, 31)}${way(9, 9, 10)}${xml(20, 40)}${joined}</create><modify>${way(1, 1, 2, 10)}</modify>`
+  const plan = await update(memory, `<osmChange>${out}</osmChange>`, null, extent)
+  expect(plan.affected.node).toEqual(new Set([9, 10]))
+  expect([plan.affected.way, plan.affected.relation]).toEqual([new Set([1, 9]), new Set([5])])
+  expect(memory.rows.get('streets W 1')).toBeUndefined()
+})
+
+test('an extract that is not sorted, holds elements twice or has locations on ways is not kept for updates', async () => {
+  const nodes: OsmElement[] = [1, 2].map((id) => ({ type: 'node', id, lon: 11 + id, lat: 48 }))
+  await expect(imported(nodes.toReversed(), null)).rejects.toMatchObject({ code: 'OSM_NOT_UPDATABLE' })
+  await expect(imported([...nodes, nodes[1]!], null)).rejects.toMatchObject({ code: 'OSM_NOT_UPDATABLE' })
+  const located = '<osm version="0.6"><way id="1"><nd ref="1" lon="1" lat="1"/></way></osm>'
+  const recorder = new PageRecorder(await openOsm(bytesSource(Buffer.from(located))), async () => {})
+  await expect(recorder.read(() => {})).rejects.toMatchObject({ code: 'OSM_NOT_UPDATABLE' })
+})

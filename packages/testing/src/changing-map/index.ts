@@ -85,6 +85,12 @@ export class ChangingMap {
     return this.#changeFile(before, this.elements())
   }
 
+  /** All elements as an OSM XML document, with the versions that change files count on from. */
+  document(): string {
+    const elements = this.elements().map((element) => toXml(element, this.#versions.get(keyOf(element)) ?? 1))
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<osm version="0.6">${elements.join('\n')}</osm>\n`
+  }
+
   #edit(): void {
     const edits = [
       () => this.#set({ ...this.#any('node'), ...this.#place() }),
@@ -224,22 +230,25 @@ export class ChangingMap {
   }
 
   #changeFile(before: readonly MapElement[], after: readonly MapElement[]): string {
-    const key = ({ type, id }: MapElement): string => `${type} ${id}`
-    const then = new Map(before.map((element) => [key(element), element]))
-    const now = new Map(after.map((element) => [key(element), element]))
+    const then = new Map(before.map((element) => [keyOf(element), element]))
+    const now = new Map(after.map((element) => [keyOf(element), element]))
     const version = (element: MapElement): number => {
-      const next = (this.#versions.get(key(element)) ?? 0) + 1
-      this.#versions.set(key(element), next)
-      return next
+      const known = this.#versions.get(keyOf(element)) ?? Number(then.has(keyOf(element)))
+      this.#versions.set(keyOf(element), known + 1)
+      return known + 1
     }
-    const created = after.filter((element) => !then.has(key(element)))
-    const modified = after.filter((element) => then.has(key(element)) && then.get(key(element)) !== element)
-    const gone = before.filter((element) => !now.has(key(element)))
+    const created = after.filter((element) => !then.has(keyOf(element)))
+    const modified = after.filter((element) => then.has(keyOf(element)) && then.get(keyOf(element)) !== element)
+    const gone = before.filter((element) => !now.has(keyOf(element)))
     const section = (name: string, elements: readonly MapElement[]): string =>
       `<${name}>${elements.map((element) => toXml(element, version(element))).join('')}</${name}>`
     const sections = section('create', created) + section('modify', modified) + section('delete', gone)
     return `<?xml version="1.0" encoding="UTF-8"?>\n<osmChange version="0.6">${sections}</osmChange>\n`
   }
+}
+
+function keyOf({ type, id }: MapElement): string {
+  return `${type} ${id}`
 }
 
 function memberOf(ref: number, role: string): MapMember {

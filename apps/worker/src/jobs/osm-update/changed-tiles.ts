@@ -2,6 +2,8 @@ import type { Bbox } from '@terrane/core'
 
 const MAX_ZOOM = 14
 const MAX_LATITUDE = 85.05112878
+/** Degrees by which borders of boxes may be off. */
+const BORDER = 1e-9
 
 /**
  * The boxes of tiles that cover some boxes: of zoom 14, or of a lower one for what is larger than a few of them; of as low a
@@ -16,12 +18,15 @@ export function changedTiles(boxes: readonly Bbox[], most: number): Bbox[] {
   return outermost.map(boxOf).toSorted((a, b) => a[0] - b[0] || a[1] - b[1])
 }
 
-/** At most four tiles that a box touches, as `z/x/y`. */
+/** At most four tiles that a box has something in, as `z/x/y`: a box of a tile is in that tile alone. */
 function tilesOf([west, south, east, north]: Bbox): string[] {
+  const [inX, inY] = [Math.min(BORDER, (east - west) / 2), Math.min(BORDER, (north - south) / 2)]
   for (let zoom = MAX_ZOOM; ; zoom--) {
-    const [left, right] = [column(west, zoom), column(east, zoom)]
-    const [top, bottom] = [row(north, zoom), row(south, zoom)]
+    const [left, right] = [column(west + inX, zoom), column(east - inX, zoom)]
+    const [top, bottom] = [row(north - inY, zoom), row(south + inY, zoom)]
     if (zoom > 0 && (right - left > 1 || bottom - top > 1)) continue
+    // All of a tile's children are that tile.
+    if (right > left && bottom > top && left % 2 === 0 && top % 2 === 0) return [parentOf(`${zoom}/${left}/${top}`)]
     const found: string[] = []
     for (let x = left; x <= right; x++) for (let y = top; y <= bottom; y++) found.push(`${zoom}/${x}/${y}`)
     return found
