@@ -1752,7 +1752,7 @@ export interface components {
              */
             clip?: boolean;
             /**
-             * @description Keep what osmUpdateArea needs, about as many bytes as the extract has. Its elements must be sorted.
+             * @description Keep what osmUpdateArea needs: about four times the bytes of the extract, whose elements must be sorted.
              * @default false
              */
             updatable?: boolean;
