@@ -267,7 +267,7 @@ describe('at submit', () => {
     expect([answer.status, answer.body.code]).toEqual([status, code])
   })
 
-  test('a table that exists is refused with 409', async () => {
+  test('a table that exists is refused with 409, unless it is to be replaced', async () => {
     await worker.db.database.query('create table if not exists taken_building ()')
     const answer = await submit(worker, TASK, {
       areaName: 'x',
@@ -276,6 +276,10 @@ describe('at submit', () => {
       tablePrefix: 'taken',
     })
     expect([answer.status, answer.body.code]).toEqual([409, 'TABLE_EXISTS'])
+    const replaced = await run({ types: ['building'], tablePrefix: 'taken', mode: 'replace' })
+    expect(replaced.status).toBe('success')
+    const { tables } = replaced.result as { tables: { name: string; rows: number }[] }
+    expect(await query('select count(*) as rows from taken_building')).toEqual([{ rows: tables[0]!.rows }])
   })
 })
 

@@ -14,6 +14,7 @@ const TASKS = {
   importEmbeddings: true,
   archiveToPmtiles: true,
   exportTable: true,
+  osmUpdateArea: true,
 } satisfies Record<TaskName, true>
 
 /** Names of all tasks. */

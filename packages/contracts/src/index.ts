@@ -1,7 +1,6 @@
 export { IDEMPOTENCY_HOURS } from './idempotency.ts'
 export {
   Capacity,
-  JOB_STATUSES,
   Job,
   JobError,
   JobList,
@@ -32,6 +31,7 @@ export type { GeoSource } from './tasks/create-geo-embeddings.ts'
 export { CreateSraiEmbeddings } from './tasks/create-srai-embeddings.ts'
 export { ImportEmbeddings } from './tasks/import-embeddings.ts'
 export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
+export { OsmUpdateArea } from './tasks/osm-update-area.ts'
 export type { FeatureSource, OsmSource } from './tasks/osm-import-area.ts'
 export { OvertureImportArea } from './tasks/overture-import-area.ts'
 export { Ogr2ogrImport } from './tasks/ogr2ogr-import.ts'

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { named, nullable, ref } from './named.ts'
 
-/** The tasks of the worker, in the order of the interface document. */
+/** The tasks of the worker: the six of the interface document in its order, then others. */
 export const TASK_NAMES = [
   'osmImportArea',
   'overtureImportArea',
@@ -11,6 +11,7 @@ export const TASK_NAMES = [
   'importEmbeddings',
   'archiveToPmtiles',
   'exportTable',
+  'osmUpdateArea',
 ] as const
 export type TaskName = (typeof TASK_NAMES)[number]
 

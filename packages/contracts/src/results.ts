@@ -37,6 +37,28 @@ const OsmImportResult = Type.Object({
   counts: Type.Record(Type.String(), Type.Unknown(), { description: 'What became of the elements that were read.' }),
 })
 
+const OsmUpdateResult = Type.Object({
+  tables: Type.Array(
+    Type.Object({
+      schema: Type.String(),
+      name: Type.String(),
+      rows: Type.Integer({ description: 'Rows of the table by now.' }),
+      geometry_type: Type.String(),
+      inserted: Type.Integer(),
+      updated: Type.Integer(),
+      deleted: Type.Integer(),
+      boxes: Type.Array(Type.Array(Type.Number()), {
+        description: 'Boxes of tiles in which rows have changed: west, south, east, north in degrees.',
+      }),
+    }),
+    { description: 'Tables with rows that have changed.' },
+  ),
+  files: Type.Integer({ description: 'Change files that were applied.' }),
+  sequence: nullable(Type.Integer({ description: 'Where the tables stand in the replication by now.' })),
+  timestamp: nullable(Type.String({ description: 'Time of the data, where it is known.' })),
+  ...about,
+})
+
 const OvertureImportResult = Type.Object({
   tables: Type.Array(Type.Object({ ...table, type: Type.String() })),
   ...about,
@@ -85,6 +107,7 @@ export const TASK_RESULTS = {
   importEmbeddings: EmbeddingsResult,
   archiveToPmtiles: PmtilesResult,
   exportTable: ExportResult,
+  osmUpdateArea: OsmUpdateResult,
 } as const satisfies Record<TaskName, TSchema>
 /** The result of each task, by its name. */
 export type TaskResults = { readonly [Name in TaskName]: Static<(typeof TASK_RESULTS)[Name]> }
@@ -113,4 +136,5 @@ export const TASK_EXAMPLES: Readonly<Record<TaskName, Readonly<Record<string, un
   },
   archiveToPmtiles: { table: 'roads', zooms: [0, 14] },
   exportTable: { table: 'roads', format: 'GeoPackage', storagePath: { bucket: 'exports', path: 'roads.gpkg' } },
+  osmUpdateArea: { tablePrefix: 'old_town' },
 }

@@ -33,7 +33,7 @@ export const tableExists = defineError(
   'conflict',
   (f: { schema: string; table: string }) => `Table ${f.schema}.${f.table} exists already`,
   () => ({
-    hint: 'Choose another name, or drop that table first. A file import replaces it with mode replace (terrane import --replace).',
+    hint: 'Choose another name, or drop that table first. An import replaces a table with mode replace (terrane import --replace).',
   }),
 )
 

@@ -34,6 +34,14 @@ export const osmUnsupported = defineError(
   }),
 )
 
+/** A file that can be imported, but not kept for updates. */
+export const osmNotUpdatable = defineError(
+  'OSM_NOT_UPDATABLE',
+  'unsupported_media',
+  (f: { why: string }) => `The OSM file cannot be kept for updates: ${f.why}`,
+  () => ({ hint: 'Sort it with osmium sort, or import it without updatable.' }),
+)
+
 /** A topic that is not in the list. */
 export const osmTopicUnknown = defineError(
   'OSM_TOPIC_UNKNOWN',

@@ -22,10 +22,14 @@ const OTHER_FORMATS: Readonly<Record<string, string>> = {
  * @throws OSM_UNSUPPORTED for anything else
  */
 export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<OsmReader> {
+  const plain = await unpacked(source, signal)
+  return openUnpacked(plain, await firstBytes(plain, signal))
+}
+
+/** What a source holds, packed with gzip or not. */
+export async function unpacked(source: OsmSource, signal?: AbortSignal): Promise<OsmSource> {
   const packed = await firstBytes(source, signal)
-  if (packed[0] !== 0x1f || packed[1] !== 0x8b) return openUnpacked(source, packed)
-  const unpacked = gunzipped(source)
-  return openUnpacked(unpacked, await firstBytes(unpacked, signal))
+  return packed[0] === 0x1f && packed[1] === 0x8b ? gunzipped(source) : source
 }
 
 function openUnpacked(source: OsmSource, head: Uint8Array): OsmReader {

@@ -73,6 +73,7 @@ export function taskCommands(program: Command): void {
   onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
     .option('--file <path>', 'your own extract, PBF or XML (default: fetched by the worker)')
     .option('--topic <topic...>', 'buildings, streets, pois, … (default: all)')
+    .option('--replace', 'replace the tables of an earlier import')
     .addHelpText(
       'after',
       examples(
@@ -84,6 +85,7 @@ export function taskCommands(program: Command): void {
     .action(osm)
   onArea(program.command('overture <name>').description('Import Overture Maps for a place: a table for each type.'))
     .option('--topic <topic...>', 'buildings, places, transportation, base, divisions, addresses', ['places'])
+    .option('--replace', 'replace the tables of an earlier import')
     .addHelpText(
       'after',
       examples('overture Porto', 'overture Porto --bbox -8.69,41.13,-8.55,41.19 --topic places buildings'),
@@ -192,6 +194,7 @@ function osm(name: string, options: Options): Promise<void> {
       areaName: name,
       aoiGeoJson: await areaOf(options, connection, name),
       ...(options.topic && { topics: options.topic as never }),
+      ...(options.replace && { mode: 'replace' as const }),
       ...(options.file !== undefined && {
         source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
       }),
@@ -208,6 +211,7 @@ function overture(name: string, options: Options): Promise<void> {
       areaName: name,
       aoiGeoJson: await areaOf(options, connection, name),
       topics: options.topic as never,
+      ...(options.replace && { mode: 'replace' as const }),
     }),
     tablesOf,
   )

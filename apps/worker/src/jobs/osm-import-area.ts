@@ -9,35 +9,33 @@ import {
   registerImport,
   type ImportShape,
 } from '@terrane/database/imports'
-import {
-  relationExists,
-  stagedTable,
-  swapIn,
-  tableExists,
-  type JobRun,
-  type StagedTable,
-} from '@terrane/database/staging'
+import { stagedTable, swapIn, type JobRun, type StagedTable } from '@terrane/database/staging'
 import {
   importOsmArea as importRows,
   topicTables,
   type ImportResult,
   type ImportTable,
+  type OsmHeader,
   type OsmReader,
 } from '@terrane/osm'
+import { PageRecorder } from '@terrane/osm/updates'
 import { OSM_ATTRIBUTION, OSM_COPYRIGHT, OSM_LICENCE } from './osm/licence.ts'
-import { tableNames } from './osm/names.ts'
+import { prefixOf, tableNames } from './osm/names.ts'
 import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
 import { memoryBudget, limitsOf, type OsmMemoryBudget } from './osm/memory-budget.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
+import { explained } from './file-import/describe-import.ts'
 import { emptyTables } from './empty-tables.ts'
+import { SCHEMA, checkNames } from './import-names.ts'
 import { coverageWarnings, type Coverage } from './osm/coverage.ts'
+import { forgetOsmImport, registerOsmImport, type NewOsmImport } from './osm-update/catalogue.ts'
+import { createPages, finishPages, loadPages, stagedPages } from './osm-update/pages-table.ts'
 import { isAskedFor, lossWarnings } from './osm/losses.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { LOADED, type JobContext, type Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
-const SCHEMA = 'public'
 const BATCH_ROWS = 2000
 
 /** One table that was made, as the job's result shows it. */
@@ -52,7 +50,7 @@ interface TableResult {
 }
 
 /** A table on its way from the staging schema to its place. */
-interface Target {
+export interface Target {
   readonly table: ImportTable
   readonly staged: StagedTable
   readonly shape: ImportShape
@@ -62,6 +60,15 @@ interface Target {
 interface Loaded extends Pick<ImportResult, 'tables' | 'counts'> {
   readonly coverage: Coverage
   readonly origin: Readonly<Record<string, unknown>>
+  /** Where updates begin. */
+  readonly replication: Replication
+}
+
+interface Replication {
+  readonly extent: readonly Bbox[] | null
+  readonly replicationUrl: string | null
+  readonly sequence: number | null
+  readonly timestamp: string | null
 }
 
 /** Imports the OpenStreetMap features of an area into one table per topic and geometry type. */
@@ -71,7 +78,7 @@ export function osmImportArea(settings: OsmImportSettings): Task {
     summary: 'Import OpenStreetMap data of an area',
     description:
       'Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags ' +
-      'and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.',
+      'and a geometry in EPSG:4326. The tables appear together or not at all.',
     body: OsmImportArea,
     expireSeconds: 6 * 3600,
     version: 2,
@@ -80,9 +87,7 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       const aoi = readAoi(input.aoiGeoJson, settings)
       if (input.source?.kind === 'url') checkUrl(input.source.url, '/source/url')
       if (input.source?.kind === 'storage') await checkStoredObject(project.store, input.source, settings.maxBytes)
-      for (const name of tableNames(input, topicTables(input.topics))) {
-        if (await relationExists(project.database, SCHEMA, name)) throw tableExists({ schema: SCHEMA, table: name })
-      }
+      await checkNames(project.database, tableNames(input, topicTables(input.topics)), input.mode)
       await checkOsmSource(input.source, aoi, settings)
     },
     run: (raw, context) => runImport(raw as OsmImportArea, settings, context),
@@ -116,6 +121,7 @@ async function runImport(
     warnings,
   }
   const staged = targets.map((target) => target.staged)
+  const pages = input.updatable ? [stagedPages(run, targets.length)] : []
   const record = {
     jobId: run.jobId,
     task: 'osmImportArea',
@@ -123,22 +129,50 @@ async function runImport(
     attribution: OSM_ATTRIBUTION,
     licence: OSM_LICENCE,
   }
-  await swapIn(project.database, run, staged, result, async (session) => {
+  await swapIn(project.database, run, [...staged, ...pages], result, async (session) => {
+    const prefix = input.tablePrefix ?? prefixOf(input.areaName)
+    await forgetOsmImport(session, prefix)
+    for (const { table } of pages)
+      await registerOsmImport(session, { ...newImport(input, loaded, run), prefix, pagesTable: table })
     for (const [i, { rows, bbox }] of tables.entries()) {
       await registerImport(session, staged[i]!, { ...record, rows, bbox })
     }
+  }).catch((cause: unknown) => {
+    throw explained(cause, staged.map(({ table }) => table).join(', '))
   })
   return result
 }
 
-function targetsOf(input: OsmImportArea, run: JobRun): Target[] {
+/** The tables of an import, on their way. */
+export function targetsOf(input: OsmImportArea, run: JobRun): Target[] {
   const tables = topicTables(input.topics)
   const names = tableNames(input, tables)
   return tables.map((table, i) => ({
     table,
-    staged: stagedTable(run, i, SCHEMA, names[i]!),
+    staged: { ...stagedTable(run, i, SCHEMA, names[i]!), replaces: input.mode === 'replace' },
     shape: shapeOf(table, input.clip ?? false),
   }))
+}
+
+/** What a file says of its place in a replication; an answer of Overpass covers the area alone. */
+function replicationOf(
+  { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
+  source: Readonly<Record<string, unknown>>,
+  { boxes }: Aoi,
+): Replication {
+  const extent = bbox ? [bbox, ...boxes] : source['kind'] === 'overpass' ? boxes : null
+  return { extent, replicationUrl, sequence: replicationSequence, timestamp: timestamp?.toISOString() ?? null }
+}
+
+function newImport(
+  input: OsmImportArea,
+  { replication }: Loaded,
+  { jobId }: JobRun,
+): Omit<NewOsmImport, 'prefix' | 'pagesTable'> {
+  const { aoiGeoJson: area, clip = false } = input
+  const topics = [...new Set(topicTables(input.topics).map(({ topic }) => topic))]
+  const { timestamp } = replication
+  return { ...replication, jobId, area, topics, clip, timestamp: timestamp === null ? null : new Date(timestamp) }
 }
 
 /** A line that is cut at the border may become several rows: `part` tells them apart. */
@@ -173,9 +207,10 @@ async function loadAnew(
   const room = await memoryBudget(reader, settings, context.workdir, context.signal)
   await context.checkpoint.clear()
   await createImportTables(database, targets)
+  if (input.updatable) await createPages(database, stagedPages(context.run, targets.length))
   const { header, tables, counts } = await load(reader, aoi, input, targets, room, context)
   const origin = { ...source, timestamp: header.timestamp?.toISOString() ?? null }
-  const loaded: Loaded = { tables, counts, coverage, origin }
+  const loaded: Loaded = { tables, counts, coverage, origin, replication: replicationOf(header, source, aoi) }
   await context.checkpoint.keep(LOADED, loaded)
   return loaded
 }
@@ -192,8 +227,11 @@ async function load(
   const sink = new StagingSink(context.project.database, targets, signal)
   const onProgress: OnProgress = (step) => context.progress(step)
   const options = { ...limitsOf(room), signal, batchRows: BATCH_ROWS, onProgress }
+  const { database } = context.project
+  const pages = stagedPages(context.run, targets.length)
+  const recorder = new PageRecorder(reader, (made) => sink.also(() => loadPages(database, pages, made)))
   try {
-    const imported = await importRows(reader, aoi, input.topics, sink, options)
+    const imported = await importRows(input.updatable ? recorder : reader, aoi, input.topics, sink, options)
     await sink.finish()
     return imported
   } finally {
@@ -234,6 +272,8 @@ async function finish(
       results[i] = { schema: SCHEMA, name: staged.table, topic, rows, geometry_type: geometryType, srid: 4326, bbox }
     }
   }
+  const pages = stagedPages(context.run, targets.length)
+  if (input.updatable && !(await isFinishedImportTable(database, pages))) await finishPages(database, pages)
   const lanes = await Promise.allSettled(database.capabilities.parallel ? [work(), work()] : [work()])
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
   return results

@@ -1,11 +1,13 @@
 import { OvertureImportArea } from '@terrane/contracts'
 import { readAoi } from '@terrane/core'
 import { finishImportTable, isFinishedImportTable, measureImport, registerImport } from '@terrane/database/imports'
-import { relationExists, swapIn, tableExists } from '@terrane/database/staging'
+import { swapIn } from '@terrane/database/staging'
 import { OVERTURE_TYPES } from '@terrane/overture'
 import { Loading, type OvertureSettings } from './overture/loading.ts'
-import { SCHEMA, nameOf, requestedTypes, tablesOf } from './overture/targets.ts'
+import { nameOf, requestedTypes, tablesOf } from './overture/targets.ts'
+import { explained } from './file-import/describe-import.ts'
 import { emptyTables } from './empty-tables.ts'
+import { SCHEMA, checkNames } from './import-names.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
@@ -18,17 +20,15 @@ export function overtureImportArea(settings: OvertureSettings): Task {
     description:
       'Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as ' +
       'jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. ' +
-      'The tables must not exist; they appear together or not at all.',
+      'The tables appear together or not at all.',
     body: OvertureImportArea,
     expireSeconds: 6 * 3600,
     version: 1,
     async checkSubmit(raw, { project }) {
       const input = raw as OvertureImportArea
       readAoi(input.aoiGeoJson, settings)
-      for (const table of requestedTypes(input).flatMap(tablesOf)) {
-        const name = nameOf(input, table)
-        if (await relationExists(project.database, SCHEMA, name)) throw tableExists({ schema: SCHEMA, table: name })
-      }
+      const names = requestedTypes(input).flatMap((type) => tablesOf(type).map((table) => nameOf(input, table)))
+      await checkNames(project.database, names, input.mode)
     },
     run: (raw, context) => runImport(raw as OvertureImportArea, settings, context),
   }
@@ -91,6 +91,8 @@ async function runImport(
       const record = { jobId: run.jobId, task: 'overtureImportArea', source, attribution, licence, rows, bbox }
       await registerImport(session, staged[i]!, record)
     }
+  }).catch((cause: unknown) => {
+    throw explained(cause, staged.map(({ table }) => table).join(', '))
   })
   return result
 }

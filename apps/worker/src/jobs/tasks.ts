@@ -16,6 +16,7 @@ import { type Engine, nativeEngine, wasmEngine } from '@terrane/files'
 import { importEmbeddings } from './import-embeddings/import-embeddings.ts'
 import { ogr2ogrImport } from './ogr2ogr-import.ts'
 import { osmImportArea } from './osm-import-area.ts'
+import { osmUpdateArea } from './osm-update-area.ts'
 import { osmImportSettings } from './osm/settings.ts'
 import { overtureImportArea } from './overture-import-area.ts'
 import type { Task } from './task.ts'
@@ -93,6 +94,7 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
       memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20,
       openSchemas: config.openSchemas,
     }),
+    osmUpdateArea(osmImportSettings(config)),
   ]
 }
 

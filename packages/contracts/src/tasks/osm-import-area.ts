@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
+import { importMode } from '../import-mode.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
@@ -27,14 +28,15 @@ export const OSM_TOPICS = [
   'all',
 ] as const
 
-const OSM_SOURCES = [
+/** Where a file comes from. */
+export const OSM_FILE_SOURCES = [
   Type.Object(
     { kind: Type.Literal('file'), path: Type.String({ minLength: 1, maxLength: 4000 }) },
-    { additionalProperties: false, description: 'A PBF or XML file under the data roots of the worker.' },
+    { additionalProperties: false, description: 'A file under the data roots of the worker.' },
   ),
   Type.Object(
     { kind: Type.Literal('url'), url: Type.String({ minLength: 1, maxLength: 4000 }) },
-    { additionalProperties: false, description: 'A PBF or XML file to download.' },
+    { additionalProperties: false, description: 'A file to download.' },
   ),
   Type.Object(
     {
@@ -42,8 +44,12 @@ const OSM_SOURCES = [
       bucket: Type.String({ minLength: 1, maxLength: 100 }),
       path: Type.String({ minLength: 1, maxLength: 1024 }),
     },
-    { additionalProperties: false, description: 'A PBF or XML file in the storage of the project.' },
+    { additionalProperties: false, description: 'A file in the storage of the project.' },
   ),
+] as const
+
+const OSM_SOURCES = [
+  ...OSM_FILE_SOURCES,
   Type.Object(
     { kind: Type.Literal('geofabrik') },
     {
@@ -60,7 +66,9 @@ const OSM_SOURCES = [
   ),
 ] as const
 
-const SOURCE = { description: 'Where the data come from. Default: the source that the worker is configured with.' }
+const SOURCE = {
+  description: 'Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with.',
+}
 
 const OsmSource = Type.Union([...OSM_SOURCES], SOURCE)
 export type OsmSource = Static<typeof OsmSource>
@@ -90,14 +98,20 @@ export const OsmImportArea = Type.Object(
         description: 'Topics to import. Default: all except "all".',
       }),
     ),
-    tablePrefix: Type.Optional(
-      identifier('Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName.'),
-    ),
+    tablePrefix: Type.Optional(identifier('Tables are named {tablePrefix}_{topic}. Default: made from areaName.')),
+    mode: importMode(),
     source: Type.Optional(OsmSource),
     clip: Type.Optional(
       Type.Boolean({
         default: false,
         description: 'Cut features at the border of the area, instead of keeping them whole.',
+      }),
+    ),
+    updatable: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Keep what osmUpdateArea needs: about four times the bytes of the extract, whose elements must be sorted.',
       }),
     ),
     strict: strict(),

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
+import { importMode } from '../import-mode.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
@@ -47,10 +48,11 @@ export const OvertureImportArea = Type.Object(
     ),
     tablePrefix: Type.Optional(
       identifier(
-        'Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must ' +
-          'not exist. Default: made from areaName.',
+        'Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries. Default: ' +
+          'made from areaName.',
       ),
     ),
+    mode: importMode(),
     release: Type.Optional(
       Type.String({
         maxLength: 40,

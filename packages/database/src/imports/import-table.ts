@@ -44,7 +44,7 @@ export async function createImportTables(
 
 /**
  * Cuts the features of a loaded staging table to an area: those outside go, a line that is cut into pieces becomes
- * several rows, told apart by the column `part`, which the shape must then have. Once in a transaction.
+ * several rows, told apart by the column `part`, which the shape must then have. In a transaction.
  *
  * @param area GeoJSON geometry
  */
@@ -54,11 +54,17 @@ export async function clipImport(
   shape: ImportShape,
   area: object,
 ): Promise<void> {
-  const table = tableOf(staged)
-  const { geometryType } = shape
   await session.query(`create temporary table clip_area on commit drop as select ${areaFromGeoJson('$1')} as area`, [
     JSON.stringify(area),
   ])
+  await clipTo(session, tableOf(staged), shape)
+  // Another table may be cut in the same transaction.
+  await session.query('drop table if exists pg_temp.clip_area, pg_temp.clip_parts')
+}
+
+/** Cuts a table to the area of the temporary table `clip_area`. */
+async function clipTo(session: Session, table: string, shape: ImportShape): Promise<void> {
+  const { geometryType } = shape
   await session.query(
     `delete from ${table} t using clip_area a
        where not st_intersects(t.geom, a.area)

@@ -34,11 +34,17 @@ export function sharedStaging(jobId: string): string {
   return `c_${jobId.replaceAll('-', '')}`
 }
 
-/** True when a relation of that name is there: a table, view, sequence or index. */
-export async function relationExists(database: Queryable, schema: string, name: string): Promise<boolean> {
+/** True when a relation of that name is there: a table, view, sequence or index; only a table, or only another one, if asked. */
+export async function relationExists(
+  database: Queryable,
+  schema: string,
+  name: string,
+  { isTable }: { readonly isTable?: boolean } = {},
+): Promise<boolean> {
   const { rowCount } = await database.query(
-    'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
-    [schema, name],
+    `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relname = $2 and coalesce((c.relkind in ('r', 'p')) = $3, true)`,
+    [schema, name, isTable ?? null],
   )
   return (rowCount ?? 0) > 0
 }
@@ -164,8 +170,10 @@ async function lockNames(session: Session, tables: readonly StagedTable[]): Prom
 
 async function move(session: Session, staged: StagedTable): Promise<void> {
   const { staging, schema, table } = staged
+  let rights: string[] = []
   if (await relationExists(session, schema, table)) {
     if (!staged.replaces) throw tableExists({ schema, table })
+    rights = await rightsOf(session, qualified(schema, table))
     await session.query(`drop table ${qualified(schema, table)}`)
   }
   const source = qualified(STAGING_SCHEMA, staging)
@@ -182,8 +190,28 @@ async function move(session: Session, staged: StagedTable): Promise<void> {
     `alter table ${source} set schema ${quoteIdentifier(schema)}`,
     ...renames,
     `alter table ${qualified(schema, staging)} rename to ${quoteIdentifier(table)}`,
+    ...rights,
   ]
   await session.query(statements.join(';\n'))
+}
+
+/** Statements that give a table in the place of this one the same readers: grants, row-level security and its policies. */
+async function rightsOf(session: Session, table: string): Promise<string[]> {
+  const { rows } = await session.query<{ statement: string }>(
+    `select format('grant %s on %s to %s%s', a.privilege_type, $1::text, case when a.grantee = 0 then 'public' else quote_ident(r.rolname) end,
+       case when a.is_grantable then ' with grant option' else '' end) as statement
+     from pg_class c cross join aclexplode(c.relacl) a left join pg_roles r on r.oid = a.grantee
+     where c.oid = $1::text::regclass and a.grantee <> c.relowner
+     union all select format('alter table %s %s row level security', $1::text, word)
+     from pg_class c cross join (values ('enable'), ('force')) as words (word)
+     where c.oid = $1::text::regclass and case word when 'enable' then relrowsecurity else relforcerowsecurity end
+     union all select format('create policy %I on %s as %s for %s to %s%s%s', p.policyname, $1::text, p.permissive, p.cmd,
+       (select string_agg(case name when 'public' then 'public' else quote_ident(name) end, ', ') from unnest(p.roles) name),
+       ' using (' || p.qual || ')', ' with check (' || p.with_check || ')')
+     from pg_policies p where format('%I.%I', p.schemaname, p.tablename)::regclass = $1::text::regclass`,
+    [table],
+  )
+  return rows.map(({ statement }) => statement)
 }
 
 /** A name of at most 63 bytes that ends in the suffix; where the table's name is cut, a hash of it keeps it unique. */

@@ -76,7 +76,8 @@ function encodeHeader(options: PbfWriteOptions): Uint8Array {
   return header.finish()
 }
 
-function encodeBlock(batch: readonly OsmElement[], options: PbfWriteOptions): Uint8Array {
+/** A PrimitiveBlock, as a file block holds it packed. */
+export function encodeBlock(batch: readonly OsmElement[], options: PbfWriteOptions): Uint8Array {
   const { granularity = 100, lonOffset = 0, latOffset = 0 } = options
   const grid: Grid = { granularity, lonOffset, latOffset }
   const strings = new Strings()

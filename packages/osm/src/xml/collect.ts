@@ -21,6 +21,7 @@ export class ElementCollector implements XmlHandler {
   rows = 0
   foundRoot = false
   readonly #kinds: Kinds
+  readonly #hasVersions: boolean
   readonly #strings = new Map<string, number>()
   /** Tags and references of the element that is open. */
   #parts = 0
@@ -46,8 +47,10 @@ export class ElementCollector implements XmlHandler {
   #generator: string | null = null
   #timestamp: Date | null = null
 
-  constructor(kinds: Kinds) {
+  /** @param hasVersions lets an element come in several versions, which a plain file must not hold */
+  constructor(kinds: Kinds, { hasVersions = false }: { readonly hasVersions?: boolean } = {}) {
     this.#kinds = kinds
+    this.#hasVersions = hasVersions
     this.startBlock()
   }
 
@@ -136,7 +139,7 @@ export class ElementCollector implements XmlHandler {
     if (!wanted) return
     const id = toId(required(attributes, name, 'id'))
     const version = attributes.get('version')
-    if (name === this.#kind && id === this.#id && version !== this.#version) {
+    if (!this.#hasVersions && name === this.#kind && id === this.#id && version !== this.#version) {
       throw osmUnsupported({ what: `it is a history, which holds ${name} ${id} in several versions` })
     }
     this.#kind = name

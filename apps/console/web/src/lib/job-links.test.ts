@@ -23,6 +23,13 @@ const embeddings: TaskResults['createGeoEmbeddings'] = {
 const RESULTS: { readonly [Name in TaskName]: TaskResults[Name] } = {
   osmImportArea: { tables: [{ ...area, topic: 'streets' }], ...about, licence: '', counts: {} },
   overtureImportArea: { tables: [{ ...area, type: 'segment' }], ...about },
+  osmUpdateArea: {
+    tables: [{ ...area, inserted: 1, updated: 0, deleted: 0, boxes: [[11, 48, 11.1, 48.1]] }],
+    ...about,
+    files: 1,
+    sequence: null,
+    timestamp: null,
+  },
   ogr2ogrImport: {
     tables: [
       { ...layer, geometry_type: 'LineString' },

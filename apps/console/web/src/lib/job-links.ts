@@ -26,7 +26,7 @@ export interface JobLinks {
   readonly files: readonly FileLink[]
 }
 
-type AreaTable = TaskResults['osmImportArea' | 'overtureImportArea']['tables'][number]
+type AreaTable = TaskResults['osmImportArea' | 'overtureImportArea' | 'osmUpdateArea']['tables'][number]
 
 const NONE: JobLinks = { tables: [], embeddings: null, archive: null, files: [] }
 
@@ -34,6 +34,7 @@ const NONE: JobLinks = { tables: [], embeddings: null, archive: null, files: [] 
 const LINKS: { readonly [Name in TaskName]: (result: TaskResults[Name]) => Partial<JobLinks> } = {
   osmImportArea: ({ tables }) => ({ tables: tables.map(areaTable) }),
   overtureImportArea: ({ tables }) => ({ tables: tables.map(areaTable) }),
+  osmUpdateArea: ({ tables }) => ({ tables: tables.map(areaTable) }),
   ogr2ogrImport: ({ tables }) => ({
     tables: tables.map(({ table, rows, geometry_type: geometryType }) => ({ ...split(table), rows, geometryType })),
   }),

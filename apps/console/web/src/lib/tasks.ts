@@ -32,6 +32,12 @@ const FACES = {
     group: 'add',
     about: 'Streets, buildings, places and more of an area, one table per topic.',
   },
+  osmUpdateArea: {
+    icon: 'streets',
+    label: 'OpenStreetMap update',
+    group: 'add',
+    about: 'Brings tables of an OpenStreetMap import up to date, once or on a schedule.',
+  },
   overtureImportArea: {
     icon: 'layers',
     label: 'Overture import',

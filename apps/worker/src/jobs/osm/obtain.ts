@@ -113,34 +113,17 @@ async function download(
     onBytes,
   }
   const asked = await chooseSource(source, aoi, settings)
+  if (asked.kind === 'url' && !source) {
+    const { path, ...file } = await cachedDownload(asked.url, target, cache)
+    return open(path, { kind: 'url', url: withoutQuery(asked.url), ...describe(file) }, signal)
+  }
   switch (asked.kind) {
-    case 'file': {
-      const path = await findFile(asked.path, source !== undefined, settings)
-      // A link keeps the file for both passes when its owner puts another in its place.
-      const kept = await link(path, target).then(
-        () => target,
-        () => path,
-      )
-      return open(kept, { kind: 'file', name: basename(path), bytes: (await stat(path)).size }, signal)
-    }
-    case 'url': {
-      if (!source) {
-        const { path, ...file } = await cachedDownload(asked.url, target, cache)
-        return open(path, { kind: 'url', url: withoutQuery(asked.url), ...describe(file) }, signal)
-      }
-      const bytes = await downloadToFile(context.fetch, asked.url, target, {
-        maxBytes: settings.maxBytes,
-        timeoutMs: 6 * 3_600_000,
-        signal,
-        onBytes,
-      })
-      return open(target, { kind: 'url', url: withoutQuery(asked.url), bytes }, signal)
-    }
+    case 'file':
+    case 'url':
     case 'storage': {
-      const { info, body } = await context.project.store.get(asked.bucket, asked.path, { signal })
-      if (info.size > settings.maxBytes) throw objectTooLarge({ limit: settings.maxBytes })
-      await pipeline(body, createWriteStream(target, { flags: 'wx' }), { signal })
-      return open(target, { kind: 'storage', bucket: asked.bucket, path: asked.path, bytes: info.size }, signal)
+      const field = source === undefined ? null : '/source/path'
+      const { path, about } = await bringFile(asked, { target, field, onBytes }, settings, context)
+      return open(path, about, signal)
     }
     case 'geofabrik': {
       const extract = await findExtract(settings.geofabrikUrl, aoi, workdir, cache)
@@ -165,15 +148,63 @@ async function download(
   }
 }
 
+/** A file that a caller may name. */
+export type FileSource = Extract<OsmSource, { kind: 'file' | 'url' | 'storage' }>
+
+/** Where a file is brought. */
+interface Destination {
+  readonly target: string
+  /** Where its path stands in the request; null for a file of the operator's. */
+  readonly field: string | null
+  readonly onBytes?: (done: number, total: number | null) => void
+}
+
+/**
+ * Brings a file into the job's folder, and says where it came from.
+ *
+ * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, and what the guarded fetch and the storage throw
+ */
+export async function bringFile(
+  source: FileSource,
+  { target, field, onBytes }: Destination,
+  settings: OsmSourceSettings,
+  { fetch, project, signal }: Pick<JobContext, 'fetch' | 'project' | 'signal'>,
+): Promise<{ readonly path: string; readonly about: Readonly<Record<string, unknown>> }> {
+  const { maxBytes } = settings
+  switch (source.kind) {
+    case 'file': {
+      const found = await findFile(source.path, field, settings)
+      // A link keeps the file for both passes when its owner puts another in its place.
+      const path = await link(found, target).then(
+        () => target,
+        () => found,
+      )
+      return { path, about: { kind: 'file', name: basename(found), bytes: (await stat(found)).size } }
+    }
+    case 'url': {
+      const limits = { maxBytes, timeoutMs: 6 * 3_600_000, signal, ...(onBytes && { onBytes }) }
+      const bytes = await downloadToFile(fetch, source.url, target, limits)
+      return { path: target, about: { kind: 'url', url: withoutQuery(source.url), bytes } }
+    }
+    case 'storage': {
+      const { bucket, path } = source
+      const { info, body } = await project.store.get(bucket, path, { signal })
+      if (info.size > maxBytes) throw objectTooLarge({ limit: maxBytes })
+      await pipeline(body, createWriteStream(target, { flags: 'wx' }), { signal })
+      return { path: target, about: { kind: 'storage', bucket, path, bytes: info.size } }
+    }
+  }
+}
+
 async function open(path: string, source: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Opened> {
   return { reader: await openOsm(await fileSource(path), signal), path, source }
 }
 
 /** A caller's file lies under the data roots, the operator's own anywhere. */
-async function findFile(path: string, ofCaller: boolean, settings: OsmSourceSettings): Promise<string> {
-  if (ofCaller) {
+async function findFile(path: string, field: string | null, settings: OsmSourceSettings): Promise<string> {
+  if (field !== null) {
     const found = await findUnderRoots(settings.dataRoots, path)
-    if (found === null) throw fileNotReachable({ field: '/source/path' })
+    if (found === null) throw fileNotReachable({ field })
     return found
   }
   const isFile = await stat(path).then(
@@ -197,7 +228,7 @@ async function chooseSource(
   let missed: Bbox | null = null
   for (const candidate of candidates) {
     if (candidate.kind !== 'file') return candidate
-    const path = await findFile(candidate.path, source !== undefined, settings)
+    const path = await findFile(candidate.path, source === undefined ? null : '/source/path', settings)
     const extent = aoi && (await extentOf(path))
     if (!aoi || coverageOf(extent, aoi) !== 'outside') return candidate
     missed ??= extent

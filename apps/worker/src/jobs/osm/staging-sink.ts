@@ -30,6 +30,11 @@ export class StagingSink implements RowSink {
     return this.#lanes.start(() => this.#load(table, rows))
   }
 
+  /** Does other loading in one of the lanes. */
+  also(load: () => Promise<unknown>): Promise<void> {
+    return this.#lanes.start(load)
+  }
+
   /** Waits until nothing is under way any more, whether it went well or not. */
   settle(): Promise<void> {
     return this.#lanes.settle()

@@ -18,7 +18,8 @@ import {
 import { identityOf } from '../identity.ts'
 import { Lanes } from '../lanes.ts'
 import { LOADED, type Identity, type JobContext } from '../task.ts'
-import { SCHEMA, multiFamilies, nameOf, requestedTypes, shapeOf, tableOf, tablesOf, type TablePlan } from './targets.ts'
+import { SCHEMA } from '../import-names.ts'
+import { multiFamilies, nameOf, requestedTypes, shapeOf, tableOf, tablesOf, type TablePlan } from './targets.ts'
 
 const LOADS_AT_ONCE = 3
 const BATCH_ROWS = 4000
@@ -172,7 +173,8 @@ export class Loading {
   }
 
   #nextStaged(table: TablePlan): StagedTable {
-    return stagedTable(this.#context.run, this.#targets.length, SCHEMA, nameOf(this.#input, table))
+    const staged = stagedTable(this.#context.run, this.#targets.length, SCHEMA, nameOf(this.#input, table))
+    return { ...staged, replaces: this.#input.mode === 'replace' }
   }
 
   async #load(type: string, columns: readonly OvertureColumn[], { family, geometries, columns: values }: DecodedRows) {

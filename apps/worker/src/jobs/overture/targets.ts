@@ -5,9 +5,6 @@ import { tableNameTooLong } from '../osm/errors.ts'
 import { prefixOf } from '../osm/names.ts'
 import { noTypes } from './errors.ts'
 
-/** Where the tables go. */
-export const SCHEMA = 'public'
-
 export type TableFamily = DecodedRows['family']
 
 const GEOMETRY_TYPES = { point: 'Point', line: 'LineString', polygon: 'MultiPolygon' } as const

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import type { OsmImportArea } from '@terrane/contracts'
+import type { Bbox } from '@terrane/core'
+import { qualified, type Queryable, type Session } from '@terrane/database'
+import { AREA_RULES, TOPIC_TABLES, topicTables } from '@terrane/osm'
+import { importNotFound, importOutdated, updateOvertaken } from './errors.ts'
+import { PAGES_SCHEMA } from './pages-table.ts'
+
+/** Rows of one table that the job has changed so far. */
+export interface TableChanges {
+  readonly inserted: number
+  readonly updated: number
+  readonly deleted: number
+}
+
+/** What the job has done so far: written with the rows, so that a later run of it goes on from there. */
+export interface UpdateProgress {
+  readonly jobId: string
+  readonly files: number
+  readonly tables: Readonly<Record<string, TableChanges>>
+}
+
+/** An import that can be updated. */
+export interface OsmImport {
+  readonly prefix: string
+  readonly jobId: string
+  readonly pagesTable: string
+  /** As the import was asked for it. */
+  readonly area: OsmImportArea['aoiGeoJson']
+  readonly topics: readonly string[]
+  readonly clip: boolean
+  readonly extent: readonly Bbox[] | null
+  readonly replicationUrl: string | null
+  readonly sequence: number | null
+  /** Time of the data. */
+  readonly timestamp: Date | null
+  readonly version: number
+  readonly progress: UpdateProgress | null
+}
+
+/** What of an import is known at its end. */
+export type NewOsmImport = Omit<OsmImport, 'version' | 'progress'>
+
+/** Where the data stand after a change file. */
+export type DataMark = Pick<OsmImport, 'replicationUrl' | 'sequence' | 'timestamp'>
+
+/** Forgets an import whose tables are replaced or gone, with its pages. */
+export async function forgetOsmImport(session: Session, prefix: string): Promise<void> {
+  const { rows } = await session.query<{ pages: string }>(
+    'delete from terrane.osm_imports where table_prefix = $1 returning pages_table as pages',
+    [prefix],
+  )
+  for (const { pages } of rows) await session.query(`drop table if exists ${qualified(PAGES_SCHEMA, pages)}`)
+}
+
+export async function registerOsmImport(session: Session, made: NewOsmImport): Promise<void> {
+  await session.query(
+    `insert into terrane.osm_imports (table_prefix, job_id, pages_table, area, topics, clip, rules, extent, replication_url, sequence, data_timestamp)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      made.prefix,
+      made.jobId,
+      made.pagesTable,
+      JSON.stringify(made.area),
+      made.topics,
+      made.clip,
+      rulesOf(made.topics),
+      made.extent?.flat() ?? null,
+      made.replicationUrl,
+      made.sequence,
+      made.timestamp,
+    ],
+  )
+}
+
+/** @throws OSM_IMPORT_NOT_FOUND, OSM_IMPORT_OUTDATED */
+export async function findOsmImport(database: Queryable, prefix: string): Promise<OsmImport> {
+  const { rows } = await database.query<Omit<OsmImport, 'extent'> & { extent: number[] | null; rules: string }>(
+    `select table_prefix as prefix, job_id as "jobId", pages_table as "pagesTable", area, topics, clip, rules, extent,
+       replication_url as "replicationUrl", sequence, data_timestamp as timestamp, version, progress
+     from terrane.osm_imports where table_prefix = $1`,
+    [prefix],
+  )
+  const [found] = rows
+  if (!found) throw importNotFound({ prefix })
+  if (found.rules !== rulesOf(found.topics)) throw importOutdated({ prefix })
+  const { extent } = found
+  const boxes = extent && Array.from({ length: extent.length / 4 }, (_, i) => extent.slice(4 * i, 4 * i + 4) as never)
+  return { ...found, extent: boxes }
+}
+
+/**
+ * Records a change file, in the transaction that applies it.
+ *
+ * @throws OSM_UPDATE_OVERTAKEN when the import is not at the version that the changes were made for
+ */
+export async function advance(
+  session: Session,
+  { prefix, jobId, version }: OsmImport,
+  { replicationUrl, sequence, timestamp }: DataMark,
+  progress: UpdateProgress,
+): Promise<void> {
+  const { rowCount } = await session.query(
+    `update terrane.osm_imports set version = version + 1, replication_url = $4, sequence = $5, data_timestamp = $6,
+       progress = $7, updated_at = now()
+     where table_prefix = $1 and job_id = $2 and version = $3`,
+    [prefix, jobId, version, replicationUrl, sequence, timestamp, JSON.stringify(progress)],
+  )
+  if (rowCount !== 1) throw updateOvertaken({ prefix })
+}
+
+/** What rows are made by, as a hash. */
+function rulesOf(topics: readonly string[]): string {
+  const tables = TOPIC_TABLES.filter(({ topic }) => topics.includes(topic))
+  return createHash('sha256')
+    .update(JSON.stringify([topicTables(topics), tables, AREA_RULES]))
+    .digest('hex')
+}

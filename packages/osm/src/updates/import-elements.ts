@@ -1,0 +1,33 @@
+import type { Aoi } from '@terrane/core'
+import type { OsmElement } from '../element.ts'
+import { openOsm } from '../open.ts'
+import { writePbf } from '../pbf/write.ts'
+import { bytesSource } from '../source.ts'
+import { importOsmArea } from '../topics/import-area.ts'
+import type { ImportOptions, RowSink } from '../topics/import-area.ts'
+import type { UpdatePlan } from './plan-update.ts'
+
+const LETTERS: Readonly<Record<string, OsmElement['type']>> = { N: 'node', W: 'way', R: 'relation' }
+
+/**
+ * Hands the rows of the affected elements to the sink, as {@link importOsmArea} makes them of a file. The other elements
+ * of the plan are there for their geometry only.
+ *
+ * @throws what `importOsmArea` throws
+ */
+export async function importAffected(
+  { elements, affected }: UpdatePlan,
+  { aoi, topics }: { readonly aoi: Aoi | null; readonly topics: readonly string[] },
+  sink: RowSink,
+  options: ImportOptions = {},
+): Promise<void> {
+  const file = Buffer.concat([...writePbf(elements, { compression: 'none' })])
+  const only: RowSink = {
+    write: (table, rows) =>
+      sink.write(
+        table,
+        rows.filter(([, letter, id]) => affected[LETTERS[String(letter)]!].has(Number(id))),
+      ),
+  }
+  await importOsmArea(await openOsm(bytesSource(file)), aoi, topics, only, options)
+}

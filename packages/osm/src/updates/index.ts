@@ -1,0 +1,7 @@
+export { PageRecorder } from './page-recorder.ts'
+export type { Page, PageKind, PageStore } from './pages.ts'
+export { importAffected } from './import-elements.ts'
+export { planUpdate } from './plan-update.ts'
+export type { UpdatePlan } from './plan-update.ts'
+export { readChanges } from './read-changes.ts'
+export type { OsmChanges, ReadChangesOptions } from './read-changes.ts'
