@@ -28,6 +28,10 @@ import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
 import type { SubmitContext, Task } from './jobs/task.ts'
+import { Caller } from './events/caller.ts'
+import { EventDeliverer } from './events/deliverer.ts'
+import { countEvents } from './events/event-metrics.ts'
+import { TableHookStore } from './events/table-hook-store.ts'
 import { QueryEmbedder } from './embed/query-embedder.ts'
 import { FileInspector } from './inspect/file-inspector.ts'
 import { engineOf, makeTasks, openModels } from './jobs/tasks.ts'
@@ -73,7 +77,8 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
   const queue = await openQueue({ ...base, ...outside, tasks, onEnqueued: (task) => runner.nudge(task) }, opening)
   const { store, submitter, schedules, webhooks } = queue
   const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks }, overrides)
-  const drain = await startWork(config, { runner, sender: queue.sender, logger }, opening)
+  const events = makeDeliverer(config, { ...base, ...outside, ...queue })
+  const drain = await startWork(config, { runner, sender: queue.sender, events, logger }, opening)
   observe(config, { registry, database, store, runner, tasks })
 
   const { projects, sealer, checkUrl: checkAddress } = outside
@@ -89,6 +94,9 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
     submitter,
     schedules,
     webhooks,
+    tableHooks: queue.tableHooks,
+    openSchemas: config.openSchemas,
+    onHooks: () => void events.look(),
     sealer,
     leastScheduleSeconds: config.minScheduleMinutes * 60,
     events: new EventHub(store, logger),
@@ -145,12 +153,19 @@ async function openOutside(config: WorkerConfig, { registry, database, logger, o
   const onStorageCall = showStorageCalls(registry)
   const storeOf = storeCache((setting, aws) => observeStore(openStore(setting, aws), onStorageCall), config)
   const checkAddress: SubmitContext['checkUrl'] = (url, path) => checkUrl(url, path, policy)
-  const outside = { sealer, fetch, storeOf, checkUrl: checkAddress }
+  const functionsHost = URL.parse(config.TERRANE_FUNCTIONS_URL ?? '')?.host
+  const fetchFunction = createGuardedFetch({
+    ...policy,
+    allowHosts: [...policy.allowHosts, ...(functionsHost === undefined ? [] : [functionsHost])],
+  })
+  const outside = { sealer, fetch, fetchFunction, storeOf, checkUrl: checkAddress }
   if (config.TERRANE_MODE === 'local') {
     const { TERRANE_PROJECT_REF, TERRANE_SERVICE_ROLE_KEY: serviceRoleKey, TERRANE_SERVICES_KEY: servicesKey } = config
     const named = { ref: TERRANE_PROJECT_REF, serviceRoleKey, servicesKey }
     const { id, ref } = await registerLocal(database, named, logger)
-    return { ...outside, projects: localProject({ ref, id, database, store: storeOf(config.TERRANE_STORAGE), sealer }) }
+    const store = storeOf(config.TERRANE_STORAGE)
+    const functionsUrl = config.TERRANE_FUNCTIONS_URL
+    return { ...outside, projects: localProject({ ref, id, database, store, sealer, functionsUrl, serviceRoleKey }) }
   }
   await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))
   const projects = sharedProjects({
@@ -186,12 +201,13 @@ interface QueueNeeds extends Base, Outside {
 
 /** The queue, and what is kept of jobs, schedules and webhooks. */
 async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
-  const { logger, registry, database, fetch, sealer, tasks, onEnqueued } = needs
+  const { logger, registry, database, sealer, tasks, onEnqueued } = needs
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))
   for (const task of tasks) await ensureQueue(boss, task)
   const webhooks = new WebhookStore(database)
-  const sender = new Webhooks({ boss, store: webhooks, fetch, sealer, logger, onAttempt: countAttempts(registry) })
+  const caller = new Caller(needs)
+  const sender = new Webhooks({ boss, store: webhooks, caller, sealer, logger, onAttempt: countAttempts(registry) })
   await sender.open()
   const observer = countJobs(
     registry,
@@ -199,7 +215,18 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
   )
   const store = new JobStore(database, sender, observer)
   const submitter = new Submitter({ boss, database, store, sealer, onEnqueued })
-  return { boss, store, submitter, schedules: new ScheduleStore(database), webhooks, sender, onEnqueued }
+  const tableHooks = new TableHookStore(database)
+  return {
+    boss,
+    store,
+    submitter,
+    schedules: new ScheduleStore(database),
+    webhooks,
+    tableHooks,
+    caller,
+    sender,
+    onEnqueued,
+  }
 }
 
 interface RunnerNeeds extends Base, Outside, Awaited<ReturnType<typeof openQueue>> {
@@ -216,29 +243,39 @@ function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: 
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
     projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
     retentionDays: config.jobRetentionDays,
-    workerId: `${hostname()}:${config.PORT}`,
+    workerId: workerIdOf(config),
   })
+}
+
+function makeDeliverer(config: WorkerConfig, needs: Omit<RunnerNeeds, 'tasks'>): EventDeliverer {
+  const metrics = countEvents(needs.registry)
+  return new EventDeliverer({ ...needs, hooks: needs.tableHooks, metrics, workerId: workerIdOf(config) })
+}
+
+function workerIdOf({ PORT }: WorkerConfig): string {
+  return `${hostname()}:${PORT}`
 }
 
 interface Work {
   readonly runner: Runner
   readonly sender: Webhooks
+  readonly events: EventDeliverer
   readonly logger: Logger
 }
 
 /** Starts to take jobs, unless this process only answers requests; returns what ends that. */
 async function startWork(
   config: WorkerConfig,
-  { runner, sender, logger }: Work,
+  { runner, sender, events, logger }: Work,
   opening: AsyncDisposableStack,
 ): Promise<Deps['drain']> {
   if (config.TERRANE_WORKER_CONCURRENCY === 0) return () => Promise.resolve()
   let drained: Promise<unknown> | null = null
   const drain = async (budgetMs: number) => {
-    drained ??= Promise.all([runner.stop(budgetMs), sender.stop()])
+    drained ??= Promise.all([runner.stop(budgetMs), sender.stop(), events.stop()])
     await drained
   }
-  await Promise.all([runner.start(), sender.start()])
+  await Promise.all([runner.start(), sender.start(), events.start()])
   // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
   opening.defer(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
   return drain

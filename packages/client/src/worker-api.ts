@@ -593,7 +593,7 @@ export interface paths {
         put?: never;
         /**
          * Be told of the ends of jobs
-         * @description Each end of a job is posted to the address, signed by the Standard Webhooks specification (webhook-id, webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.
+         * @description Each end of a job is posted to the address, or to the function with the service key, signed by the Standard Webhooks specification (webhook-id, webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -644,6 +644,118 @@ export interface paths {
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/table-hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List table hooks
+         * @description Every table hook of a project, newest first; a project has at most 50.
+         */
+        get: operations["listTableHooks"];
+        put?: never;
+        /**
+         * Be told of changes of rows
+         * @description Each insert, update and delete that is committed is posted as {type, table, schema, record, old_record} to a function of the project (with the service key) or to an address, signed by the Standard Webhooks specification: at least once, in the order of the changes of a row, with the same webhook-id at each attempt. A body has at most 256 KiB; a larger row is told by its primary key, with "truncated": true. What is not taken after all attempts is a dead letter.
+         */
+        post: operations["createTableHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/table-hooks/{hook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One table hook
+         * @description Its secret is not shown again.
+         */
+        get: operations["readTableHook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a table hook
+         * @description With the events that it has not been told yet and its dead letters.
+         */
+        delete: operations["deleteTableHook"];
+        options?: never;
+        head?: never;
+        /**
+         * Pause or resume a table hook
+         * @description Changes while it is paused are not told. Events of before wait until it is resumed.
+         */
+        patch: operations["pauseTableHook"];
+        trace?: never;
+    };
+    "/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events that were given up
+         * @description Newest first. They are kept until they are sent again or deleted.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letters/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send dead letters again
+         * @description As new events with all their attempts, after what waits of their keys.
+         */
+        post: operations["resendDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letters/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete dead letters
+         * @description For good. By their ids, those of a lane, or both.
+         */
+        post: operations["deleteDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -891,7 +1003,7 @@ export interface components {
         Webhook: {
             /** Format: uuid */
             id: string;
-            /** @description Without passwords and values of its query. */
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
             url: string;
             /** @description For people. */
             description: string;
@@ -935,7 +1047,7 @@ export interface components {
         WebhookMade: {
             /** Format: uuid */
             id: string;
-            /** @description Without passwords and values of its query. */
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
             url: string;
             /** @description For people. */
             description: string;
@@ -1000,6 +1112,187 @@ export interface components {
         };
         WebhookDeliveryList: {
             data: components["schemas"]["WebhookDelivery"][];
+            next_cursor: string | null;
+        };
+        /**
+         * @example {
+         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *       "schema": "public",
+         *       "table": "orders",
+         *       "events": [
+         *         "INSERT",
+         *         "UPDATE"
+         *       ],
+         *       "columns": [
+         *         "status"
+         *       ],
+         *       "where": {
+         *         "status": "paid"
+         *       },
+         *       "url": "/functions/v1/send-receipt",
+         *       "description": "",
+         *       "attempts": 15,
+         *       "paused": false,
+         *       "waiting": 0,
+         *       "dead": 0,
+         *       "project_ref": "local",
+         *       "created_at": "2026-11-22T14:00:00.000Z",
+         *       "updated_at": "2026-11-22T14:00:00.000Z",
+         *       "links": {
+         *         "self": "/table-hooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *         "deadLetters": "/dead-letters?lane=hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10"
+         *       }
+         *     }
+         */
+        TableHook: {
+            /** Format: uuid */
+            id: string;
+            /** @example public */
+            schema: string;
+            /**
+             * @description A table with a primary key.
+             * @example orders
+             */
+            table: string;
+            events: ("INSERT" | "UPDATE" | "DELETE")[];
+            columns: components["schemas"]["Columns"];
+            where: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
+            attempts: number;
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
+            url: string;
+            /** @description For people. */
+            description: string;
+            /** @description Is not called while true. */
+            paused: boolean;
+            /** @description Events that are to be delivered; 1000 stands for more. */
+            waiting: number;
+            /** @description Dead letters; 1000 stands for more. */
+            dead: number;
+            project_ref: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: {
+                self: string;
+                deadLetters: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *       "schema": "public",
+         *       "table": "orders",
+         *       "events": [
+         *         "INSERT",
+         *         "UPDATE"
+         *       ],
+         *       "columns": [
+         *         "status"
+         *       ],
+         *       "where": {
+         *         "status": "paid"
+         *       },
+         *       "url": "/functions/v1/send-receipt",
+         *       "description": "",
+         *       "attempts": 15,
+         *       "paused": false,
+         *       "waiting": 0,
+         *       "dead": 0,
+         *       "project_ref": "local",
+         *       "created_at": "2026-11-22T14:00:00.000Z",
+         *       "updated_at": "2026-11-22T14:00:00.000Z",
+         *       "links": {
+         *         "self": "/table-hooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *         "deadLetters": "/dead-letters?lane=hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10"
+         *       },
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *     }
+         */
+        TableHookMade: {
+            /** Format: uuid */
+            id: string;
+            /** @example public */
+            schema: string;
+            /**
+             * @description A table with a primary key.
+             * @example orders
+             */
+            table: string;
+            events: ("INSERT" | "UPDATE" | "DELETE")[];
+            columns: components["schemas"]["Columns"];
+            where: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
+            attempts: number;
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
+            url: string;
+            /** @description For people. */
+            description: string;
+            /** @description Is not called while true. */
+            paused: boolean;
+            /** @description Events that are to be delivered; 1000 stands for more. */
+            waiting: number;
+            /** @description Dead letters; 1000 stands for more. */
+            dead: number;
+            project_ref: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: {
+                self: string;
+                deadLetters: string;
+            };
+            /** @description Not shown again. */
+            secret: string;
+        };
+        TableHookList: {
+            data: components["schemas"]["TableHook"][];
+        };
+        /**
+         * @example {
+         *       "id": "4711",
+         *       "lane": "hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *       "key": "[17]",
+         *       "body": {
+         *         "type": "DELETE",
+         *         "table": "orders",
+         *         "schema": "public",
+         *         "record": null,
+         *         "old_record": {
+         *           "id": 17
+         *         }
+         *       },
+         *       "attempts": 15,
+         *       "status_code": 500,
+         *       "error": "HTTP status 500",
+         *       "created_at": "2026-11-22T14:00:00.000Z",
+         *       "dead_at": "2026-11-22T17:10:00.000Z"
+         *     }
+         */
+        DeadLetter: {
+            id: string;
+            /** @description Where it belongs: hook:{id of the table hook}. */
+            lane: string;
+            key: string | null;
+            body: unknown;
+            attempts: number;
+            status_code: number | null;
+            error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            dead_at: string;
+        };
+        DeadLetterList: {
+            data: components["schemas"]["DeadLetter"][];
             next_cursor: string | null;
         };
         Capacity: {
@@ -1522,6 +1815,7 @@ export interface components {
             log: string;
         };
         Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+        Columns: string[] | null;
         Model: {
             id: string;
             sha256: string;
@@ -2092,6 +2386,12 @@ export interface components {
             strict?: boolean;
             /** @description Required on the shared pool. */
             projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        Resend: {
+            /** @description By their ids. */
+            ids?: string[];
+            /** @description All of a lane. */
+            lane?: string;
         };
     };
     responses: {
@@ -3488,7 +3788,12 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @example https://example.com/hooks/terrane */
-                    url: string;
+                    url?: string;
+                    /**
+                     * @description A function of the project, which is called with the service key, instead of url.
+                     * @example on-job-end
+                     */
+                    function?: string;
                     /** @description For people. */
                     description?: string;
                     /** @description Every task when null or absent. */
@@ -3630,6 +3935,276 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    listTableHooks: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHookList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    createTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @default public
+                     * @example public
+                     */
+                    schema?: string;
+                    /**
+                     * @description A table with a primary key.
+                     * @example orders
+                     */
+                    table: string;
+                    /** @description Default: all three. */
+                    events?: ("INSERT" | "UPDATE" | "DELETE")[];
+                    columns?: components["schemas"]["Columns"];
+                    where?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * @description A function of the project, which is called with the service key, instead of url.
+                     * @example on-job-end
+                     */
+                    function?: string;
+                    /** @example https://example.com/hooks/terrane */
+                    url?: string;
+                    /** @description whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted. */
+                    secret?: string;
+                    /** @description For people. */
+                    description?: string;
+                    /**
+                     * @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour.
+                     * @default 15
+                     */
+                    attempts?: number;
+                    /** @description Is not called while true. */
+                    paused?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHookMade"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    readTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the table hook. */
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHook"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    deleteTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the table hook. */
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    pauseTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the table hook. */
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Is not called while true. */
+                    paused: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHook"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+                /** @description Only those of a lane. */
+                lane?: string;
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    resendDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resend"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    deleteDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resend"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];
