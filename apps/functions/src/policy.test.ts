@@ -25,6 +25,8 @@ test('an empty file is a policy of defaults', () => {
     net: [],
     secrets: ['*'],
     privileged: false,
+    schedule: [],
+    time_zone: 'UTC',
     static: [],
   })
   expect(read(undefined)).toEqual(read({}))

@@ -47,6 +47,7 @@ import { Runner } from './queue/runner.ts'
 import { Submitter } from './queue/submit.ts'
 import type { CapacityDeps } from './routes/capacity.ts'
 import { ScheduleStore } from './schedules/schedule-store.ts'
+import { FunctionCrons } from './schedules/function-crons.ts'
 import { Scheduler } from './schedules/scheduler.ts'
 import { WebhookStore } from './webhooks/webhook-store.ts'
 import { Webhooks } from './webhooks/webhooks.ts'
@@ -55,6 +56,7 @@ import { Webhooks } from './webhooks/webhooks.ts'
 export interface Deps extends AppDeps, AsyncDisposable {
   readonly store: JobStore
   readonly submitter: Submitter
+  readonly crons: FunctionCrons
   /** Gives running jobs the time to end, then hands them over. */
   drain(budgetMs: number): Promise<void>
 }
@@ -78,7 +80,7 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
   const { store, submitter, schedules, webhooks } = queue
   const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks }, overrides)
   const events = makeDeliverer(config, { ...base, ...outside, ...queue })
-  const drain = await startWork(config, { runner, sender: queue.sender, events, logger }, opening)
+  const drain = await startWork(config, { runner, services: [queue.sender, queue.crons, events], logger }, opening)
   observe(config, { registry, database, store, runner, tasks })
 
   const { projects, sealer, checkUrl: checkAddress } = outside
@@ -95,6 +97,7 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
     schedules,
     webhooks,
     tableHooks: queue.tableHooks,
+    crons: queue.crons,
     openSchemas: config.openSchemas,
     onHooks: () => void events.look(),
     sealer,
@@ -216,6 +219,8 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
   const store = new JobStore(database, sender, observer)
   const submitter = new Submitter({ boss, database, store, sealer, onEnqueued })
   const tableHooks = new TableHookStore(database)
+  const crons = new FunctionCrons({ ...needs, boss, caller })
+  await crons.open()
   return {
     boss,
     store,
@@ -223,6 +228,7 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
     schedules: new ScheduleStore(database),
     webhooks,
     tableHooks,
+    crons,
     caller,
     sender,
     onEnqueued,
@@ -237,7 +243,7 @@ function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: 
   return new Runner({
     ...needs,
     shards: needs,
-    scheduler: new Scheduler(needs),
+    schedulers: [new Scheduler(needs), needs.crons],
     ...(checkpointMs !== undefined && { checkpointMs }),
     workdir: resolve(config.TERRANE_WORK_DIR),
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
@@ -258,24 +264,24 @@ function workerIdOf({ PORT }: WorkerConfig): string {
 
 interface Work {
   readonly runner: Runner
-  readonly sender: Webhooks
-  readonly events: EventDeliverer
+  /** What calls others besides jobs. */
+  readonly services: readonly { start(): Promise<void>; stop(): Promise<void> }[]
   readonly logger: Logger
 }
 
 /** Starts to take jobs, unless this process only answers requests; returns what ends that. */
 async function startWork(
   config: WorkerConfig,
-  { runner, sender, events, logger }: Work,
+  { runner, services, logger }: Work,
   opening: AsyncDisposableStack,
 ): Promise<Deps['drain']> {
   if (config.TERRANE_WORKER_CONCURRENCY === 0) return () => Promise.resolve()
   let drained: Promise<unknown> | null = null
   const drain = async (budgetMs: number) => {
-    drained ??= Promise.all([runner.stop(budgetMs), sender.stop(), events.stop()])
+    drained ??= Promise.all([runner.stop(budgetMs), ...services.map((service) => service.stop())])
     await drained
   }
-  await Promise.all([runner.start(), sender.start(), events.start()])
+  await Promise.all([runner.start(), ...services.map((service) => service.start())])
   // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
   opening.defer(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
   return drain

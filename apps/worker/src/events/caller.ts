@@ -24,6 +24,8 @@ export interface Message {
   /** The same at each attempt. */
   readonly id: string
   readonly body: string
+  /** Further headers, for functions of the project alone. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
@@ -31,6 +33,8 @@ export interface Message {
 export interface Attempt {
   readonly statusCode: number | null
   readonly error: string | null
+  /** Code of the error; null for an answer. */
+  readonly code: string | null
   readonly ms: number
 }
 
@@ -52,9 +56,10 @@ export class Caller {
   /** Makes one attempt. Throws only when the signal has aborted. */
   async post(message: Message): Promise<Attempt> {
     const began = performance.now()
-    const tell = (statusCode: number | null, error: string | null): Attempt => ({
+    const tell = (statusCode: number | null, error: string | null, code: string | null = null): Attempt => ({
       statusCode,
       error: error === null ? null : redactText(error).slice(0, MOST_ERROR),
+      code,
       ms: Math.round(performance.now() - began),
     })
     try {
@@ -62,11 +67,12 @@ export class Caller {
       return tell(status, status >= 200 && status < 300 ? null : `HTTP status ${status}`)
     } catch (error) {
       message.signal.throwIfAborted()
-      return tell(null, toShowable(error).message)
+      const { message: text, code } = toShowable(error)
+      return tell(null, text, code)
     }
   }
 
-  async #send({ scope, target, id, body, signal }: Message): Promise<number> {
+  async #send({ scope, target, id, body, signal, ...message }: Message): Promise<number> {
     const signed = signedHeaders(target.secret, id, Date.now(), body)
     const headers = { 'content-type': 'application/json', ...signed }
     // A message goes where it was sent, and nowhere else.
@@ -79,7 +85,7 @@ export class Caller {
     const { url, key } = await this.#options.projects.functions(scope)
     const response = await this.#options.fetchFunction(`${url}/functions/v1/${target.function}`, {
       ...options,
-      headers: { ...headers, apikey: key, authorization: `Bearer ${key}` },
+      headers: { ...message.headers, ...headers, apikey: key, authorization: `Bearer ${key}` },
       timeoutMs: FUNCTION_TIMEOUT_MS,
     })
     response.cancel()

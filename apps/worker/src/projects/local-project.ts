@@ -35,6 +35,8 @@ export function localProject(options: {
       input: options.sealer.open(row.sealed_input, row.id) as Record<string, unknown>,
       project,
     }),
+    scopeById: async (id) =>
+      id === options.id ? { projectRef: options.ref, organizationId: null, projectId: null } : null,
     functions: async () => {
       const { functionsUrl, serviceRoleKey } = options
       if (functionsUrl === undefined) throw functionsOff({ need: 'TERRANE_FUNCTIONS_URL' })

@@ -31,6 +31,8 @@ export interface ProjectDirectory {
   openForSubmit(scope: JobScope, target: ProjectTarget | undefined): Promise<OpenProject>
   /** Unseals a job's input and opens its project. */
   open(row: JobRow): Promise<{ input: Record<string, unknown>; project: OpenProject }>
+  /** The jobs of a project of the control plane; null for one that this worker does not serve. */
+  scopeById(projectId: string): Promise<JobScope | null>
   /** @throws FUNCTIONS_OFF where the platform cannot call functions of the project */
   functions(scope: JobScope): Promise<FunctionsAddress>
 }

@@ -110,6 +110,10 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
       const { target, trusted } = await targetOf(scope, input['projectTarget'] as ProjectTarget | undefined)
       return { input, project: await openTarget(scope, target, trusted) }
     },
+    scopeById: async (id) => {
+      const { organizationId, ref } = await projects.get(id)
+      return { projectRef: ref, organizationId, projectId: id }
+    },
     functions: async (scope) => {
       const known = scope.projectId === null ? {} : await projects.credentials(scope.projectId)
       const { apiUrl, originUrl = apiUrl, serviceRoleKey } = known

@@ -3,12 +3,12 @@ import type { Logger, Sealer } from '@terrane/service'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Attempt, Caller, Target } from '../events/caller.ts'
 import { inTransaction } from '../queue/boss.ts'
+import { openQueue } from '../queue/queues.ts'
 import { toRecord } from '../queue/job-record.ts'
 import { scopeOf } from '../queue/job-row.ts'
 import { messageId, type DeliveryRow, type WebhookStore } from './webhook-store.ts'
 
 const QUEUE = 'webhooks'
-const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 /** Tries after the first: after 5, 10, 20 … seconds, at most two hours; about half a day in all. */
 const RETRIES = 15
 const QUEUE_SETTINGS = {
@@ -52,11 +52,7 @@ export class Webhooks {
 
   /** Makes the queue, which must be there before a job ends. */
   async open(): Promise<void> {
-    const { boss } = this.#options
-    if (await boss.getQueue(QUEUE)) await boss.updateQueue(QUEUE, QUEUE_SETTINGS)
-    else await boss.createQueue(QUEUE, QUEUE_SETTINGS)
-    // As for the queues of tasks: a send must know the queue before its transaction.
-    await boss.touch(QUEUE, NIL_UUID)
+    await openQueue(this.#options.boss, QUEUE, QUEUE_SETTINGS)
   }
 
   /** Queues what webhooks are to hear of a job that ends, in the transaction that ends it. */
