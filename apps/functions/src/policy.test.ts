@@ -27,6 +27,9 @@ test('an empty file is a policy of defaults', () => {
     privileged: false,
     schedule: [],
     time_zone: 'UTC',
+    queue: '',
+    batch: 10,
+    attempts: 15,
     static: [],
   })
   expect(read(undefined)).toEqual(read({}))

@@ -98,6 +98,18 @@ const PolicySchema = Type.Object(
       pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
       description: 'Time zone of schedule.',
     }),
+    queue: Type.String({
+      default: '',
+      pattern: '^([a-z][a-z0-9_-]{0,62})?$',
+      description: 'Queue whose messages the platform calls the function with.',
+    }),
+    batch: Type.Integer({ default: 10, minimum: 1, maximum: 50, description: 'Most messages of queue in one call.' }),
+    attempts: Type.Integer({
+      default: 15,
+      minimum: 1,
+      maximum: 20,
+      description: 'Attempts until a message of queue is a dead letter.',
+    }),
     static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       default: [],
       maxItems: 200,

@@ -13,13 +13,14 @@ interface Options {
   readonly changes: number
   readonly keys: number
   readonly kills: number
+  /** Processes that deliver. */
+  readonly workers: number
   readonly seed: number
 }
 
 /** What a receiver heard: the versions of each row, as they came. */
 type Heard = Map<number, number[]>
 
-const WORKERS = 2
 const WRITERS = 4
 /** A version that only transactions which are rolled back give. */
 const UNDONE = 1_000_000
@@ -32,6 +33,7 @@ export async function deliverUnderKills({
   changes,
   keys,
   kills,
+  workers,
   seed,
 }: Options): Promise<{ readonly repeated: number }> {
   const random = seededRandom(seed)
@@ -58,12 +60,12 @@ export async function deliverUnderKills({
     await makeTable(api, `http://${host}/`, keys)
     const start = (which: number) => runners.start(which)
     // A process that starts again does not hold up the next kill, which meets the other one.
-    const deliverers: Promise<ChildProcess>[] = Array.from({ length: WORKERS }, (_, which) => start(which))
+    const deliverers: Promise<ChildProcess>[] = Array.from({ length: workers }, (_, which) => start(which))
     await Promise.all(deliverers)
     const written = write(api, { changes, keys, random })
     for (let kill = 1; kill <= kills; kill++) {
       await expect.poll(() => count >= (changes * kill) / (kills + 1), { timeout: 300_000, interval: 5 }).toBe(true)
-      const which = kill % WORKERS
+      const which = kill % workers
       await runners.end(await deliverers[which]!, 'SIGKILL')
       deliverers[which] = start(which)
     }

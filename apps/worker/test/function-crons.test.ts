@@ -73,7 +73,9 @@ describe(`functions at times (${testLane()})`, () => {
     calls = []
     const statuses = [503, 500]
     answer = () => statuses.shift() ?? 204
-    await sql(`update terrane.function_crons set next_at = clock_timestamp() where entry = '30 4 * * *'`)
+    await sql(
+      `update terrane.function_crons set next_at = date_trunc('second', clock_timestamp()) where entry = '30 4 * * *'`,
+    )
     const hurry = () => sql(`update pgboss.job set start_after = now() where name = 'function-crons'`)
     await expect.poll(async () => (await hurry(), calls.length), { timeout: 30_000, interval: 200 }).toBe(1)
     const open = () => sql(`select from pgboss.job where name = 'function-crons' and state < 'completed'`)

@@ -1279,7 +1279,7 @@ export interface components {
          */
         DeadLetter: {
             id: string;
-            /** @description Where it belongs: hook:{id of the table hook}. */
+            /** @description Where it belongs: hook:{id of the table hook} or queue:{name}. */
             lane: string;
             key: string | null;
             body: unknown;

@@ -107,8 +107,12 @@ export const DeadLetter = named(
   Type.Object(
     {
       id: Type.String({ pattern: '^[0-9]{1,19}$' }),
-      lane: Type.String({ description: 'Where it belongs: hook:{id of the table hook}.' }),
-      key: nullable(Type.String({ description: 'Events of one key are in order: the primary key of the row.' })),
+      lane: Type.String({ description: 'Where it belongs: hook:{id of the table hook} or queue:{name}.' }),
+      key: nullable(
+        Type.String({
+          description: 'Events of one key are in order: the primary key of the row, or the key of the message.',
+        }),
+      ),
       body: Type.Unknown(),
       attempts: Type.Integer({ minimum: 1 }),
       status_code: nullable(Type.Integer()),

@@ -1,14 +1,11 @@
-import { scopeKey, type JobScope } from '../queue/job-row.ts'
+import { allLanes, type LanesOptions } from './lanes.ts'
 import { ProjectEvents, type EventsOptions } from './project-events.ts'
-import { scopeOfHook, type HookRow, type TableHookStore } from './table-hook-store.ts'
 
 const LOOK_MS = 2000
 
-export interface DelivererOptions extends EventsOptions {
-  readonly hooks: TableHookStore
-}
+export type DelivererOptions = EventsOptions & LanesOptions
 
-/** Delivers the events of every project that has table hooks. Any number of workers may: an event is held by one. */
+/** Delivers the events of every project that has table hooks or consumers of queues. Any number of workers may: an event is held by one. */
 export class EventDeliverer {
   readonly #options: DelivererOptions
   readonly #projects = new Map<string, ProjectEvents>()
@@ -26,12 +23,12 @@ export class EventDeliverer {
     await this.look()
   }
 
-  /** Looks now, instead of within two seconds, for hooks that were changed. */
+  /** Looks now, instead of within two seconds, for hooks and consumers that were changed. */
   look(): Promise<void> {
     if (this.#timer === null) return Promise.resolve()
     const { logger } = this.#options
     this.#looking ??= this.#look()
-      .catch((error: unknown) => logger.warn({ err: error }, 'table hooks could not be looked at'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'table hooks and queues could not be looked at'))
       .finally(() => {
         this.#looking = null
       })
@@ -48,20 +45,14 @@ export class EventDeliverer {
   }
 
   async #look(): Promise<void> {
-    const byProject = new Map<string, { readonly scope: JobScope; readonly hooks: HookRow[] }>()
-    for (const hook of await this.#options.hooks.active()) {
-      const scope = scopeOfHook(hook)
-      const known = byProject.get(scopeKey(scope))
-      if (known) known.hooks.push(hook)
-      else byProject.set(scopeKey(scope), { scope, hooks: [hook] })
-    }
-    for (const [key, { scope, hooks }] of byProject) {
+    const found = await allLanes(this.#options)
+    for (const [key, { scope, lanes }] of found) {
       const project = this.#projects.get(key) ?? new ProjectEvents(this.#options, scope)
       this.#projects.set(key, project)
-      project.serve(hooks)
+      project.serve(lanes)
     }
     for (const [key, project] of this.#projects) {
-      if (byProject.has(key)) continue
+      if (found.has(key)) continue
       this.#projects.delete(key)
       void project.stop()
     }

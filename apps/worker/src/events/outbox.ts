@@ -3,6 +3,8 @@ import type { Database, Queryable } from '@terrane/database'
 
 /** How long a worker holds an event without renewing its lease. */
 const LEASE = `interval '30 seconds'`
+/** Events of the lanes of `$1`, among which `queue:*` is every queue. */
+const OF_LANES = `(lane = any($1) or ('queue:*' = any($1) and lane like 'queue:%'))`
 /** Most events of a lane that a count looks at. */
 const MOST_COUNTED = 1000
 
@@ -133,7 +135,7 @@ export async function listDead(
     Omit<DeadLetter, 'created_at' | 'dead_at'> & { readonly created_at: Date; readonly dead_at: Date }
   >(
     `select id::text, lane, key, body, attempts, status_code, error, created_at, dead_at from terrane.events
-     where lane = any($1) and dead_at is not null and ($2::bigint is null or id < $2) order by id desc limit $3`,
+     where ${OF_LANES} and dead_at is not null and ($2::bigint is null or id < $2) order by id desc limit $3`,
     [lanes, before ?? null, limit],
   )
   return rows.map((row) => ({
@@ -158,7 +160,7 @@ export async function disposeOfDead(
       ? 'delete from terrane.events'
       : 'update terrane.events set id = default, dead_at = null, attempts = 0, due_at = clock_timestamp()'
   const { rowCount } = await database.query(
-    `${change} where dead_at is not null and lane = any($1) and ($2::bigint[] is null or id = any($2))`,
+    `${change} where dead_at is not null and ${OF_LANES} and ($2::bigint[] is null or id = any($2))`,
     [lanes, ids],
   )
   return rowCount ?? 0

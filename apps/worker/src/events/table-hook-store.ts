@@ -92,6 +92,14 @@ export class TableHookStore {
     return rows
   }
 
+  /** Whether a hook is there and not paused. */
+  async isActive(id: string): Promise<boolean> {
+    const { rowCount } = await this.#database.query('select from terrane.table_hooks where id = $1 and not paused', [
+      id,
+    ])
+    return rowCount !== 0
+  }
+
   async pause(id: string, paused: boolean): Promise<HookRow | null> {
     const { rows } = await this.#database.query<HookRow>(
       'update terrane.table_hooks set paused = $2, updated_at = clock_timestamp() where id = $1 returning *',

@@ -65,10 +65,11 @@ export function deadLetterRoutes(app: Http, deps: Deps): void {
   }
 }
 
-/** The lanes of the caller's project, or the one of them that is asked for: a database may serve several projects. */
+/** The lanes of the caller's project, or the one of them that is asked for: a database may serve several projects, but its queues are one. */
 async function lanesOf(deps: Deps, request: FastifyRequest, lane: string | undefined) {
   const { projectRef } = request.query as { projectRef?: string }
   const scope = await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
+  if (lane?.startsWith('queue:')) return { scope, lanes: [lane] }
   const lanes = (await deps.tableHooks.list(scope)).map(({ id }) => laneOf(id))
-  return { scope, lanes: lanes.filter((own) => lane === undefined || own === lane) }
+  return { scope, lanes: lane === undefined ? [...lanes, 'queue:*'] : lanes.filter((own) => own === lane) }
 }

@@ -155,9 +155,9 @@ function changeRoutes(app: Http, deps: TableHookDeps): void {
       const { scope, hook } = await findHook(deps, request, request.params.hook_id)
       const { paused } = request.body
       const changed = await inProject(deps, scope, async (project) => {
-        await (paused ? removeTrigger(project.database, hook) : installTrigger(project.database, hook))
         const row = await deps.tableHooks.pause(hook.id, paused)
         if (!row) throw tableHookNotFound({ id: hook.id })
+        await (paused ? removeTrigger(project.database, hook) : installTrigger(project.database, hook))
         return showOne(project, row)
       })
       deps.onHooks()

@@ -3,6 +3,7 @@ import type { Database } from '@terrane/database'
 import { Counter, type Logger, type Registry } from '@terrane/service'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import type { Attempt, Caller } from '../events/caller.ts'
+import { LIVE_FUNCTIONS } from '../events/lanes.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { inTransaction } from '../queue/boss.ts'
 import { openQueue } from '../queue/queues.ts'
@@ -55,15 +56,9 @@ export interface FunctionCronsOptions {
   readonly registry: Registry
 }
 
-/** What functions want, deployed or in a folder; a folder comes first, as calls of functions find it. */
+/** What functions want. */
 const WANTED = `select p.project_id, p.name as function_name, entry.value as entry, coalesce(p.policy->>'time_zone', 'UTC') as time_zone
-  from (
-    select project_id, name, policy from terrane.served_functions
-    union all
-    select l.project_id, l.name, v.policy from terrane.function_live l
-    join terrane.function_versions v using (project_id, name, version)
-    where not exists (select from terrane.served_functions s where s.project_id = l.project_id and s.name = l.name)
-  ) p cross join jsonb_array_elements_text(p.policy->'schedule') entry (value)`
+  from ${LIVE_FUNCTIONS} p cross join jsonb_array_elements_text(p.policy->'schedule') entry (value)`
 
 const SAME = `c.project_id = w.project_id and c.function_name = w.function_name and c.entry = w.entry and c.time_zone = w.time_zone`
 

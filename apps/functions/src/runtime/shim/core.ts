@@ -10,6 +10,7 @@ import { obey, readLines } from './lines.ts'
 import { offerOthers } from './others.ts'
 import type { HttpOffer, Platform } from './platform.ts'
 import type { Boot } from './protocol.ts'
+import { offerQueues } from './queues.ts'
 import { Responder } from './responder.ts'
 import type { Scopes } from './scope.ts'
 
@@ -59,6 +60,7 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
   platform.tidy(code)
   replaceConsole(platform.inspect, channel)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
+  offerQueues(globalThis)
   platform.carrySockets(boot.sockets, code, (text) => channel.log('warn', text))
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
