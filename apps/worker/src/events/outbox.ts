@@ -56,6 +56,11 @@ export class Outbox {
            select e.id from terrane.events e
            where e.lane = wanted.lane and e.dead_at is null and e.due_at <= clock_timestamp()
              and (e.leased_until is null or e.leased_until < clock_timestamp())
+             -- Only so that what waits behind a key that fails is passed quickly.
+             and (e.key is null or e.key <> all(array(
+               select t.key from terrane.events t
+               where t.lane = wanted.lane and t.key is not null and t.dead_at is null and t.attempts > 0
+                 and (t.due_at > clock_timestamp() or t.leased_until >= clock_timestamp()))))
              and (e.key is null or not exists (
                select from terrane.events b
                where b.lane = e.lane and b.key = e.key and b.id < e.id and b.dead_at is null))

@@ -22,6 +22,7 @@ create table terrane.events (
 );
 create index events_waiting on terrane.events (lane, id) where dead_at is null;
 create index events_keys on terrane.events (lane, key, id) where dead_at is null;
+create index events_tried on terrane.events (lane, key) where dead_at is null and attempts > 0;
 create index events_dead on terrane.events (lane, id) where dead_at is not null;
 revoke all on terrane.events from public;
 
