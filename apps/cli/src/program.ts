@@ -14,7 +14,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Start and check:': ['start', 'doctor', 'login', 'whoami', 'env'],
   'Bring data:': ['import', 'osm', 'overture', 'files'],
   'Analyse and ask:': ['embed', 'regions', 'search', 'route', 'models'],
-  'Publish and export:': ['tables', 'tiles', 'export', 'functions'],
+  'Publish and export:': ['tables', 'tiles', 'export', 'functions', 'hooks'],
   'Jobs:': ['jobs', 'schedules', 'webhooks'],
   'Administer an installation:': ['org', 'project', 'key', 'user', 'member', 'backup', 'restore', 'database'],
 }

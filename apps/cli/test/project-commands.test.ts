@@ -623,6 +623,45 @@ test('webhooks are made, listed and deleted; the secret is printed once', async 
   expect((await terrane('webhooks', 'create', 'https://example.org/hook', '--task', 'none')).code).toBe(2)
 })
 
+test('table hooks are made, paused and listed; events that were given up are sent again', async () => {
+  const hook = {
+    id: ID,
+    table: 'orders',
+    events: ['UPDATE'],
+    url: '/functions/v1/receipt',
+    paused: false,
+    waiting: 0,
+    dead: 1,
+  }
+  const letter = {
+    id: '7',
+    lane: `hook:${ID}`,
+    key: '[1]',
+    attempts: 15,
+    error: 'HTTP status 500',
+    dead_at: '2026-11-22',
+  }
+  answers['POST /worker/table-hooks'] = [201, { ...hook, secret: 'whsec_abc' }]
+  answers['GET /worker/table-hooks'] = [200, { data: [hook] }]
+  answers[`PATCH /worker/table-hooks/${ID}`] = [200, hook]
+  answers[`DELETE /worker/table-hooks/${ID}`] = [204, null]
+  answers['GET /worker/dead-letters'] = [200, { data: [letter, { ...letter, lane: 'hook:other' }], next_cursor: null }]
+  answers['POST /worker/dead-letters/resend'] = [200, { count: 1 }]
+  const made = await terrane('hooks', 'create', 'orders', 'receipt', '--on', 'update', '--where', 'status=paid', 'n=1')
+  expect([made.code, made.stdout]).toEqual([0, 'whsec_abc\n'])
+  const where = { status: 'paid', n: 1 }
+  expect(asked.at(-1)?.body).toEqual({ table: 'orders', function: 'receipt', events: ['UPDATE'], where })
+  await terrane('hooks', 'create', 'orders', 'https://example.org/hook')
+  expect(asked.at(-1)?.body).toEqual({ table: 'orders', url: 'https://example.org/hook' })
+  expect((await terrane('hooks', 'list')).stdout).toContain('/functions/v1/receipt')
+  await terrane('hooks', 'pause', ID)
+  expect(asked.at(-1)?.body).toEqual({ paused: true })
+  expect((await terrane('hooks', 'dead', '--hook', ID)).stdout.trim().split('\n')).toHaveLength(2)
+  expect((await terrane('hooks', 'resend', '7')).stdout).toBe('1 event sent again\n')
+  expect(asked.at(-1)?.body).toEqual({ ids: ['7'] })
+  expect((await terrane('hooks', 'delete', ID)).code).toBe(0)
+})
+
 test('stored files are listed, saved, linked to and deleted by bucket/path', async () => {
   answers['POST /storage/v1/object/list-v2/uploads'] = [
     200,

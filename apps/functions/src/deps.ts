@@ -34,6 +34,7 @@ import { issueKeys } from './pool/instance-keys.ts'
 import { openProjects } from './projects/open-projects.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
+import { ServedFunctions } from './registry/served-functions.ts'
 import { openFolder } from './sources/open-folder.ts'
 import { VersionStore } from './version-store.ts'
 
@@ -66,7 +67,10 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const functions = opening.use(new Functions(factory, capacity, base.observer))
   metrics.watch(functions, capacity)
 
-  const folder = await openFolder(config, { projects, functions, factory, builder, logBook, checkTypes })
+  const lost = (error: unknown) => logger.warn({ err: error }, 'crons of functions in the folder cannot be told')
+  const own = base.registryIds.toRegistry(config.TERRANE_PROJECT_REF)
+  const served = database && new ServedFunctions(database, own, lost)
+  const folder = await openFolder(config, { projects, functions, factory, builder, logBook, served, checkTypes })
   if (folder) opening.use(folder)
   const deployed = database
     ? await openDeployed(config, { ...base, database, functions, store, builder, folder })

@@ -25,6 +25,11 @@ test('an empty file is a policy of defaults', () => {
     net: [],
     secrets: ['*'],
     privileged: false,
+    schedule: [],
+    time_zone: 'UTC',
+    queue: '',
+    batch: 10,
+    attempts: 15,
     static: [],
   })
   expect(read(undefined)).toEqual(read({}))

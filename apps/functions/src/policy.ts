@@ -12,6 +12,9 @@ export const FUNCTION_NAME = new RegExp(FUNCTION_NAME_PATTERN)
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const closed = { additionalProperties: false } as const
 const MIB = 1024 * 1024
+/** A cron expression of five fields or a nickname, after a name that it may have. */
+const CRON_ENTRY =
+  '^([A-Za-z0-9_ -]{1,64}: )?(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|[0-9A-Za-z*/,#?-]+( [0-9A-Za-z*/,#?-]+){4})$'
 const MAX_FIELDS = 100
 
 const PolicySchema = Type.Object(
@@ -84,6 +87,29 @@ const PolicySchema = Type.Object(
       description:
         'Lets project API calls use the service role. true: calls without credentials do so, too; "key": only calls that send its key.',
     }),
+    schedule: Type.Array(Type.String({ pattern: CRON_ENTRY, maxLength: 300 }), {
+      default: [],
+      maxItems: 50,
+      description:
+        'Times at which the platform calls the function: cron expressions, with a name where there are several: "nightly: 0 3 * * *". Those of Deno.cron are added.',
+    }),
+    time_zone: Type.String({
+      default: 'UTC',
+      pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
+      description: 'Time zone of schedule.',
+    }),
+    queue: Type.String({
+      default: '',
+      pattern: '^([a-z][a-z0-9_-]{0,62})?$',
+      description: 'Queue whose messages the platform calls the function with.',
+    }),
+    batch: Type.Integer({ default: 10, minimum: 1, maximum: 50, description: 'Most messages of queue in one call.' }),
+    attempts: Type.Integer({
+      default: 15,
+      minimum: 1,
+      maximum: 20,
+      description: 'Attempts until a message of queue is a dead letter.',
+    }),
     static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       default: [],
       maxItems: 200,
@@ -97,6 +123,7 @@ const PolicySchema = Type.Object(
 export type Policy = Static<typeof PolicySchema>
 
 const compiled = Compile(PolicySchema)
+const isCronEntry = new RegExp(CRON_ENTRY)
 
 /** The methods that a function takes: HEAD wherever it takes GET. */
 export function methodsOf({ methods }: Pick<Policy, 'methods'>): readonly string[] {
@@ -146,6 +173,22 @@ export function parsePolicy(given: unknown): Policy {
     throw invalidPolicy({ errors: [...errors.values()] })
   }
   return value
+}
+
+/**
+ * The policy with the crons that the function's code sets up when it starts.
+ *
+ * @throws FUNCTION_POLICY_INVALID for one that is no cron expression
+ */
+export function withCrons(policy: Policy, crons: readonly string[]): Policy {
+  const wrong = crons.find((entry) => !isCronEntry.test(entry) || entry.length > 300)
+  if (wrong !== undefined)
+    throw invalidPolicy({
+      errors: [
+        { path: '/schedule', message: `Deno.cron has '${wrong.slice(0, 100)}', which is no name with five fields` },
+      ],
+    })
+  return { ...policy, schedule: [...new Set([...policy.schedule, ...crons])] }
 }
 
 /** {@link parsePolicy}, then {@link clampPolicy}. */

@@ -31,6 +31,8 @@ export class VersionStore implements AsyncDisposable {
   readonly #root: string
   readonly #factory: InstanceFactory
   /** One at a time per version: they would write to the same cache. */
+  /** Crons of versions that were just prepared, by their caches. */
+  readonly #crons = new Map<string, readonly string[]>()
   readonly #preparing = new Map<string, Promise<FunctionVersion>>()
   /** Number of users that need a version's folder, by folder. */
   readonly #held = new Map<string, number>()
@@ -90,14 +92,26 @@ export class VersionStore implements AsyncDisposable {
   }
 
   /**
-   * Starts a version once with its present policy and environment, to see that it can be.
+   * Starts a version once with its present policy and environment, to see that it can be. Returns the crons that it sets up.
    *
    * @throws BootFailure
    */
-  async prove(version: FunctionVersion): Promise<FunctionVersion> {
-    if (!version.sealed) return this.prepare(version)
-    await this.#run(version)
-    return version
+  async prove(version: FunctionVersion): Promise<readonly string[]> {
+    const { cacheDir, sealed } = version
+    if (sealed) return this.#run(version)
+    const prepared = await this.prepare(version)
+    const seen = this.#crons.get(cacheDir)
+    this.#crons.delete(cacheDir)
+    return seen ?? this.#run(prepared)
+  }
+
+  /**
+   * Starts a version of a watched folder, if its code may set up crons, and returns them.
+   *
+   * @throws BootFailure
+   */
+  async cronsOf(version: FunctionVersion, code: Uint8Array): Promise<readonly string[]> {
+    return Buffer.from(code.buffer, code.byteOffset, code.byteLength).includes('cron') ? this.#run(version) : []
   }
 
   /**
@@ -128,7 +142,7 @@ export class VersionStore implements AsyncDisposable {
     await this.#run(version)
     // The cache's databases are complete only after they were opened a second time. Then they can be read without write
     // access.
-    await this.#run(version)
+    this.#crons.set(cacheDir, await this.#run(version))
     await this.#seal(cacheDir)
     await writeFile(join(dirname(cacheDir), SEALED), '')
     return { ...version, sealed: true }
@@ -201,10 +215,11 @@ export class VersionStore implements AsyncDisposable {
     })
   }
 
-  async #run(version: FunctionVersion): Promise<void> {
+  async #run(version: FunctionVersion): Promise<readonly string[]> {
     const instance = await this.#factory.start(version, true)
     try {
       await instance.ready
+      return instance.crons
     } finally {
       instance.kill('stopped')
       await instance.exited

@@ -32,6 +32,7 @@ import {
   type ReadinessCheck,
   type Registry,
 } from '@terrane/service'
+import { DeadLetter, DeadLetterList, TableHook, TableHookList, TableHookMade } from '@terrane/contracts/events'
 import { checkAccess } from './routes/access.ts'
 import { cancelRoute, type CancelDeps } from './routes/cancel-job.ts'
 import { capacityRoute, type CapacityDeps } from './routes/capacity.ts'
@@ -45,6 +46,8 @@ import { retryRoute, type RetryDeps } from './routes/retry-job.ts'
 import { scheduleRoutes, type ScheduleDeps } from './routes/schedules.ts'
 import { submitRoutes, type SubmitDeps } from './routes/submit-job.ts'
 import { placeRoute, type PlaceDeps } from './routes/find-place.ts'
+import { deadLetterRoutes } from './routes/dead-letters.ts'
+import { tableHookRoutes, type TableHookDeps } from './routes/table-hooks.ts'
 import { uiRoute } from './routes/ui.ts'
 import { webhookRoutes, type WebhookDeps } from './routes/webhooks.ts'
 
@@ -71,7 +74,8 @@ export type AppDeps = EdgeDeps &
   EventDeps &
   LogDeps &
   ScheduleDeps &
-  WebhookDeps
+  WebhookDeps &
+  TableHookDeps
 
 /** What routes name by reference. */
 const SCHEMAS = [
@@ -87,6 +91,11 @@ const SCHEMAS = [
   WebhookList,
   WebhookDelivery,
   WebhookDeliveryList,
+  TableHook,
+  TableHookMade,
+  TableHookList,
+  DeadLetter,
+  DeadLetterList,
   Capacity,
   EmbeddingsResult,
   EmbeddedQuery,
@@ -132,6 +141,8 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     logRoute(routes, deps)
     scheduleRoutes(routes, deps)
     webhookRoutes(routes, deps)
+    tableHookRoutes(routes, deps)
+    deadLetterRoutes(routes, deps)
   })
   return app
 }

@@ -25,6 +25,12 @@ const variables = {
   TERRANE_SERVICES_KEY: Type.Optional(
     Setting.Secret('Local mode: the Services API key that callers of the stack send; accepted from start on.', 16),
   ),
+  TERRANE_FUNCTIONS_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'Local mode: base URL of the functions host, for events that call functions.',
+    }),
+  ),
   TERRANE_SECRETS_KEY: Type.Optional(
     Setting.Secret('32 bytes as hex or base64; seals inputs and credentials. Required in shared mode.'),
   ),

@@ -28,6 +28,10 @@ import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
 import type { SubmitContext, Task } from './jobs/task.ts'
+import { Caller } from './events/caller.ts'
+import { EventDeliverer } from './events/deliverer.ts'
+import { countEvents } from './events/event-metrics.ts'
+import { TableHookStore } from './events/table-hook-store.ts'
 import { QueryEmbedder } from './embed/query-embedder.ts'
 import { FileInspector } from './inspect/file-inspector.ts'
 import { engineOf, makeTasks, openModels } from './jobs/tasks.ts'
@@ -43,6 +47,7 @@ import { Runner } from './queue/runner.ts'
 import { Submitter } from './queue/submit.ts'
 import type { CapacityDeps } from './routes/capacity.ts'
 import { ScheduleStore } from './schedules/schedule-store.ts'
+import { FunctionCrons } from './schedules/function-crons.ts'
 import { Scheduler } from './schedules/scheduler.ts'
 import { WebhookStore } from './webhooks/webhook-store.ts'
 import { Webhooks } from './webhooks/webhooks.ts'
@@ -51,6 +56,7 @@ import { Webhooks } from './webhooks/webhooks.ts'
 export interface Deps extends AppDeps, AsyncDisposable {
   readonly store: JobStore
   readonly submitter: Submitter
+  readonly crons: FunctionCrons
   /** Gives running jobs the time to end, then hands them over. */
   drain(budgetMs: number): Promise<void>
 }
@@ -73,7 +79,8 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
   const queue = await openQueue({ ...base, ...outside, tasks, onEnqueued: (task) => runner.nudge(task) }, opening)
   const { store, submitter, schedules, webhooks } = queue
   const runner = makeRunner(config, { ...base, ...outside, ...queue, tasks }, overrides)
-  const drain = await startWork(config, { runner, sender: queue.sender, logger }, opening)
+  const events = makeDeliverer(config, { ...base, ...outside, ...queue })
+  const drain = await startWork(config, { runner, services: [queue.sender, queue.crons, events], logger }, opening)
   observe(config, { registry, database, store, runner, tasks })
 
   const { projects, sealer, checkUrl: checkAddress } = outside
@@ -89,6 +96,10 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
     submitter,
     schedules,
     webhooks,
+    tableHooks: queue.tableHooks,
+    crons: queue.crons,
+    openSchemas: config.openSchemas,
+    onHooks: () => void events.look(),
     sealer,
     leastScheduleSeconds: config.minScheduleMinutes * 60,
     events: new EventHub(store, logger),
@@ -145,12 +156,19 @@ async function openOutside(config: WorkerConfig, { registry, database, logger, o
   const onStorageCall = showStorageCalls(registry)
   const storeOf = storeCache((setting, aws) => observeStore(openStore(setting, aws), onStorageCall), config)
   const checkAddress: SubmitContext['checkUrl'] = (url, path) => checkUrl(url, path, policy)
-  const outside = { sealer, fetch, storeOf, checkUrl: checkAddress }
+  const functionsHost = URL.parse(config.TERRANE_FUNCTIONS_URL ?? '')?.host
+  const fetchFunction = createGuardedFetch({
+    ...policy,
+    allowHosts: [...policy.allowHosts, ...(functionsHost === undefined ? [] : [functionsHost])],
+  })
+  const outside = { sealer, fetch, fetchFunction, storeOf, checkUrl: checkAddress }
   if (config.TERRANE_MODE === 'local') {
     const { TERRANE_PROJECT_REF, TERRANE_SERVICE_ROLE_KEY: serviceRoleKey, TERRANE_SERVICES_KEY: servicesKey } = config
     const named = { ref: TERRANE_PROJECT_REF, serviceRoleKey, servicesKey }
     const { id, ref } = await registerLocal(database, named, logger)
-    return { ...outside, projects: localProject({ ref, id, database, store: storeOf(config.TERRANE_STORAGE), sealer }) }
+    const store = storeOf(config.TERRANE_STORAGE)
+    const functionsUrl = config.TERRANE_FUNCTIONS_URL
+    return { ...outside, projects: localProject({ ref, id, database, store, sealer, functionsUrl, serviceRoleKey }) }
   }
   await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))
   const projects = sharedProjects({
@@ -186,12 +204,13 @@ interface QueueNeeds extends Base, Outside {
 
 /** The queue, and what is kept of jobs, schedules and webhooks. */
 async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
-  const { logger, registry, database, fetch, sealer, tasks, onEnqueued } = needs
+  const { logger, registry, database, sealer, tasks, onEnqueued } = needs
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))
   for (const task of tasks) await ensureQueue(boss, task)
   const webhooks = new WebhookStore(database)
-  const sender = new Webhooks({ boss, store: webhooks, fetch, sealer, logger, onAttempt: countAttempts(registry) })
+  const caller = new Caller(needs)
+  const sender = new Webhooks({ boss, store: webhooks, caller, sealer, logger, onAttempt: countAttempts(registry) })
   await sender.open()
   const observer = countJobs(
     registry,
@@ -199,7 +218,21 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
   )
   const store = new JobStore(database, sender, observer)
   const submitter = new Submitter({ boss, database, store, sealer, onEnqueued })
-  return { boss, store, submitter, schedules: new ScheduleStore(database), webhooks, sender, onEnqueued }
+  const tableHooks = new TableHookStore(database)
+  const crons = new FunctionCrons({ ...needs, boss, caller })
+  await crons.open()
+  return {
+    boss,
+    store,
+    submitter,
+    schedules: new ScheduleStore(database),
+    webhooks,
+    tableHooks,
+    crons,
+    caller,
+    sender,
+    onEnqueued,
+  }
 }
 
 interface RunnerNeeds extends Base, Outside, Awaited<ReturnType<typeof openQueue>> {
@@ -210,35 +243,45 @@ function makeRunner(config: WorkerConfig, needs: RunnerNeeds, { checkpointMs }: 
   return new Runner({
     ...needs,
     shards: needs,
-    scheduler: new Scheduler(needs),
+    schedulers: [new Scheduler(needs), needs.crons],
     ...(checkpointMs !== undefined && { checkpointMs }),
     workdir: resolve(config.TERRANE_WORK_DIR),
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
     projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
     retentionDays: config.jobRetentionDays,
-    workerId: `${hostname()}:${config.PORT}`,
+    workerId: workerIdOf(config),
   })
+}
+
+function makeDeliverer(config: WorkerConfig, needs: Omit<RunnerNeeds, 'tasks'>): EventDeliverer {
+  const metrics = countEvents(needs.registry)
+  return new EventDeliverer({ ...needs, hooks: needs.tableHooks, metrics, workerId: workerIdOf(config) })
+}
+
+function workerIdOf({ PORT }: WorkerConfig): string {
+  return `${hostname()}:${PORT}`
 }
 
 interface Work {
   readonly runner: Runner
-  readonly sender: Webhooks
+  /** What calls others besides jobs. */
+  readonly services: readonly { start(): Promise<void>; stop(): Promise<void> }[]
   readonly logger: Logger
 }
 
 /** Starts to take jobs, unless this process only answers requests; returns what ends that. */
 async function startWork(
   config: WorkerConfig,
-  { runner, sender, logger }: Work,
+  { runner, services, logger }: Work,
   opening: AsyncDisposableStack,
 ): Promise<Deps['drain']> {
   if (config.TERRANE_WORKER_CONCURRENCY === 0) return () => Promise.resolve()
   let drained: Promise<unknown> | null = null
   const drain = async (budgetMs: number) => {
-    drained ??= Promise.all([runner.stop(budgetMs), sender.stop()])
+    drained ??= Promise.all([runner.stop(budgetMs), ...services.map((service) => service.stop())])
     await drained
   }
-  await Promise.all([runner.start(), sender.start()])
+  await Promise.all([runner.start(), ...services.map((service) => service.start())])
   // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
   opening.defer(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
   return drain

@@ -148,6 +148,57 @@ export const webhooksFull = defineError(
   () => ({ hint: 'Delete one that is not needed.' }),
 )
 
+export const targetAmbiguous = defineError(
+  'TARGET_REQUIRED',
+  'invalid',
+  () => 'Either url or function says what is called',
+  () => ({ errors: [{ path: '/url', message: 'must be there unless function is, and not beside it' }] }),
+)
+
+export const functionsOff = defineError(
+  'FUNCTIONS_OFF',
+  'unavailable',
+  (f: { need: string }) => `Functions of this project cannot be called from here: ${f.need} is not set`,
+  (f) => ({ hint: `Set ${f.need}, or name an address instead of a function.` }),
+)
+
+export const tableHookNotFound = defineError(
+  'TABLE_HOOK_NOT_FOUND',
+  'not_found',
+  (f: { id: string }) => `There is no table hook ${f.id.slice(0, 100)}`,
+)
+
+export const tableHooksFull = defineError(
+  'TABLE_HOOKS_FULL',
+  'conflict',
+  (f: { most: number }) => `The project has ${f.most} table hooks, which is as many as it may have`,
+  () => ({ hint: 'Delete one that is not needed.' }),
+)
+
+export const tableNotHooked = defineError(
+  'TABLE_NOT_HOOKED',
+  'invalid',
+  (f: { table: string; reason: string }) => `Changes of ${f.table} cannot be told: ${f.reason}`,
+  () => ({
+    hint: 'Name a table of the project that has a primary key.',
+    errors: [{ path: '/table', message: 'must be a table with a primary key' }],
+  }),
+)
+
+export const columnUnknown = defineError(
+  'COLUMN_UNKNOWN',
+  'invalid',
+  (f: { path: string; name: string }) => `The table has no column ${f.name.slice(0, 63)}`,
+  (f) => ({ errors: [{ path: f.path, message: 'must name columns of the table' }] }),
+)
+
+export const tableBusy = defineError(
+  'TABLE_BUSY',
+  'unavailable',
+  (f: { table: string }) => `Table ${f.table} is being written by a transaction that takes long`,
+  () => ({ hint: 'Try again in a few seconds.' }),
+)
+
 export const cronInvalid = defineError(
   'CRON_INVALID',
   'invalid',

@@ -103,6 +103,15 @@ const FAULTS: Readonly<
     },
     names: {},
   },
+  TerraneEventsDie: {
+    scrapes: {
+      terrane_event_attempts_total: [
+        series({ app: 'worker', outcome: 'failed' }, grows(1, 1)),
+        series({ app: 'worker', outcome: 'dead' }, jumps(1)),
+      ],
+    },
+    names: {},
+  },
   TerraneDatabaseConnectionsRunOut: {
     scrapes: { terrane_database_connections: [series({ app: 'worker', state: 'waiting' }, steps(3, 40))] },
     names: { app: 'worker' },

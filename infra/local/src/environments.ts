@@ -45,6 +45,7 @@ export function appsOf(
     app('worker', {
       ...behindOrigin,
       TERRANE_MODE: 'local',
+      TERRANE_FUNCTIONS_URL: local(ports.functions),
       TERRANE_DATA_ROOTS: dataRoots,
       TERRANE_WORK_DIR: join(home, 'work'),
       TERRANE_CACHE_DIR: join(home, 'cache'),

@@ -146,7 +146,7 @@ export interface paths {
         put?: never;
         /**
          * Import OpenStreetMap data of an area
-         * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables appear together or not at all.
+         * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.
          */
         post: operations["osmImportArea"];
         delete?: never;
@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Import Overture Maps data of an area
-         * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables appear together or not at all.
+         * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables must not exist; they appear together or not at all.
          */
         post: operations["overtureImportArea"];
         delete?: never;
@@ -269,26 +269,6 @@ export interface paths {
          * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. Values that the format cannot hold are counted in warnings.
          */
         post: operations["exportTable"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/jobs/osmUpdateArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Bring OpenStreetMap tables up to date
-         * @description Applies change files (.osc, .osc.gz), or all that a replication server has since the last update, to the tables of an osmImportArea with updatable. Each file is one transaction; afterwards the tables are those of an import of the newer extract, and rows that did not change keep their id.
-         */
-        post: operations["osmUpdateArea"];
         delete?: never;
         options?: never;
         head?: never;
@@ -550,26 +530,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/schedules/osmUpdateArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Schedule: Bring OpenStreetMap tables up to date
-         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
-         */
-        post: operations["scheduleOsmUpdateArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/schedules": {
         parameters: {
             query?: never;
@@ -633,7 +593,7 @@ export interface paths {
         put?: never;
         /**
          * Be told of the ends of jobs
-         * @description Each end of a job is posted to the address, signed by the Standard Webhooks specification (webhook-id, webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.
+         * @description Each end of a job is posted to the address, or to the function with the service key, signed by the Standard Webhooks specification (webhook-id, webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -684,6 +644,118 @@ export interface paths {
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/table-hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List table hooks
+         * @description Every table hook of a project, newest first; a project has at most 50.
+         */
+        get: operations["listTableHooks"];
+        put?: never;
+        /**
+         * Be told of changes of rows
+         * @description Each insert, update and delete that is committed is posted as {type, table, schema, record, old_record} to a function of the project (with the service key) or to an address, signed by the Standard Webhooks specification: at least once, in the order of the changes of a row, with the same webhook-id at each attempt. A body has at most 256 KiB; a larger row is told by its primary key, with "truncated": true. What is not taken after all attempts is a dead letter.
+         */
+        post: operations["createTableHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/table-hooks/{hook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One table hook
+         * @description Its secret is not shown again.
+         */
+        get: operations["readTableHook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a table hook
+         * @description With the events that it has not been told yet and its dead letters.
+         */
+        delete: operations["deleteTableHook"];
+        options?: never;
+        head?: never;
+        /**
+         * Pause or resume a table hook
+         * @description Changes while it is paused are not told. Events of before wait until it is resumed.
+         */
+        patch: operations["pauseTableHook"];
+        trace?: never;
+    };
+    "/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events that were given up
+         * @description Newest first. They are kept until they are sent again or deleted.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letters/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send dead letters again
+         * @description As new events with all their attempts, after what waits of their keys.
+         */
+        post: operations["resendDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dead-letters/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete dead letters
+         * @description For good. By their ids, those of a lane, or both.
+         */
+        post: operations["deleteDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -931,7 +1003,7 @@ export interface components {
         Webhook: {
             /** Format: uuid */
             id: string;
-            /** @description Without passwords and values of its query. */
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
             url: string;
             /** @description For people. */
             description: string;
@@ -975,7 +1047,7 @@ export interface components {
         WebhookMade: {
             /** Format: uuid */
             id: string;
-            /** @description Without passwords and values of its query. */
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
             url: string;
             /** @description For people. */
             description: string;
@@ -1040,6 +1112,187 @@ export interface components {
         };
         WebhookDeliveryList: {
             data: components["schemas"]["WebhookDelivery"][];
+            next_cursor: string | null;
+        };
+        /**
+         * @example {
+         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *       "schema": "public",
+         *       "table": "orders",
+         *       "events": [
+         *         "INSERT",
+         *         "UPDATE"
+         *       ],
+         *       "columns": [
+         *         "status"
+         *       ],
+         *       "where": {
+         *         "status": "paid"
+         *       },
+         *       "url": "/functions/v1/send-receipt",
+         *       "description": "",
+         *       "attempts": 15,
+         *       "paused": false,
+         *       "waiting": 0,
+         *       "dead": 0,
+         *       "project_ref": "local",
+         *       "created_at": "2026-11-22T14:00:00.000Z",
+         *       "updated_at": "2026-11-22T14:00:00.000Z",
+         *       "links": {
+         *         "self": "/table-hooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *         "deadLetters": "/dead-letters?lane=hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10"
+         *       }
+         *     }
+         */
+        TableHook: {
+            /** Format: uuid */
+            id: string;
+            /** @example public */
+            schema: string;
+            /**
+             * @description A table with a primary key.
+             * @example orders
+             */
+            table: string;
+            events: ("INSERT" | "UPDATE" | "DELETE")[];
+            columns: components["schemas"]["Columns"];
+            where: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
+            attempts: number;
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
+            url: string;
+            /** @description For people. */
+            description: string;
+            /** @description Is not called while true. */
+            paused: boolean;
+            /** @description Events that are to be delivered; 1000 stands for more. */
+            waiting: number;
+            /** @description Dead letters; 1000 stands for more. */
+            dead: number;
+            project_ref: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: {
+                self: string;
+                deadLetters: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *       "schema": "public",
+         *       "table": "orders",
+         *       "events": [
+         *         "INSERT",
+         *         "UPDATE"
+         *       ],
+         *       "columns": [
+         *         "status"
+         *       ],
+         *       "where": {
+         *         "status": "paid"
+         *       },
+         *       "url": "/functions/v1/send-receipt",
+         *       "description": "",
+         *       "attempts": 15,
+         *       "paused": false,
+         *       "waiting": 0,
+         *       "dead": 0,
+         *       "project_ref": "local",
+         *       "created_at": "2026-11-22T14:00:00.000Z",
+         *       "updated_at": "2026-11-22T14:00:00.000Z",
+         *       "links": {
+         *         "self": "/table-hooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *         "deadLetters": "/dead-letters?lane=hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10"
+         *       },
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+         *     }
+         */
+        TableHookMade: {
+            /** Format: uuid */
+            id: string;
+            /** @example public */
+            schema: string;
+            /**
+             * @description A table with a primary key.
+             * @example orders
+             */
+            table: string;
+            events: ("INSERT" | "UPDATE" | "DELETE")[];
+            columns: components["schemas"]["Columns"];
+            where: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
+            attempts: number;
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
+            url: string;
+            /** @description For people. */
+            description: string;
+            /** @description Is not called while true. */
+            paused: boolean;
+            /** @description Events that are to be delivered; 1000 stands for more. */
+            waiting: number;
+            /** @description Dead letters; 1000 stands for more. */
+            dead: number;
+            project_ref: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: {
+                self: string;
+                deadLetters: string;
+            };
+            /** @description Not shown again. */
+            secret: string;
+        };
+        TableHookList: {
+            data: components["schemas"]["TableHook"][];
+        };
+        /**
+         * @example {
+         *       "id": "4711",
+         *       "lane": "hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
+         *       "key": "[17]",
+         *       "body": {
+         *         "type": "DELETE",
+         *         "table": "orders",
+         *         "schema": "public",
+         *         "record": null,
+         *         "old_record": {
+         *           "id": 17
+         *         }
+         *       },
+         *       "attempts": 15,
+         *       "status_code": 500,
+         *       "error": "HTTP status 500",
+         *       "created_at": "2026-11-22T14:00:00.000Z",
+         *       "dead_at": "2026-11-22T17:10:00.000Z"
+         *     }
+         */
+        DeadLetter: {
+            id: string;
+            /** @description Where it belongs: hook:{id of the table hook} or queue:{name}. */
+            lane: string;
+            key: string | null;
+            body: unknown;
+            attempts: number;
+            status_code: number | null;
+            error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            dead_at: string;
+        };
+        DeadLetterList: {
+            data: components["schemas"]["DeadLetter"][];
             next_cursor: string | null;
         };
         Capacity: {
@@ -1555,84 +1808,14 @@ export interface components {
             /** @description Paths below the base address of the worker. */
             links: components["schemas"]["Links"];
         };
-        /** OsmUpdateAreaJob */
-        OsmUpdateAreaJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            taskName: "osmUpdateArea";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
-            /** @description Null until the job has succeeded. */
-            result: {
-                /** @description Tables with rows that have changed. */
-                tables: {
-                    schema: string;
-                    name: string;
-                    /** @description Rows of the table by now. */
-                    rows: number;
-                    geometry_type: string;
-                    inserted: number;
-                    updated: number;
-                    deleted: number;
-                    /** @description Boxes of tiles in which rows have changed: west, south, east, north in degrees. */
-                    boxes: number[][];
-                }[];
-                /** @description Change files that were applied. */
-                files: number;
-                sequence: number | null;
-                timestamp: string | null;
-                /** @description Where the data came from. */
-                source: {
-                    [key: string]: unknown;
-                };
-                /** @description What to write beside a map of these data. */
-                attribution: string;
-                seconds: number;
-                /** @description What a person should know of the result. */
-                warnings: components["schemas"]["Warning"][];
-            } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
         Links: {
             self: string;
             cancel: string;
             events: string;
             log: string;
         };
-        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable" | "osmUpdateArea")[] | null;
+        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+        Columns: string[] | null;
         Model: {
             id: string;
             sha256: string;
@@ -1717,15 +1900,9 @@ export interface components {
             aoiGeoJson: components["schemas"]["AoiGeoJson"];
             /** @description Topics to import. Default: all except "all". */
             topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
-            /** @description Tables are named {tablePrefix}_{topic}. Default: made from areaName. */
+            /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
             tablePrefix?: string;
-            /**
-             * @description Make tables, whose names must be free, or replace existing ones.
-             * @default create
-             * @enum {unknown}
-             */
-            mode?: "create" | "replace";
-            /** @description Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with. */
+            /** @description Where the data come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
                 kind: "file";
@@ -1751,11 +1928,6 @@ export interface components {
              * @default false
              */
             clip?: boolean;
-            /**
-             * @description Keep what osmUpdateArea needs: about four times the bytes of the extract, whose elements must be sorted.
-             * @default false
-             */
-            updatable?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -1787,14 +1959,8 @@ export interface components {
             topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
             /** @description Types of Overture. */
             types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries. Default: made from areaName. */
+            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
             tablePrefix?: string;
-            /**
-             * @description Make tables, whose names must be free, or replace existing ones.
-             * @default create
-             * @enum {unknown}
-             */
-            mode?: "create" | "replace";
             /** @description An Overture release that is still published. Default: the latest. */
             release?: string;
             /** @description Fails the job on anything that would be a warning. Default: false. */
@@ -2017,7 +2183,7 @@ export interface components {
                 /** @description hex2vec: the same seed gives the same vectors; 0. */
                 seed?: number;
             };
-            /** @description Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with. */
+            /** @description Where the data come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
                 kind: "file";
@@ -2221,38 +2387,11 @@ export interface components {
             /** @description Required on the shared pool. */
             projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** OsmUpdateArea */
-        OsmUpdateArea: {
-            /** @description Prefix of the tables of an osmImportArea with updatable. */
-            tablePrefix: string;
-            /** @description Where the changes come from. Default: replication. */
-            source?: {
-                /** @enum {string} */
-                kind: "replication";
-                /** @description Folder with state.txt, of minutes, hours or days. */
-                url?: string;
-            } | {
-                /** @enum {string} */
-                kind: "files";
-                files: ({
-                    /** @enum {string} */
-                    kind: "file";
-                    path: string;
-                } | {
-                    /** @enum {string} */
-                    kind: "url";
-                    url: string;
-                } | {
-                    /** @enum {string} */
-                    kind: "storage";
-                    bucket: string;
-                    path: string;
-                })[];
-            };
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
+        Resend: {
+            /** @description By their ids. */
+            ids?: string[];
+            /** @description All of a lane. */
+            lane?: string;
         };
     };
     responses: {
@@ -2916,49 +3055,6 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
-    osmUpdateArea: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body within 24 hours replay the first answer. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "tablePrefix": "old_town"
-                 *     }
-                 */
-                "application/json": components["schemas"]["OsmUpdateArea"];
-            };
-        };
-        responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
-                };
-            };
-            /** @description The job is queued. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-            "5XX": components["responses"]["Problem"];
-        };
-    };
     listJobs: {
         parameters: {
             query?: {
@@ -2976,7 +3072,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
             };
             cookie?: never;
@@ -3004,7 +3100,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
             };
             cookie?: never;
@@ -3032,7 +3128,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3047,7 +3143,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"] | components["schemas"]["OsmUpdateAreaJob"];
+                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -3062,7 +3158,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3101,7 +3197,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3133,7 +3229,7 @@ export interface operations {
                 "last-event-id"?: string;
             };
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3173,7 +3269,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3524,53 +3620,6 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
-    scheduleOsmUpdateArea: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
-                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
-                    input: components["schemas"]["OsmUpdateArea"];
-                };
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-            "5XX": components["responses"]["Problem"];
-        };
-    };
     listSchedules: {
         parameters: {
             query?: {
@@ -3739,7 +3788,12 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @example https://example.com/hooks/terrane */
-                    url: string;
+                    url?: string;
+                    /**
+                     * @description A function of the project, which is called with the service key, instead of url.
+                     * @example on-job-end
+                     */
+                    function?: string;
                     /** @description For people. */
                     description?: string;
                     /** @description Every task when null or absent. */
@@ -3881,6 +3935,276 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    listTableHooks: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHookList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    createTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @default public
+                     * @example public
+                     */
+                    schema?: string;
+                    /**
+                     * @description A table with a primary key.
+                     * @example orders
+                     */
+                    table: string;
+                    /** @description Default: all three. */
+                    events?: ("INSERT" | "UPDATE" | "DELETE")[];
+                    columns?: components["schemas"]["Columns"];
+                    where?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /**
+                     * @description A function of the project, which is called with the service key, instead of url.
+                     * @example on-job-end
+                     */
+                    function?: string;
+                    /** @example https://example.com/hooks/terrane */
+                    url?: string;
+                    /** @description whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted. */
+                    secret?: string;
+                    /** @description For people. */
+                    description?: string;
+                    /**
+                     * @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour.
+                     * @default 15
+                     */
+                    attempts?: number;
+                    /** @description Is not called while true. */
+                    paused?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHookMade"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    readTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the table hook. */
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHook"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    deleteTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the table hook. */
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    pauseTableHook: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the table hook. */
+                hook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Is not called while true. */
+                    paused: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableHook"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+                /** @description Only those of a lane. */
+                lane?: string;
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterList"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    resendDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resend"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    deleteDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resend"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

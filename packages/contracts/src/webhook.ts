@@ -1,10 +1,33 @@
 import { Type, type Static } from 'typebox'
 import { TASK_NAMES } from './job.ts'
+import { FUNCTION_NAME_PATTERN } from './names.ts'
 import { named, nullable, ref } from './named.ts'
 
-const fields = {
+/** What webhooks of jobs and table hooks have in common: who is called, and how it is signed. */
+export const WEBHOOK_FIELDS = {
   url: Type.String({ minLength: 1, maxLength: 2000, examples: ['https://example.com/hooks/terrane'] }),
+  function: Type.String({
+    pattern: FUNCTION_NAME_PATTERN,
+    description: 'A function of the project, which is called with the service key, instead of url.',
+    examples: ['on-job-end'],
+  }),
   description: Type.String({ maxLength: 200, description: 'For people.' }),
+  paused: Type.Boolean({ description: 'Is not called while true.' }),
+  secret: Type.String({
+    maxLength: 96,
+    pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
+    description: 'whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted.',
+  }),
+}
+
+/** The target in a record. */
+export const SHOWN_URL = Type.String({
+  description: 'Without passwords and values of its query; /functions/v1/{name} for a function of the project.',
+})
+
+const fields = {
+  url: SHOWN_URL,
+  description: WEBHOOK_FIELDS.description,
   tasks: nullable(
     Type.Array(Type.Enum([...TASK_NAMES]), {
       minItems: 1,
@@ -17,23 +40,18 @@ const fields = {
     maxItems: 2,
     description: 'Ends that it is called for; a cancelled job is failed.',
   }),
-  paused: Type.Boolean({ description: 'Is not called while true.' }),
+  paused: WEBHOOK_FIELDS.paused,
 }
 
 export const NewWebhook = Type.Object(
   {
-    url: fields.url,
+    url: Type.Optional(WEBHOOK_FIELDS.url),
+    function: Type.Optional(WEBHOOK_FIELDS.function),
     description: Type.Optional(fields.description),
     tasks: Type.Optional({ ...fields.tasks, description: 'Every task when null or absent.' }),
     statuses: Type.Optional(fields.statuses),
     paused: Type.Optional(fields.paused),
-    secret: Type.Optional(
-      Type.String({
-        maxLength: 96,
-        pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-        description: 'whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted.',
-      }),
-    ),
+    secret: Type.Optional(WEBHOOK_FIELDS.secret),
   },
   { additionalProperties: false },
 )
@@ -43,7 +61,6 @@ export const WebhookChange = Type.Object({ paused: fields.paused }, { additional
 const webhook = {
   id: Type.String({ format: 'uuid' }),
   ...fields,
-  url: Type.String({ description: 'Without passwords and values of its query.' }),
   project_ref: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),

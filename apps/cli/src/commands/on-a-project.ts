@@ -3,6 +3,7 @@ import { askCommands } from './ask.ts'
 import { envCommand } from './env.ts'
 import { exportCommand } from './export.ts'
 import { fileCommands } from './files.ts'
+import { hookCommands } from './hooks.ts'
 import { jobCommands } from './jobs.ts'
 import { loginCommands } from './login.ts'
 import { qgisCommand } from './qgis.ts'
@@ -20,6 +21,7 @@ export const ON_A_PROJECT: readonly AddCommands[] = [
   jobCommands,
   scheduleCommands,
   webhookCommands,
+  hookCommands,
   tableCommands,
   fileCommands,
   loginCommands,

@@ -3,6 +3,7 @@ import { TASK_NAMES } from '@terrane/client'
 import { ask, connect } from '../connection.ts'
 import { note, print, printList, printOne, type Shown } from '../output.ts'
 import { onProject } from '../run-task.ts'
+import { targetOf } from './hooks.ts'
 import { pagesOf, projectQuery } from './pages.ts'
 
 interface Options {
@@ -16,7 +17,11 @@ interface Options {
 export function webhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('Addresses that are called when jobs end.')
   onProject(webhooks.command('list').description('All webhooks.')).action(list)
-  onProject(webhooks.command('create <url>').description('Call an address when jobs end; prints the secret once.'))
+  onProject(
+    webhooks
+      .command('create <target>')
+      .description('Call an address, or a function, when jobs end; prints the secret once.'),
+  )
     .addOption(new Option('--task <task...>', 'only for these tasks (default: all)').choices(TASK_NAMES))
     .addOption(new Option('--status <status...>', 'only for these ends (default: both)').choices(['success', 'failed']))
     .addHelpText('after', '\nExample:\n  $ terrane webhooks create https://example.org/hook --status failed')
@@ -32,9 +37,9 @@ async function list({ profile, json }: Options): Promise<void> {
   printList(found, ['id', 'url', 'tasks', 'statuses', 'paused'], json)
 }
 
-async function create(url: string, { profile, json, task, status }: Options): Promise<void> {
+async function create(target: string, { profile, json, task, status }: Options): Promise<void> {
   const connection = await connect(profile)
-  const body = { url, ...(task && { tasks: task }), ...(status && { statuses: status }) }
+  const body = { ...targetOf(target), ...(task && { tasks: task }), ...(status && { statuses: status }) }
   const path = `/worker/webhooks${projectQuery(connection)}`
   const made = (await ask(connection, path, { method: 'POST', body: JSON.stringify(body) })) as Shown
   printOne(made, String(made['secret']), json)

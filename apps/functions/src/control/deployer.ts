@@ -5,7 +5,7 @@ import { environmentOf } from '../environment.ts'
 import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
 import { digestOf, type Archive } from '../build/archive.ts'
 import { BootFailure } from '../pool/exit.ts'
-import { clampPolicy, parsePolicy, type Ceilings, type Policy } from '../policy.ts'
+import { clampPolicy, parsePolicy, withCrons, type Ceilings, type Policy } from '../policy.ts'
 import type { Projects } from '../projects/project.ts'
 import type { Archives } from '../registry/archives.ts'
 import type { LiveRecord, Registry } from '../registry/registry.ts'
@@ -77,11 +77,14 @@ export class Deployer {
   async deploy(project: string, name: string, upload: Upload, options: DeployOptions): Promise<Deployed> {
     const live = await this.#registry.live(project, name)
     if (options.ifMatch !== undefined && options.ifMatch !== live?.etag) throw deployConflict({ name })
-    const policy = parsePolicy(upload.policy)
+    const given = parsePolicy(upload.policy)
     const { code } = await this.#builder.bundleFiles(project, upload.files)
-    const archive = { code, files: pickStatic(upload.files, withFilesBeside(policy.static, upload.files)) }
-    const digest = await this.#check(project, name, archive, policy)
-    if (live?.digest === digest && JSON.stringify(live.policy) === JSON.stringify(sorted(policy, live.policy)))
+    const archive = { code, files: pickStatic(upload.files, withFilesBeside(given.static, upload.files)) }
+    const { digest, crons } = await this.#check(project, name, archive, given)
+    const policy = withCrons(given, crons)
+    // A version of before a field was known has its default.
+    const before = live && { ...parsePolicy({}), ...live.policy }
+    if (live?.digest === digest && JSON.stringify(before) === JSON.stringify(sorted(policy, before!)))
       return { version: live.version, digest, etag: live.etag, unchanged: true }
     if (options.dryRun) return { version: null, digest, etag: live?.etag ?? null, unchanged: false }
     const { bytes } = await this.#archives.put(project, archive)
@@ -127,8 +130,13 @@ export class Deployer {
     return etag
   }
 
-  /** Starts the version once, under the same confinement as in service. Returns its digest. */
-  async #check(project: string, name: string, archive: Archive, given: Policy): Promise<string> {
+  /** Starts the version once, under the same confinement as in service. Returns its digest, and the crons that it sets up. */
+  async #check(
+    project: string,
+    name: string,
+    archive: Archive,
+    given: Policy,
+  ): Promise<{ digest: string; crons: readonly string[] }> {
     const policy = clampPolicy(given, this.#ceilings)
     const secrets = {
       project: await this.#registry.secrets(project, ''),
@@ -136,17 +144,17 @@ export class Deployer {
     }
     const env = environmentOf(this.#projects.get(project), policy, secrets)
     const digest = digestOf(archive)
-    await this.#store.use({ project, name }, digest, async () => {
+    const crons = await this.#store.use({ project, name }, digest, async () => {
       const version = await this.#store.add(archive, { project, name, version: 0, policy, env })
       try {
-        await this.#store.prove(version)
+        return await this.#store.prove(version)
       } catch (error) {
         if (!version.sealed) await this.#store.reject(version)
         if (error instanceof BootFailure) throw bootFailed({ reason: error.message, detail: error.detail })
         throw error
       }
     })
-    return digest
+    return { digest, crons }
   }
 }
 

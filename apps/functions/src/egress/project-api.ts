@@ -11,6 +11,9 @@ import { forward, passable } from './forward.ts'
 import type { ProjectAddress } from './project-address.ts'
 
 const PROJECT_HOST = 'project.internal'
+/** Where functions send messages to queues of their project. */
+const QUEUE_HOST = 'queue.internal'
+const SEND_PATH = '/rest/v1/rpc/send_message'
 
 /** Called with the reason why a request of a function was refused, and the request of the call. */
 export type OnRefused = (version: FunctionVersion, text: string, requestId: string | null) => void
@@ -35,6 +38,7 @@ export class ProjectApi implements Disposable {
 
   /** The path and query that a request asks of the project's API; null for requests to other hosts. */
   pathOf({ target, version }: Outgoing): string | null {
+    if (target.hostname === QUEUE_HOST) return SEND_PATH
     if (target.hostname === PROJECT_HOST) return target.pathname + target.search
     const base = URL.parse(this.#addressOf(version.project)?.publicUrl ?? '')
     if (base?.origin !== target.origin) return null
@@ -53,7 +57,8 @@ export class ProjectApi implements Disposable {
     if (privileged === false && serviceKey === null && sends(headers, serviceToken)) return this.#refuse(outgoing)
     const servicesKey = privileged === false ? null : address.servicesKey
     const keys = { serviceKey, servicesKey, serviceToken, isDefault: privileged === true }
-    addCredentials(headers, call?.caller ?? null, keys)
+    if (outgoing.target.hostname === QUEUE_HOST) sendAs(headers, address.serviceKey)
+    else addCredentials(headers, call?.caller ?? null, keys)
     headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
     if (isAuthRequest(path)) {
@@ -92,6 +97,16 @@ function sends(headers: OutgoingHttpHeaders, key: string | null): boolean {
 function keyOfService(caller: Caller | null): string | null {
   if (caller?.rank !== 'service') return null
   return bearerOf(caller.authorization) ?? caller.apikey
+}
+
+/** Messages are sent by the function itself, with any caller. */
+function sendAs(headers: OutgoingHttpHeaders, key: string | null): void {
+  headers['content-profile'] = 'geoembeddings'
+  delete headers['apikey']
+  delete headers['authorization']
+  if (key === null) return
+  headers['apikey'] = key
+  headers['authorization'] = `Bearer ${key}`
 }
 
 interface Keys extends Pick<ProjectAddress, 'serviceKey' | 'servicesKey'> {

@@ -44,6 +44,8 @@ export class Instance {
   /** Settles when the function answers requests, or rejects with {@link BootFailure}. */
   readonly ready: Promise<void>
   readonly exited: Promise<Exit>
+  /** What it runs at times of its own, as it says when it is ready: `name: expression`. */
+  crons: readonly string[] = []
   /** Moment of the last sign of use. */
   usedAt: number
   /** True when it accepts no more requests and ends when it has no work. */
@@ -202,6 +204,7 @@ export class Instance {
   #receive(message: ShimMessage): void {
     switch (message.t) {
       case 'ready':
+        this.crons = readCrons(message.crons)
         if (isSocket(this.#options.ingress)) this.#booted.resolve()
         else this.#booted.reject(new BootFailure('it listens on no socket', this.#process.stderr))
         break
@@ -240,6 +243,11 @@ function bootOf({ name, command, reach, env, tmpMb }: InstanceOptions): Boot {
     env,
     tmp: { module: command.tmp, bytes: tmpMb * 1024 * 1024 },
   }
+}
+
+/** What a process says of its crons, which may be anything. */
+function readCrons(said: unknown): readonly string[] {
+  return Array.isArray(said) ? said.filter((entry): entry is string => typeof entry === 'string').slice(0, 50) : []
 }
 
 /** A link in its place would redirect the host. */

@@ -5,6 +5,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
 import type { Ceilings } from '../policy.ts'
 import type { Project } from '../projects/project.ts'
+import type { ServedFunctions } from '../registry/served-functions.ts'
 import type { VersionStore } from '../version-store.ts'
 import type { FolderWatcher } from './watcher.ts'
 
@@ -18,6 +19,8 @@ export interface FolderOptions {
   readonly store: VersionStore
   readonly builder: Builder
   readonly events: FolderEvents
+  /** Where the platform finds what functions are called for; null without a control plane. */
+  readonly served: ServedFunctions | null
   /** Whether the types of a version are checked after it is served. */
   readonly hasTypes: boolean
 }

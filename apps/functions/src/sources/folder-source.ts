@@ -39,6 +39,7 @@ export class FolderSource implements AsyncDisposable {
   /** Finds the functions and begins to watch. They are built afterwards; a call waits for its own function. */
   async open(): Promise<void> {
     await this.#scan()
+    await this.#context.served?.keep([...this.#folders.keys()])
   }
 
   /** True for the name of a function that is in the folder, built or not. */

@@ -6,6 +6,7 @@ import type { Functions } from '../functions.ts'
 import type { LogBook } from '../observe/log-book.ts'
 import type { InstanceFactory } from '../pool/factory.ts'
 import type { Projects } from '../projects/project.ts'
+import type { ServedFunctions } from '../registry/served-functions.ts'
 import { VersionStore } from '../version-store.ts'
 import type { FolderEvents } from './folder-context.ts'
 import { FolderSource } from './folder-source.ts'
@@ -25,10 +26,11 @@ export async function openFolder(
     readonly factory: InstanceFactory
     readonly builder: Builder
     readonly logBook: LogBook
+    readonly served: ServedFunctions | null
     readonly checkTypes: boolean
   },
 ): Promise<FolderSource | null> {
-  const { projects, functions, factory, builder, logBook, checkTypes } = parts
+  const { projects, functions, factory, builder, logBook, served, checkTypes } = parts
   const project = projects.get(config.TERRANE_PROJECT_REF)
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
   const folder = new FolderSource({
@@ -37,6 +39,7 @@ export async function openFolder(
     ceilings: ceilingsOf(config),
     functions,
     builder,
+    served,
     hasTypes: checkTypes,
     // Versions built here live as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),

@@ -7,6 +7,7 @@ import { packagePlaces } from '../build/package-places.ts'
 import { environmentOf, ignoredNames } from '../environment.ts'
 import { filesNotStill } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
+import { withCrons } from '../policy.ts'
 import { admitting, readAdmission } from './admission.ts'
 import type { FolderContext } from './folder-context.ts'
 import { FolderInputs } from './folder-inputs.ts'
@@ -99,8 +100,9 @@ export class ServedFolder {
   }
 
   #withdraw(): void {
-    const { functions, store, project } = this.#context
+    const { functions, store, project, served } = this.#context
     functions.remove(project.id, this.#name)
+    void served?.remove(this.#name)
     if (this.#served) void store.discard(this.#served.version, functions)
     this.#served = null
   }
@@ -196,11 +198,13 @@ export class ServedFolder {
     const version = await store.use({ project: project.id, name }, digest, async () => {
       const facts = { project: project.id, name, version: 0, policy: built.policy, env }
       const added = await store.add(built.archive, facts)
+      const policy = withCrons(built.policy, await store.cronsOf(added, built.bundle.code))
       if (this.#isForgotten) return null
-      await functions.install(added, { govern })
-      return added
+      await functions.install({ ...added, policy }, { govern })
+      return { ...added, policy }
     })
     if (version === null) return null
+    void this.#context.served?.put(name, version.policy)
     const former = this.#served?.version
     this.#served = { version, fingerprint }
     void this.#checkTypes(version, built)

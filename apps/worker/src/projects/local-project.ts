@@ -1,7 +1,7 @@
 import type { Database } from '@terrane/database'
 import type { ArtifactStore } from '@terrane/storage'
 import { projectNotFound } from '@terrane/control'
-import { wrongRole } from '../errors.ts'
+import { functionsOff, wrongRole } from '../errors.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 import type { Sealer } from '@terrane/service'
 
@@ -13,6 +13,8 @@ export function localProject(options: {
   readonly database: Database
   readonly store: ArtifactStore
   readonly sealer: Sealer
+  readonly functionsUrl: string | undefined
+  readonly serviceRoleKey: string | undefined
 }): ProjectDirectory {
   const project: OpenProject = {
     database: options.database,
@@ -33,5 +35,13 @@ export function localProject(options: {
       input: options.sealer.open(row.sealed_input, row.id) as Record<string, unknown>,
       project,
     }),
+    scopeById: async (id) =>
+      id === options.id ? { projectRef: options.ref, organizationId: null, projectId: null } : null,
+    functions: async () => {
+      const { functionsUrl, serviceRoleKey } = options
+      if (functionsUrl === undefined) throw functionsOff({ need: 'TERRANE_FUNCTIONS_URL' })
+      if (serviceRoleKey === undefined) throw functionsOff({ need: 'TERRANE_SERVICE_ROLE_KEY' })
+      return { url: functionsUrl.replace(/\/+$/, ''), key: serviceRoleKey }
+    },
   }
 }

@@ -10,6 +10,12 @@ export interface OpenProject extends AsyncDisposable {
   readonly store: ArtifactStore
 }
 
+/** Where functions of a project are called, without a slash at the end, and the service key that is sent. */
+export interface FunctionsAddress {
+  readonly url: string
+  readonly key: string
+}
+
 /**
  * Which projects this worker serves and how to reach them: one in local mode, those of the caller's organization in the
  * shared pool.
@@ -25,4 +31,8 @@ export interface ProjectDirectory {
   openForSubmit(scope: JobScope, target: ProjectTarget | undefined): Promise<OpenProject>
   /** Unseals a job's input and opens its project. */
   open(row: JobRow): Promise<{ input: Record<string, unknown>; project: OpenProject }>
+  /** The jobs of a project of the control plane; null for one that this worker does not serve. */
+  scopeById(projectId: string): Promise<JobScope | null>
+  /** @throws FUNCTIONS_OFF where the platform cannot call functions of the project */
+  functions(scope: JobScope): Promise<FunctionsAddress>
 }

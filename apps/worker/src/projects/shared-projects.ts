@@ -5,7 +5,14 @@ import { TerraneError } from '@terrane/core'
 import { migrate, openDatabase } from '@terrane/database'
 import type { GuardedFetch, Sealer } from '@terrane/service'
 import { RemoteStore, type ArtifactStore, type openStore } from '@terrane/storage'
-import { projectDatabaseRefused, projectRefMissing, targetIncomplete, targetNotAllowed, wrongRole } from '../errors.ts'
+import {
+  functionsOff,
+  projectDatabaseRefused,
+  projectRefMissing,
+  targetIncomplete,
+  targetNotAllowed,
+  wrongRole,
+} from '../errors.ts'
 import type { JobScope } from '../queue/job-row.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 
@@ -102,6 +109,17 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
       const scope = { projectRef, organizationId, projectId }
       const { target, trusted } = await targetOf(scope, input['projectTarget'] as ProjectTarget | undefined)
       return { input, project: await openTarget(scope, target, trusted) }
+    },
+    scopeById: async (id) => {
+      const { organizationId, ref } = await projects.get(id)
+      return { projectRef: ref, organizationId, projectId: id }
+    },
+    functions: async (scope) => {
+      const known = scope.projectId === null ? {} : await projects.credentials(scope.projectId)
+      const { apiUrl, originUrl = apiUrl, serviceRoleKey } = known
+      if (originUrl === undefined) throw functionsOff({ need: 'originUrl of the project' })
+      if (serviceRoleKey === undefined) throw functionsOff({ need: 'serviceRoleKey of the project' })
+      return { url: originUrl.replace(/\/+$/, ''), key: serviceRoleKey }
     },
   }
 }

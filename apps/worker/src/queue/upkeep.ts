@@ -20,8 +20,8 @@ export interface UpkeepOptions {
   readonly logger: Logger
   readonly workdir: string
   readonly retentionDays: number
-  /** Submits what schedules have due. */
-  readonly scheduler: { tick(): Promise<void> }
+  /** Submit and call what is due. */
+  readonly schedulers: readonly { tick(): Promise<void> }[]
   /** Stable name of this worker: jobs that carry it when it starts were lost by its predecessor. */
   readonly workerId: string
 }
@@ -47,7 +47,7 @@ export class Upkeep {
     await this.#recoverLost()
     await this.#sweep()
     await this.#clear()
-    this.every(SCHEDULE_MS, () => this.#options.scheduler.tick())
+    for (const scheduler of this.#options.schedulers) this.every(SCHEDULE_MS, () => scheduler.tick())
     this.every(RECONCILE_MS, () => this.#reconcile())
     this.every(RECONCILE_MS, () => this.#clear())
     this.every(RETENTION_SWEEP_MS, () => this.#sweep())

@@ -14,8 +14,7 @@ import type { Http, Sealer } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { webhookNotFound, webhooksFull } from '../errors.ts'
-import { redactUrl } from '../projects/redact.ts'
-import { makeSecret } from '../webhooks/sign.ts'
+import { readTarget } from '../events/read-target.ts'
 import { toWebhook, type WebhookRow, type WebhookStore } from '../webhooks/webhook-store.ts'
 import { mountOf, principalOf } from './access.ts'
 import { ProjectQuery, UUID } from './read-jobs.ts'
@@ -142,7 +141,7 @@ function createRoute(app: Http, deps: WebhookDeps): void {
         operationId: 'createWebhook',
         summary: 'Be told of the ends of jobs',
         description:
-          'Each end of a job is posted to the address, signed by the Standard Webhooks specification (webhook-id, ' +
+          'Each end of a job is posted to the address, or to the function with the service key, signed by the Standard Webhooks specification (webhook-id, ' +
           'webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until ' +
           'a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.',
         querystring: ProjectQuery,
@@ -151,16 +150,16 @@ function createRoute(app: Http, deps: WebhookDeps): void {
       },
     },
     async (request, reply) => {
-      const { url, secret = makeSecret(), tasks = null, description = '', paused = false } = request.body
+      const { tasks = null, description = '', paused = false } = request.body
       const { statuses = ['success', 'failed'] } = request.body
       const scope = await scopeOf(deps, request)
-      deps.checkUrl(url, '/url')
+      const { target, shownUrl } = readTarget(deps, request.body)
       const id = uuidv7()
       const row = await deps.webhooks.insert({
         id,
         scope,
-        shown_url: redactUrl(url),
-        sealed: deps.sealer.seal({ url, secret }, id),
+        shown_url: shownUrl,
+        sealed: deps.sealer.seal({ ...target }, id),
         description,
         tasks,
         statuses,
@@ -172,7 +171,7 @@ function createRoute(app: Http, deps: WebhookDeps): void {
       return reply
         .code(201)
         .header('location', mountOf(request) + record.links.self)
-        .send({ ...record, secret })
+        .send({ ...record, secret: target.secret })
     },
   )
 }

@@ -20,7 +20,7 @@ export interface SchedulerOptions {
   readonly database: Database
   readonly schedules: ScheduleStore
   readonly submitter: Submitter
-  readonly projects: ProjectDirectory
+  readonly projects: Pick<ProjectDirectory, 'openForSubmit'>
   readonly tasks: readonly Task[]
   readonly checkUrl: SubmitContext['checkUrl']
   readonly sealer: Sealer

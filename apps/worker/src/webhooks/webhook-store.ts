@@ -1,5 +1,6 @@
 import type { Webhook, WebhookDelivery } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
+import type { Attempt } from '../events/caller.ts'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
 import type { JobRow, JobScope } from '../queue/job-row.ts'
 
@@ -9,7 +10,7 @@ export interface WebhookRow {
   readonly project_ref: string
   /** Without what could be a credential. */
   readonly shown_url: string
-  /** `{url, secret}`, sealed for the id. */
+  /** The target, sealed for the id. */
   readonly sealed: Buffer
   readonly description: string
   readonly tasks: string[] | null
@@ -36,13 +37,6 @@ export interface DeliveryRow {
   readonly status: WebhookDelivery['status']
   readonly sealed: Buffer
   readonly job: JobRow
-}
-
-/** How an attempt went. */
-export interface Attempt {
-  readonly statusCode: number | null
-  readonly error: string | null
-  readonly ms: number
 }
 
 const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'

@@ -1,15 +1,14 @@
 import type { Queryable, Session } from '@terrane/database'
-import type { GuardedFetch, Logger, Sealer } from '@terrane/service'
+import type { Logger, Sealer } from '@terrane/service'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
-import { toShowable } from '../errors.ts'
+import type { Attempt, Caller, Target } from '../events/caller.ts'
 import { inTransaction } from '../queue/boss.ts'
+import { openQueue } from '../queue/queues.ts'
 import { toRecord } from '../queue/job-record.ts'
-import { redactText } from '../projects/redact.ts'
-import { signedHeaders } from './sign.ts'
-import { messageId, type Attempt, type DeliveryRow, type WebhookStore } from './webhook-store.ts'
+import { scopeOf } from '../queue/job-row.ts'
+import { messageId, type DeliveryRow, type WebhookStore } from './webhook-store.ts'
 
 const QUEUE = 'webhooks'
-const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 /** Tries after the first: after 5, 10, 20 … seconds, at most two hours; about half a day in all. */
 const RETRIES = 15
 const QUEUE_SETTINGS = {
@@ -25,21 +24,17 @@ const POLL_SECONDS = 1
 /** Deliveries that this process makes at once, and those of one project: its receivers may keep others waiting. */
 const AT_ONCE = 4
 const AT_ONCE_PER_PROJECT = 2
-/** Longest wait for a receiver. */
-const TIMEOUT_MS = 10_000
-/** Longest text of an error that is kept. */
-const MOST_ERROR = 300
 /** The receiver says that it wants no more. */
 const GONE = 410
 
-interface Message {
+interface Queued {
   readonly delivery: string
 }
 
 export interface WebhooksOptions {
   readonly boss: PgBoss
   readonly store: WebhookStore
-  readonly fetch: GuardedFetch
+  readonly caller: Caller
   readonly sealer: Sealer
   readonly logger: Logger
   /** Told of each message that was sent. */
@@ -57,11 +52,7 @@ export class Webhooks {
 
   /** Makes the queue, which must be there before a job ends. */
   async open(): Promise<void> {
-    const { boss } = this.#options
-    if (await boss.getQueue(QUEUE)) await boss.updateQueue(QUEUE, QUEUE_SETTINGS)
-    else await boss.createQueue(QUEUE, QUEUE_SETTINGS)
-    // As for the queues of tasks: a send must know the queue before its transaction.
-    await boss.touch(QUEUE, NIL_UUID)
+    await openQueue(this.#options.boss, QUEUE, QUEUE_SETTINGS)
   }
 
   /** Queues what webhooks are to hear of a job that ends, in the transaction that ends it. */
@@ -81,7 +72,7 @@ export class Webhooks {
       localGroupConcurrency: AT_ONCE_PER_PROJECT,
       includeMetadata: true as const,
     }
-    await this.#options.boss.work(QUEUE, options, async ([job]: JobWithMetadata<Message>[]) => {
+    await this.#options.boss.work(QUEUE, options, async ([job]: JobWithMetadata<Queued>[]) => {
       if (job) await this.#deliver(job, job.retryCount >= RETRIES)
     })
   }
@@ -93,7 +84,7 @@ export class Webhooks {
   }
 
   /** Makes an attempt. Throws when there is to be another one: the queue then waits and tries again. */
-  async #deliver(job: JobWithMetadata<Message>, isLast: boolean): Promise<void> {
+  async #deliver(job: JobWithMetadata<Queued>, isLast: boolean): Promise<void> {
     const { store, logger } = this.#options
     const delivery = await store.delivery(job.data.delivery)
     if (!delivery || delivery.status !== 'pending') return
@@ -110,35 +101,15 @@ export class Webhooks {
     if (!isOver) throw new Error('the webhook did not take its message')
   }
 
-  async #post(delivery: DeliveryRow, jobSignal: AbortSignal): Promise<Attempt> {
-    const { fetch, sealer } = this.#options
-    const began = performance.now()
-    const tell = (statusCode: number | null, error: string | null): Attempt => ({
-      statusCode,
-      error: error === null ? null : redactText(error).slice(0, MOST_ERROR),
-      ms: Math.round(performance.now() - began),
+  #post(delivery: DeliveryRow, jobSignal: AbortSignal): Promise<Attempt> {
+    const { caller, sealer } = this.#options
+    return caller.post({
+      scope: scopeOf(delivery.job),
+      target: sealer.open(delivery.sealed, delivery.webhook_id) as Target,
+      id: messageId(delivery.id),
+      body: JSON.stringify(messageOf(delivery)),
+      signal: AbortSignal.any([this.#stopping.signal, jobSignal]),
     })
-    try {
-      const { url, secret } = sealer.open(delivery.sealed, delivery.webhook_id) as { url: string; secret: string }
-      const body = JSON.stringify(messageOf(delivery))
-      const signed = signedHeaders(secret, messageId(delivery.id), Date.now(), body)
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...signed },
-        body,
-        // A message goes where it was sent, and nowhere else.
-        redirect: 'manual',
-        accept: 'any',
-        timeoutMs: TIMEOUT_MS,
-        signal: AbortSignal.any([this.#stopping.signal, jobSignal]),
-      })
-      response.cancel()
-      const { status } = response
-      return tell(status, status >= 200 && status < 300 ? null : `HTTP status ${status}`)
-    } catch (error) {
-      if (this.#stopping.signal.aborted) throw error
-      return tell(null, toShowable(error).message)
-    }
   }
 }
 

@@ -3,12 +3,14 @@
 import { replaceConsole } from './console.ts'
 import { GlobalEvents, type EventScope } from './events.ts'
 import { replaceFetch } from './fetch.ts'
+import { Crons } from './crons.ts'
 import { HandlerOffer, handlerOf, serverOf } from './handler.ts'
 import { HostChannel } from './host-channel.ts'
 import { obey, readLines } from './lines.ts'
 import { offerOthers } from './others.ts'
 import type { HttpOffer, Platform } from './platform.ts'
 import type { Boot } from './protocol.ts'
+import { offerQueues } from './queues.ts'
 import { Responder } from './responder.ts'
 import type { Scopes } from './scope.ts'
 
@@ -23,6 +25,7 @@ interface Start {
   readonly boot: Boot
   readonly channel: HostChannel
   readonly responder: Responder
+  readonly crons: Crons
   readonly offer: HandlerOffer
 }
 
@@ -36,8 +39,9 @@ export async function run(platform: Platform): Promise<void> {
   const channel = new HostChannel(platform, scopes)
   const offer = new HandlerOffer()
   const events = new GlobalEvents(globalThis as EventScope, offer.take)
-  const responder = new Responder(boot, scopes, channel, events)
-  const start: Start = { platform, boot, channel, responder, offer }
+  const crons = new Crons()
+  const responder = new Responder(boot, scopes, channel, { events, crons })
+  const start: Start = { platform, boot, channel, responder, crons, offer }
   const code = platform.read(boot.bundle)
   await prepare(start, scopes, code)
   const server = platform.offerHttp(boot.ingress, code, responder.around)
@@ -52,10 +56,11 @@ export async function run(platform: Platform): Promise<void> {
 
 /** Replaces the globals of the runtime by those of a function. */
 async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code: string): Promise<void> {
-  const { channel, responder, offer } = start
+  const { channel, responder, crons, offer } = start
   platform.tidy(code)
   replaceConsole(platform.inspect, channel)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
+  offerQueues(globalThis)
   platform.carrySockets(boot.sockets, code, (text) => channel.log('warn', text))
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
@@ -65,6 +70,7 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
     offer.take(handlerOf(args))
     return serverOf(args)
   })
+  Object.defineProperty((globalThis as unknown as { Deno: object }).Deno, 'cron', { value: crons.add })
   platform.serveConnections(offer.take)
   offerOthers(globalThis)
 }
@@ -75,26 +81,28 @@ function serve({ platform, boot, responder }: Start): Promise<void> {
 
 /** Imports the bundle and finds its handler, or the server that it starts. */
 async function load(start: Start, server: HttpOffer | null): Promise<void> {
-  const { boot, channel, responder, offer } = start
+  const { boot, channel, responder, crons, offer } = start
   const importing = import(boot.bundle) as Promise<{ default?: unknown }>
   // A module may wait for the end of its server, which does not happen.
   const served = offer.taken.then(() => importsSettled(importing))
   const loaded = await Promise.race([importing, served, ...(server ? [server.listening] : [])])
   responder.handler = offer.handler ?? handlerOf([loaded?.default])
+  crons.seal(loaded?.default)
+  const ready = { t: 'ready', crons: crons.entries } as const
   const reportLate = () => importing.catch((error: unknown) => channel.error(error, 'Uncaught '))
   if (loaded === null) void reportLate()
   if (server && (loaded === undefined || (!responder.handler && (await startsSoon(server.listening))))) {
     server.withdraw()
     void reportLate()
     offer.seal()
-    return channel.send({ t: 'ready' })
+    return channel.send(ready)
   }
   if (server) {
     server.withdraw()
     await serve(start)
   }
   offer.seal()
-  if (responder.handler) channel.send({ t: 'ready' })
+  if (responder.handler || !crons.isEmpty) channel.send(ready)
   else fail(start, NO_HANDLER, '')
 }
 

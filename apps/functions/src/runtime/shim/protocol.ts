@@ -19,7 +19,8 @@ export interface Boot {
  * Messages from the shim to the host over stdout. A function can forge any of them; a forged message harms only itself.
  */
 export type ShimMessage =
-  | { readonly t: 'ready' }
+  /** `crons`: `name: expression` of each `Deno.cron`. */
+  | { readonly t: 'ready'; readonly crons: readonly string[] }
   | { readonly t: 'failed'; readonly message: string; readonly stack: string }
   | { readonly t: 'pong'; readonly n: number }
   | { readonly t: 'hold' | 'release'; readonly call: string }

@@ -1,3 +1,4 @@
+import type { Crons } from './crons.ts'
 import type { GlobalEvents } from './events.ts'
 import type { Context, Handler } from './handler.ts'
 import type { HostChannel } from './host-channel.ts'
@@ -13,20 +14,24 @@ export class Responder {
   readonly #scopes: Scopes
   readonly #channel: HostChannel
   readonly #events: GlobalEvents
+  readonly #crons: Crons
   readonly #databaseUrl: string | null
 
-  constructor(boot: Boot, scopes: Scopes, channel: HostChannel, events: GlobalEvents) {
+  constructor(boot: Boot, scopes: Scopes, channel: HostChannel, parts: { events: GlobalEvents; crons: Crons }) {
     this.#boot = boot
     this.#scopes = scopes
     this.#channel = channel
-    this.#events = events
+    this.#events = parts.events
+    this.#crons = parts.crons
     this.#databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
   }
 
   /** Answers a request of the host. */
   readonly answer = (request: Request): Response | Promise<Response> => {
-    if (!this.handler) return failure('thrown')
     const { headers } = request
+    const tick = headers.get('x-terrane-cron')
+    if (!this.handler && tick === null)
+      return this.#crons.isEmpty ? failure('thrown') : new Response(null, { status: 404 })
     const scope: Scope = {
       requestId: headers.get('x-request-id') ?? '',
       call: headers.get('x-terrane-call') ?? '',
@@ -35,7 +40,7 @@ export class Responder {
       held: 0,
     }
     hideInternal(request, headers)
-    return this.#scopes.run(scope, this.#respond, request, scope)
+    return this.#scopes.run(scope, this.#respond, request, scope, tick)
   }
 
   /** Runs the handling of a request by a server of `node:http`. */
@@ -63,9 +68,9 @@ export class Responder {
       })
   }
 
-  readonly #respond = async (request: Request, scope: Scope): Promise<Response> => {
+  readonly #respond = async (request: Request, scope: Scope, tick: string | null): Promise<Response> => {
     try {
-      const response = await this.handler!(request, this.#contextOf(scope), this.#boot.env)
+      const response = await this.#call(request, scope, tick)
       // `Deno.upgradeWebSocket` alone makes such a response, and only the very object works.
       if (response instanceof Response && response.status === 101) return response
       const problem = problemOf(response)
@@ -84,6 +89,14 @@ export class Responder {
       // `new Response('', { status: 99 })` is a RangeError in the handler itself.
       return failure(error instanceof RangeError && /status/i.test(error.message) ? 'invalid' : 'thrown')
     }
+  }
+
+  /** Calls what the function has for a time of a cron expression, or its handler. */
+  async #call(request: Request, scope: Scope, tick: string | null): Promise<unknown> {
+    const context = this.#contextOf(scope)
+    const { env } = this.#boot
+    if (tick !== null && (await this.#crons.run(tick, env, context))) return new Response(null, { status: 204 })
+    return this.handler ? this.handler(request, context, env) : new Response(null, { status: 404 })
   }
 
   #contextOf(scope: Scope): Context {

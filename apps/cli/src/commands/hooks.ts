@@ -1,0 +1,118 @@
+import { Option, type Command } from 'commander'
+import { ask, connect } from '../connection.ts'
+import { countOf, note, print, printList, printOne, type Shown } from '../output.ts'
+import { onProject } from '../run-task.ts'
+import { pagesOf, projectQuery } from './pages.ts'
+
+interface Options {
+  readonly profile?: string
+  readonly json?: boolean
+  readonly on?: readonly string[]
+  readonly columns?: readonly string[]
+  readonly where?: readonly string[]
+  readonly schema?: string
+  readonly attempts?: string
+  readonly hook?: string
+}
+
+const PATH = '/worker/table-hooks'
+
+/** `terrane hooks list|create|pause|resume|delete|dead|resend`. */
+export function hookCommands(program: Command): void {
+  const hooks = program
+    .command('hooks')
+    .description('Functions and addresses that are called when rows of a table change.')
+  onProject(hooks.command('list').description('All table hooks.')).action(list)
+  onProject(
+    hooks
+      .command('create <table> <target>')
+      .description('Call a function of the project, or an address, for each change; prints the secret once.'),
+  )
+    .addOption(new Option('--on <change...>', 'only for these (default: all)').choices(['insert', 'update', 'delete']))
+    .option('--columns <name...>', 'updates only if one of these columns changes')
+    .option('--where <column=value...>', 'rows that have these values; JSON, or else text')
+    .option('--schema <name>', 'schema of the table (default: public)')
+    .option('--attempts <count>', 'attempts until an event is a dead letter (default: 15)')
+    .addHelpText('after', '\nExample:\n  $ terrane hooks create orders send-receipt --on update --where status=paid')
+    .action(create)
+  for (const [name, paused] of [
+    ['pause', true],
+    ['resume', false],
+  ] as const)
+    // prettier-ignore
+    onProject(hooks.command(`${name} <id>`).description(paused ? 'Tell no changes.' : 'Tell changes again.')).action(
+      (id: string, options: Options) => pause(id, paused, options),
+    )
+  onProject(hooks.command('delete <id>').description('Delete a table hook and its events.')).action(remove)
+  onProject(hooks.command('dead').description('Events that were given up.'))
+    .option('--hook <id>', 'only those of a table hook')
+    .action(dead)
+  onProject(hooks.command('resend [ids...]').description('Send events that were given up again.'))
+    .option('--hook <id>', 'all of a table hook')
+    .action(resend)
+}
+
+async function list({ profile, json }: Options): Promise<void> {
+  const found = await pagesOf<Shown>(await connect(profile), PATH)
+  printList(found, ['id', 'table', 'events', 'url', 'paused', 'waiting', 'dead'], json)
+}
+
+async function create(table: string, target: string, options: Options): Promise<void> {
+  const { profile, json, on, columns, where, schema, attempts } = options
+  const connection = await connect(profile)
+  const body = {
+    table,
+    ...targetOf(target),
+    ...(on && { events: on.map((change) => change.toUpperCase()) }),
+    ...(columns && { columns }),
+    ...(where && { where: Object.fromEntries(where.map(condition)) }),
+    ...(schema !== undefined && { schema }),
+    ...(attempts !== undefined && { attempts: Number(attempts) }),
+  }
+  const request = { method: 'POST', body: JSON.stringify(body) }
+  const made = (await ask(connection, PATH + projectQuery(connection), request)) as Shown
+  printOne(made, String(made['secret']), json)
+  note(`Its id is ${String(made['id'])}. The secret signs each call and is not shown again.`)
+}
+
+async function pause(id: string, paused: boolean, { profile }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const request = { method: 'PATCH', body: JSON.stringify({ paused }) }
+  await ask(connection, `${PATH}/${encodeURIComponent(id)}${projectQuery(connection)}`, request)
+  print(id)
+}
+
+async function remove(id: string, { profile }: Options): Promise<void> {
+  const connection = await connect(profile)
+  await ask(connection, `${PATH}/${encodeURIComponent(id)}${projectQuery(connection)}`, { method: 'DELETE' })
+  print(id)
+}
+
+async function dead({ profile, json, hook }: Options): Promise<void> {
+  const found = await pagesOf<Shown>(await connect(profile), '/worker/dead-letters')
+  const shown = hook === undefined ? found : found.filter(({ lane }) => lane === `hook:${hook}`)
+  printList(shown, ['id', 'lane', 'key', 'attempts', 'error', 'dead_at'], json)
+}
+
+async function resend(ids: readonly string[], { profile, json, hook }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const body = JSON.stringify({ ...(ids.length > 0 && { ids }), ...(hook !== undefined && { lane: `hook:${hook}` }) })
+  const path = `/worker/dead-letters/resend${projectQuery(connection)}`
+  const done = (await ask(connection, path, { method: 'POST', body })) as Shown
+  printOne(done, `${countOf(done['count'], 'event')} sent again`, json)
+}
+
+/** An address, or the name of a function. */
+export function targetOf(target: string): { readonly url: string } | { readonly function: string } {
+  return target.includes('://') ? { url: target } : { function: target }
+}
+
+function condition(text: string): [string, unknown] {
+  const [name = '', ...rest] = text.split('=')
+  const value = rest.join('=')
+  try {
+    return [name, JSON.parse(value)]
+  } catch {
+    return [name, value]
+  }
+}

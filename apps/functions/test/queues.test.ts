@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startHost } from './support/host.ts'
+import { tryRuntime } from './support/runtimes.ts'
+
+let api: Server
+let asked: { method: string; url: string; headers: IncomingHttpHeaders; body: string }[] = []
+let answer: { status: number; body: unknown } = { status: 200, body: 7 }
+beforeAll(async () => {
+  api = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += String(chunk)))
+    request.on('end', () => {
+      asked.push({ method: request.method!, url: request.url!, headers: request.headers, body })
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
+    })
+  })
+  await once(api.listen(0, '127.0.0.1'), 'listening')
+})
+afterAll(() => api.close())
+beforeEach(() => {
+  asked = []
+  answer = { status: 200, body: 7 }
+})
+
+for (const [runtime, profile] of [
+  ['deno', 'standard'],
+  ['node', 'standard'],
+] as const) {
+  const { probed, title } = await tryRuntime(runtime, profile)
+  describe.skipIf(probed === null)(`terrane.queue on ${title}`, () => {
+    const call = async (source: string) => {
+      await using host = await startHost({
+        ...probed!,
+        projectApi: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+      })
+      await host.deploy('fn', source, { policy: { auth: 'anon', methods: ['GET'] } })
+      return (await fetch(host.url('fn'), { headers: { apikey: 'anon' } })).text()
+    }
+
+    test('sends as the function itself, with any caller', async () => {
+      const send = `await terrane.queue('mail').send({ to: 'a' }, { delay: 60, key: 'k' })`
+      expect(await call(`export default async () => Response.json(${send})`)).toBe('7')
+      expect(asked).toHaveLength(1)
+      expect(asked[0]).toMatchObject({ method: 'POST', url: '/rest/v1/rpc/send_message' })
+      const { headers, body } = asked[0]!
+      expect(headers).toMatchObject({ apikey: 'the-service-key', 'content-profile': 'geoembeddings' })
+      expect(JSON.parse(body)).toEqual({ queue: 'mail', body: { to: 'a' }, delay_seconds: 60, key: 'k' })
+    })
+
+    test('says why a message was not taken', async () => {
+      answer = { status: 400, body: { message: 'queue is a name', hint: null } }
+      const source = `export default () => terrane.queue('No').send(1).catch((error) => new Response(error.message))`
+      expect(await call(source)).toBe(`queue 'No': queue is a name`)
+    })
+
+    test('is no other way to the project with the service key', async () => {
+      const source = `export default async () => {
+        await fetch('http://queue.internal/rest/v1/secrets?select=*', { headers: { apikey: 'mine', 'content-profile': 'public' } })
+        return new Response('done') }`
+      expect(await call(source)).toBe('done')
+      expect(asked[0]).toMatchObject({
+        url: '/rest/v1/rpc/send_message',
+        headers: { 'content-profile': 'geoembeddings' },
+      })
+    })
+  })
+}

@@ -1,0 +1,94 @@
+import type { GuardedFetch } from '@terrane/service'
+import { toShowable } from '../errors.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+import { redactText } from '../projects/redact.ts'
+import type { JobScope } from '../queue/job-row.ts'
+import { signedHeaders } from '../webhooks/sign.ts'
+
+/** Longest wait for an address, and for a function. */
+const TIMEOUT_MS = 10_000
+const FUNCTION_TIMEOUT_MS = 60_000
+/** Longest text of an error that is kept. */
+const MOST_ERROR = 300
+
+/** Who is called, as it is sealed: an address, or a function of the project by its name. */
+export type Target = { readonly secret: string } & (
+  | { readonly url: string; readonly function?: undefined }
+  | { readonly function: string; readonly url?: undefined }
+)
+
+/** One signed message. */
+export interface Message {
+  readonly scope: JobScope
+  readonly target: Target
+  /** The same at each attempt. */
+  readonly id: string
+  readonly body: string
+  /** Further headers, for functions of the project alone. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** How an attempt went; delivered when there is no error. */
+export interface Attempt {
+  readonly statusCode: number | null
+  readonly error: string | null
+  /** Code of the error; null for an answer. */
+  readonly code: string | null
+  readonly ms: number
+}
+
+export interface CallerOptions {
+  readonly fetch: GuardedFetch
+  /** Reaches the functions host besides what {@link fetch} reaches. */
+  readonly fetchFunction: GuardedFetch
+  readonly projects: Pick<ProjectDirectory, 'functions'>
+}
+
+/** Posts signed messages to addresses and to functions of projects. */
+export class Caller {
+  readonly #options: CallerOptions
+
+  constructor(options: CallerOptions) {
+    this.#options = options
+  }
+
+  /** Makes one attempt. Throws only when the signal has aborted. */
+  async post(message: Message): Promise<Attempt> {
+    const began = performance.now()
+    const tell = (statusCode: number | null, error: string | null, code: string | null = null): Attempt => ({
+      statusCode,
+      error: error === null ? null : redactText(error).slice(0, MOST_ERROR),
+      code,
+      ms: Math.round(performance.now() - began),
+    })
+    try {
+      const status = await this.#send(message)
+      return tell(status, status >= 200 && status < 300 ? null : `HTTP status ${status}`)
+    } catch (error) {
+      message.signal.throwIfAborted()
+      const { message: text, code } = toShowable(error)
+      return tell(null, text, code)
+    }
+  }
+
+  async #send({ scope, target, id, body, signal, ...message }: Message): Promise<number> {
+    const signed = signedHeaders(target.secret, id, Date.now(), body)
+    const headers = { 'content-type': 'application/json', ...signed }
+    // A message goes where it was sent, and nowhere else.
+    const options = { method: 'POST', body, redirect: 'manual', accept: 'any', signal } as const
+    if (target.function === undefined) {
+      const response = await this.#options.fetch(target.url, { ...options, headers, timeoutMs: TIMEOUT_MS })
+      response.cancel()
+      return response.status
+    }
+    const { url, key } = await this.#options.projects.functions(scope)
+    const response = await this.#options.fetchFunction(`${url}/functions/v1/${target.function}`, {
+      ...options,
+      headers: { ...message.headers, ...headers, apikey: key, authorization: `Bearer ${key}` },
+      timeoutMs: FUNCTION_TIMEOUT_MS,
+    })
+    response.cancel()
+    return response.status
+  }
+}

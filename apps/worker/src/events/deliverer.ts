@@ -1,0 +1,60 @@
+import { allLanes, type LanesOptions } from './lanes.ts'
+import { ProjectEvents, type EventsOptions } from './project-events.ts'
+
+const LOOK_MS = 2000
+
+export type DelivererOptions = EventsOptions & LanesOptions
+
+/** Delivers the events of every project that has table hooks or consumers of queues. Any number of workers may: an event is held by one. */
+export class EventDeliverer {
+  readonly #options: DelivererOptions
+  readonly #projects = new Map<string, ProjectEvents>()
+  #timer: NodeJS.Timeout | null = null
+  #looking: Promise<void> | null = null
+
+  constructor(options: DelivererOptions) {
+    this.#options = options
+    options.metrics.watch(() => [...this.#projects.values()].map((project) => project.load()))
+  }
+
+  /** Delivers until {@link stop}. */
+  async start(): Promise<void> {
+    this.#timer = setInterval(() => void this.look(), LOOK_MS)
+    await this.look()
+  }
+
+  /** Looks now, instead of within two seconds, for hooks and consumers that were changed. */
+  look(): Promise<void> {
+    if (this.#timer === null) return Promise.resolve()
+    const { logger } = this.#options
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => logger.warn({ err: error }, 'table hooks and queues could not be looked at'))
+      .finally(() => {
+        this.#looking = null
+      })
+    return this.#looking
+  }
+
+  /** Ends what is under way, which is delivered again by another worker. */
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer)
+    this.#timer = null
+    await this.#looking
+    await Promise.all([...this.#projects.values()].map((project) => project.stop()))
+    this.#projects.clear()
+  }
+
+  async #look(): Promise<void> {
+    const found = await allLanes(this.#options)
+    for (const [key, { scope, lanes }] of found) {
+      const project = this.#projects.get(key) ?? new ProjectEvents(this.#options, scope)
+      this.#projects.set(key, project)
+      project.serve(lanes)
+    }
+    for (const [key, project] of this.#projects) {
+      if (found.has(key)) continue
+      this.#projects.delete(key)
+      void project.stop()
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Database } from '@terrane/database'
+import type { Sealer } from '@terrane/service'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+import { scopeKey, type JobScope } from '../queue/job-row.ts'
+import { makeSecret } from '../webhooks/sign.ts'
+import type { Target } from './caller.ts'
+import { laneOf, scopeOfHook, type HookRow, type TableHookStore } from './table-hook-store.ts'
+
+/** Events of one hook or queue, and who is told of them. */
+export interface Lane {
+  readonly name: string
+  /** Attempts until an event is a dead letter. */
+  readonly attempts: number
+  /** Events that are told in one call at most. */
+  readonly batch: number
+  /** The table hook; null for a queue. */
+  readonly hook: HookRow | null
+  /** @throws where the target cannot be opened */
+  target(): Target
+}
+
+/** The lanes of a project. */
+export interface ProjectLanes {
+  readonly scope: JobScope
+  readonly lanes: Lane[]
+}
+
+/** What functions are called for and how they are known, in a folder or deployed; a folder comes first, as calls of functions find it. */
+export const LIVE_FUNCTIONS = `(
+    select project_id, name, policy from terrane.served_functions
+    union all
+    select l.project_id, l.name, v.policy from terrane.function_live l
+    join terrane.function_versions v using (project_id, name, version)
+    where not exists (select from terrane.served_functions s where s.project_id = l.project_id and s.name = l.name)
+  )`
+
+export interface LanesOptions {
+  readonly database: Database
+  readonly hooks: TableHookStore
+  readonly sealer: Sealer
+  readonly projects: Pick<ProjectDirectory, 'scopeById'>
+}
+
+/** Signs calls of consumers like other messages; functions know the platform by the service key. */
+const SECRET = makeSecret()
+
+/** The lanes of all projects that are delivered now, by project. */
+export async function allLanes({
+  database,
+  hooks,
+  sealer,
+  projects,
+}: LanesOptions): Promise<Map<string, ProjectLanes>> {
+  const found = new Map<string, ProjectLanes>()
+  const add = (scope: JobScope, lane: Lane) => {
+    const known = found.get(scopeKey(scope))
+    if (known) known.lanes.push(lane)
+    else found.set(scopeKey(scope), { scope, lanes: [lane] })
+  }
+  for (const hook of await hooks.active()) {
+    const target = () => sealer.open(hook.sealed, hook.id) as Target
+    add(scopeOfHook(hook), { name: laneOf(hook.id), attempts: hook.attempts, batch: 1, hook, target })
+  }
+  // Of several functions that name a queue the first consumes it.
+  const { rows } = await database.query<{
+    project_id: string
+    name: string
+    queue: string
+    batch: number
+    attempts: number
+  }>(
+    `select distinct on (project_id, policy->>'queue') project_id, name, policy->>'queue' as queue,
+       (policy->>'batch')::integer as batch, (policy->>'attempts')::integer as attempts
+     from ${LIVE_FUNCTIONS} f where policy->>'queue' <> '' order by project_id, policy->>'queue', name`,
+  )
+  for (const { project_id: id, name, queue, batch, attempts } of rows) {
+    const scope = await projects.scopeById(id)
+    const target = { function: name, secret: SECRET }
+    if (scope) add(scope, { name: `queue:${queue}`, attempts, batch, hook: null, target: () => target })
+  }
+  return found
+}

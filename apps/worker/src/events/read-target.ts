@@ -1,0 +1,26 @@
+import { targetAmbiguous } from '../errors.ts'
+import type { SubmitContext } from '../jobs/task.ts'
+import { redactUrl } from '../projects/redact.ts'
+import { makeSecret } from '../webhooks/sign.ts'
+import type { Target } from './caller.ts'
+
+interface Given {
+  readonly url?: string
+  readonly function?: string
+  readonly secret?: string
+}
+
+/**
+ * Who a request wants to be called, and how a record shows it.
+ *
+ * @throws TARGET_REQUIRED, URL_REFUSED
+ */
+export function readTarget(
+  { checkUrl }: Pick<SubmitContext, 'checkUrl'>,
+  { url, function: name, secret = makeSecret() }: Given,
+): { readonly target: Target; readonly shownUrl: string } {
+  if ((url === undefined) === (name === undefined)) throw targetAmbiguous()
+  if (url === undefined) return { target: { function: name!, secret }, shownUrl: `/functions/v1/${name!}` }
+  checkUrl(url, '/url')
+  return { target: { url, secret }, shownUrl: redactUrl(url) }
+}
