@@ -146,7 +146,7 @@ export interface paths {
         put?: never;
         /**
          * Import OpenStreetMap data of an area
-         * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.
+         * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables appear together or not at all.
          */
         post: operations["osmImportArea"];
         delete?: never;
@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Import Overture Maps data of an area
-         * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables must not exist; they appear together or not at all.
+         * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables appear together or not at all.
          */
         post: operations["overtureImportArea"];
         delete?: never;
@@ -235,6 +235,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/importEmbeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ready-made embeddings into a table
+         * @description Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are, or pools a GeoTIFF whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes geoembeddings.{tableName}, to be searched with similarity_search.
+         */
+        post: operations["importEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/archiveToPmtiles": {
         parameters: {
             query?: never;
@@ -269,6 +289,26 @@ export interface paths {
          * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. Values that the format cannot hold are counted in warnings.
          */
         post: operations["exportTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/osmUpdateArea": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring OpenStreetMap tables up to date
+         * @description Applies change files (.osc, .osc.gz), or all that a replication server has since the last update, to the tables of an osmImportArea with updatable. Each file is one transaction; afterwards the tables are those of an import of the newer extract, and rows that did not change keep their id.
+         */
+        post: operations["osmUpdateArea"];
         delete?: never;
         options?: never;
         head?: never;
@@ -450,6 +490,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schedules/importEmbeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule: Ready-made embeddings into a table
+         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
+         */
+        post: operations["scheduleImportEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schedules/overtureImportArea": {
         parameters: {
             query?: never;
@@ -524,6 +584,26 @@ export interface paths {
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleArchiveToPmtiles"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/osmUpdateArea": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule: Bring OpenStreetMap tables up to date
+         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
+         */
+        post: operations["scheduleOsmUpdateArea"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1691,6 +1771,50 @@ export interface components {
             /** @description Paths below the base address of the worker. */
             links: components["schemas"]["Links"];
         };
+        /** ImportEmbeddingsJob */
+        ImportEmbeddingsJob: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            taskName: "importEmbeddings";
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description Null until the job has succeeded. */
+            result: components["schemas"]["Result"];
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
         /** ArchiveToPmtilesJob */
         ArchiveToPmtilesJob: {
             /** Format: uuid */
@@ -1808,13 +1932,84 @@ export interface components {
             /** @description Paths below the base address of the worker. */
             links: components["schemas"]["Links"];
         };
+        /** OsmUpdateAreaJob */
+        OsmUpdateAreaJob: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            taskName: "osmUpdateArea";
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description Null until the job has succeeded. */
+            result: {
+                /** @description Tables with rows that have changed. */
+                tables: {
+                    schema: string;
+                    name: string;
+                    /** @description Rows of the table by now. */
+                    rows: number;
+                    geometry_type: string;
+                    inserted: number;
+                    updated: number;
+                    deleted: number;
+                    /** @description Boxes of tiles in which rows have changed: west, south, east, north in degrees. */
+                    boxes: number[][];
+                }[];
+                /** @description Change files that were applied. */
+                files: number;
+                sequence: number | null;
+                timestamp: string | null;
+                /** @description Where the data came from. */
+                source: {
+                    [key: string]: unknown;
+                };
+                /** @description What to write beside a map of these data. */
+                attribution: string;
+                seconds: number;
+                /** @description What a person should know of the result. */
+                warnings: components["schemas"]["Warning"][];
+            } | null;
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
         Links: {
             self: string;
             cancel: string;
             events: string;
             log: string;
         };
-        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "archiveToPmtiles" | "exportTable")[] | null;
+        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "importEmbeddings" | "archiveToPmtiles" | "exportTable" | "osmUpdateArea")[] | null;
         Columns: string[] | null;
         Model: {
             id: string;
@@ -1900,9 +2095,15 @@ export interface components {
             aoiGeoJson: components["schemas"]["AoiGeoJson"];
             /** @description Topics to import. Default: all except "all". */
             topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
-            /** @description Tables are named {tablePrefix}_{topic} and must not exist. Default: made from areaName. */
+            /** @description Tables are named {tablePrefix}_{topic}. Default: made from areaName. */
             tablePrefix?: string;
-            /** @description Where the data come from. Default: the source that the worker is configured with. */
+            /**
+             * @description Make tables, whose names must be free, or replace existing ones.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace";
+            /** @description Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
                 kind: "file";
@@ -1928,6 +2129,11 @@ export interface components {
              * @default false
              */
             clip?: boolean;
+            /**
+             * @description Keep what osmUpdateArea needs: about four times the bytes of the extract, whose elements must be sorted.
+             * @default false
+             */
+            updatable?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -1959,8 +2165,14 @@ export interface components {
             topics?: ("buildings" | "places" | "transportation" | "base" | "divisions" | "addresses")[];
             /** @description Types of Overture. */
             types?: ("address" | "bathymetry" | "building" | "building_part" | "connector" | "division" | "division_area" | "division_boundary" | "infrastructure" | "land" | "land_cover" | "land_use" | "place" | "segment" | "water")[];
-            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries, and must not exist. Default: made from areaName. */
+            /** @description Tables are named {tablePrefix}_{type}, with _point, _line or _polygon where a type mixes geometries. Default: made from areaName. */
             tablePrefix?: string;
+            /**
+             * @description Make tables, whose names must be free, or replace existing ones.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace";
             /** @description An Overture release that is still published. Default: the latest. */
             release?: string;
             /** @description Fails the job on anything that would be a warning. Default: false. */
@@ -2183,7 +2395,7 @@ export interface components {
                 /** @description hex2vec: the same seed gives the same vectors; 0. */
                 seed?: number;
             };
-            /** @description Where the data come from. Default: the source that the worker is configured with. */
+            /** @description Where the data, a PBF or XML file, come from. Default: the source that the worker is configured with. */
             source?: {
                 /** @enum {string} */
                 kind: "file";
@@ -2250,6 +2462,101 @@ export interface components {
             isPublic?: boolean;
             /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
             pretrainedModelRunId?: string | null;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** ImportEmbeddings */
+        ImportEmbeddings: {
+            /** @description A GeoParquet file or GeoTIFF in the storage of the project. This or url. */
+            storagePath?: components["schemas"]["StoragePath"];
+            /** @description HTTPS URL of such a file. */
+            url?: string;
+            /** @description Output table in schema geoembeddings; must not exist. */
+            tableName: string;
+            /** @description Product of the vectors: alphaearth, tessera, clay, earth-index, major-tom, or a name of your own. Default: what the file tells. */
+            product?: string;
+            /** @description Version or model of the product, e.g. 1.5. Vectors of different versions are never compared. */
+            version?: string;
+            /** @description Columns of the file. Usual names are found. */
+            columns?: {
+                /** @description Column of the vectors. Default: found by name and type. */
+                vector?: string;
+                /** @description Column of the places. Default: as the file says. */
+                geometry?: string;
+                /** @description Column of longitudes, in place of geometries. */
+                x?: string;
+                /** @description Column of latitudes, in place of geometries. */
+                y?: string;
+                /** @description Column that names a row; it becomes place_id. */
+                id?: string;
+                /** @description Column of the time of each row. */
+                datetime?: string;
+            };
+            /** @description How whole numbers become values. Default: by the product; integers need it. */
+            quantization?: {
+                /**
+                 * @description linear: value · scale + offset. signed-square: sign(value) · (value · scale)².
+                 * @enum {unknown}
+                 */
+                method: "linear" | "signed-square";
+                /** @description Factor of stored values. */
+                scale: number;
+                /**
+                 * @description Of linear: what is added.
+                 * @default 0
+                 */
+                offset?: number;
+            };
+            /** @description Of rasters: what becomes a row. One of tileSize, h3Resolution and table. Default: tiles of 32 pixels. */
+            pool?: {
+                /** @description Edge of square tiles in pixels; 1 keeps pixels. */
+                tileSize?: number;
+                /** @description H3 cells. */
+                h3Resolution?: number;
+                /** @description Areas of a table of the project. */
+                table?: string;
+                /**
+                 * @description Its schema.
+                 * @default public
+                 */
+                schema?: string;
+                /** @description Column of that table that names an area. Default: id. */
+                idColumn?: string;
+            };
+            /** @description Of rasters: what is made of the pixels of a row, one after the other. Default: ["mean"]. */
+            statistics?: ("mean" | "max" | "std")[];
+            /** @description Of rasters: 0-based indices of the bands that are the vector. Default: all. */
+            bands?: number[];
+            /** @description Of rasters: stored number of pixels without a vector. Default: as the file says. */
+            nodata?: number;
+            /**
+             * @description Of rasters: rows with fewer valid pixels are skipped.
+             * @default 0.5
+             */
+            minValidFraction?: number;
+            /** @description Of rasters: reference system, in the place of what the file says. */
+            sourceSrs?: string;
+            /** @description Edge of the square around a place that is a point. Default: by the product. */
+            groundSizeMeters?: number;
+            /** @description Scale each vector to length 1. Default: as the product has it. */
+            normalizeEmbeddings?: boolean;
+            /** @description Time of all rows that the file gives no time, RFC 3339. */
+            datetime?: string;
+            /** @description Licence of the vectors. Default: of the product. */
+            licence?: string;
+            /** @description Credit of the vectors. Default: of the product. */
+            attribution?: string;
+            /**
+             * @description Also write GeoParquet and a STAC item to bucket geoembeddings.
+             * @default false
+             */
+            uploadArtifactsToStorage?: boolean;
+            /** @description User who owns the table. Default: the service role. */
+            ownerUuid?: string | null;
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
+            isPublic?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -2382,6 +2689,39 @@ export interface components {
             storagePath: components["schemas"]["StoragePath"];
             /** @description Columns to export besides the geometry. Default: all. */
             columns?: string[];
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** OsmUpdateArea */
+        OsmUpdateArea: {
+            /** @description Prefix of the tables of an osmImportArea with updatable. */
+            tablePrefix: string;
+            /** @description Where the changes come from. Default: replication. */
+            source?: {
+                /** @enum {string} */
+                kind: "replication";
+                /** @description Folder with state.txt, of minutes, hours or days. */
+                url?: string;
+            } | {
+                /** @enum {string} */
+                kind: "files";
+                files: ({
+                    /** @enum {string} */
+                    kind: "file";
+                    path: string;
+                } | {
+                    /** @enum {string} */
+                    kind: "url";
+                    url: string;
+                } | {
+                    /** @enum {string} */
+                    kind: "storage";
+                    bucket: string;
+                    path: string;
+                })[];
+            };
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -2960,6 +3300,55 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
+    importEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 hours replay the first answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "storagePath": {
+                 *         "bucket": "uploads",
+                 *         "path": "clay.parquet"
+                 *       },
+                 *       "tableName": "clay",
+                 *       "product": "clay",
+                 *       "version": "v1.5"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ImportEmbeddings"];
+            };
+        };
+        responses: {
+            /** @description The job of an earlier request with the same Idempotency-Key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportEmbeddingsJob"];
+                };
+            };
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportEmbeddingsJob"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
     archiveToPmtiles: {
         parameters: {
             query?: never;
@@ -3055,6 +3444,49 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
+    osmUpdateArea: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 hours replay the first answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tablePrefix": "old_town"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OsmUpdateArea"];
+            };
+        };
+        responses: {
+            /** @description The job of an earlier request with the same Idempotency-Key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
+                };
+            };
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -3072,7 +3504,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
             };
             cookie?: never;
@@ -3100,7 +3532,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
             };
             cookie?: never;
@@ -3128,7 +3560,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3143,7 +3575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"];
+                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ImportEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"] | components["schemas"]["OsmUpdateAreaJob"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -3158,7 +3590,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3197,7 +3629,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3229,7 +3661,7 @@ export interface operations {
                 "last-event-id"?: string;
             };
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3269,7 +3701,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, archiveToPmtiles, exportTable. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3415,6 +3847,53 @@ export interface operations {
                     paused?: boolean;
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["CreateSraiEmbeddings"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleImportEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For people. */
+                    name?: string;
+                    /**
+                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+                     * @example 30 2 * * *
+                     */
+                    cron: string;
+                    /**
+                     * @description Time zone of the IANA database.
+                     * @default UTC
+                     * @example Europe/Zurich
+                     */
+                    timeZone?: string;
+                    /**
+                     * @description Does not run while true.
+                     * @default false
+                     */
+                    paused?: boolean;
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["ImportEmbeddings"];
                 };
             };
         };
@@ -3603,6 +4082,53 @@ export interface operations {
                     paused?: boolean;
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ArchiveToPmtiles"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleOsmUpdateArea: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For people. */
+                    name?: string;
+                    /**
+                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+                     * @example 30 2 * * *
+                     */
+                    cron: string;
+                    /**
+                     * @description Time zone of the IANA database.
+                     * @default UTC
+                     * @example Europe/Zurich
+                     */
+                    timeZone?: string;
+                    /**
+                     * @description Does not run while true.
+                     * @default false
+                     */
+                    paused?: boolean;
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["OsmUpdateArea"];
                 };
             };
         };

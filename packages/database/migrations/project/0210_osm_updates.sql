@@ -57,5 +57,6 @@ begin
   return null;
 end
 $$;
+revoke all on function terrane.forget_osm_import() from public;
 create trigger forget_osm_import after delete on terrane.imports
   for each row execute function terrane.forget_osm_import();
