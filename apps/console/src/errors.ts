@@ -62,6 +62,12 @@ export const originInvalid = defineError(
   () => ({ hint: 'Write it like https://maps.example.org, without a path; * for any page.' }),
 )
 
+export const filtersInvalid = defineError(
+  'FILTERS_INVALID',
+  'invalid',
+  () => 'filters: a list of at most 5 filters of a layer, as JSON, is wanted',
+)
+
 export const serviceOff = defineError(
   'SERVICE_OFF',
   'unavailable',
