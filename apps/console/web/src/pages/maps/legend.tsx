@@ -10,7 +10,7 @@ export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element
   )
   if (shown.length === 0) return null
   return (
-    <details class="map-legend card" open aria-label="Legend">
+    <details class="map-legend card" open={innerWidth > 820} aria-label="Legend">
       <summary class="small">Legend</summary>
       {shown.map((layer) => (
         <LayerLegend key={layer.id} layer={layer} />

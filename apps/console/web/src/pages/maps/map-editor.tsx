@@ -22,6 +22,8 @@ import { RowPanel } from './row-panel.tsx'
 import { useMap, type EditedMap, type SaveState } from './use-map.ts'
 
 const MAX_CLICKED = 8
+/** Title of a map without layers. */
+export const NEW_MAP = 'New map'
 const SAID: Readonly<Record<SaveState, string>> = {
   draft: 'Draft, not saved',
   saved: 'Saved',
@@ -54,7 +56,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const change = (next: readonly MapLayer[], key?: string) => edited.change({ ...document_, layers: next }, key)
   const add = (made: readonly MapLayer[]) => {
     if (!made[0]) return
-    change([...made, ...layers])
+    edited.change(withLayers(document_, made))
     setSelected(made[0].id)
     setAdding(false)
     if (map) lookAt(map, made[0].bounds)
@@ -103,6 +105,12 @@ function useDraftAddress(version: number, path: string): void {
   useEffect(() => {
     if (version > 0 && location.pathname.endsWith('/new')) navigate(path, { replace: true })
   }, [version])
+}
+
+/** The map with further layers above its own; a new map is called as its first one. */
+function withLayers(map: MapDocument, made: readonly MapLayer[]): MapDocument {
+  const isNew = map.title === NEW_MAP && map.layers.length === 0
+  return { ...map, title: (isNew && made[0]?.title) || map.title, layers: [...made, ...map.layers] }
 }
 
 /** What is dropped anywhere becomes layers. */

@@ -7,7 +7,7 @@ import type { Project } from '../../lib/project.ts'
 import { Link, usePlace } from '../../lib/router.tsx'
 import { useResource } from '../../lib/use-resource.ts'
 import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
-import { MapEditor } from './map-editor.tsx'
+import { MapEditor, NEW_MAP } from './map-editor.tsx'
 
 /** A map of the project; `new` is a draft of the table or raster that `?table=` or `?raster=` names. */
 export function EditMapPage({ project, id }: { project: Project; id: string }): JSX.Element {
@@ -48,7 +48,7 @@ async function firstLayers(ref: string, asked: { table: string | null; raster: s
 }
 
 function draftOf(id: string, layers: readonly MapLayer[]): KeptMap {
-  const document: MapDocument = { title: layers[0]?.title ?? 'New map', notes: '', view: null, layers }
+  const document: MapDocument = { title: layers[0]?.title ?? NEW_MAP, notes: '', view: null, layers }
   const about = { title: document.title, version: 0, is_public: false, updated_at: new Date().toISOString() }
   return { id, ...about, document, publishable_key: null, origins: [] }
 }
