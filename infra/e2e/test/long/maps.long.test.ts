@@ -103,6 +103,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
   })
 
   test('a public map opens without a session, and its style in MapLibre alone', async () => {
+    await page.getByRole('button', { name: 'Zoom to districts' }).click()
     await page.getByRole('button', { name: 'Share' }).click()
     await page.getByRole('button', { name: 'Make it public' }).click()
     link = (await page.getByLabel('Link').innerText()).trim()

@@ -1,6 +1,13 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { CLASS_METHODS, PALETTES, colorsOf, type ClassMethod, type Coloring } from '@terrane/map-style'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import {
+  CLASS_METHODS,
+  PALETTES,
+  colorsOf,
+  type ClassMethod,
+  type Coloring,
+  type VectorLayer,
+} from '@terrane/map-style'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
@@ -25,14 +32,24 @@ export function Colors(props: OptionsProps): JSX.Element {
   const { project, layer, fields, onChange } = props
   const { busy, problem, run } = useAction()
   const { color, table } = layer
-  const paint = (next: Coloring, key?: string) => onChange({ ...layer, color: next }, key)
+  const paint = usePaint(layer, onChange)
+  // A choice that is made while the one before is counted builds on that one.
+  const wished = useRef<ClassWish | null>(null)
   const classes = (property: string, change: Partial<ClassWish>) => {
-    const wish = { ...wishOf(color), ...change }
-    void run(async () => paint(await classify(project.ref, { table, property }, wish)))
+    const wish = { ...(wished.current ?? wishOf(color)), ...change }
+    wished.current = wish
+    const isLast = () => wished.current === wish
+    void run(async () => {
+      const next = await classify(project.ref, { table, property }, wish)
+      if (isLast()) paint(next)
+    }).then(() => isLast() && (wished.current = null))
   }
   const choose = (property: string) => {
+    wished.current = null
     if (property === '') paint({ by: 'one', color: layerColor(table) })
-    else if (fields[property] === 'Number') classes(property, {})
+    // Numbers that were entered for one column say nothing about another.
+    else if (fields[property] === 'Number')
+      classes(property, wishOf(color).method === 'manual' ? { method: 'quantile', count: 5 } : {})
     else void run(async () => paint(await categorise(project.ref, table, property, 'vivid')))
   }
   const names = [['', 'one colour'] as const, ...Object.keys(fields)]
@@ -63,6 +80,14 @@ export function Colors(props: OptionsProps): JSX.Element {
       {problem && <ProblemNotice problem={problem} />}
     </>
   )
+}
+
+/** Paints a layer as it is when the colours are counted, unless it was closed meanwhile. */
+function usePaint(layer: VectorLayer, onChange: OptionsProps['onChange']): (next: Coloring, key?: string) => void {
+  const latest = useRef<(next: Coloring, key?: string) => void>(() => {})
+  latest.current = (next, key) => onChange({ ...layer, color: next }, key)
+  useEffect(() => () => void (latest.current = () => {}), [])
+  return (next, key) => latest.current(next, key)
 }
 
 function wishOf(color: Coloring): ClassWish {
