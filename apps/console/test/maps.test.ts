@@ -122,6 +122,15 @@ test('what cannot be made public is told, and no origin but a whole one is taken
   const answer = await browser.ask('POST', `${PATH}/share`, { origins: [] })
   expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'TABLE_NOT_SHARED' }])
   expect(stored['is_public']).toBe(false)
+  // A map that is not kept as public leaves no key behind.
+  project.answer = (asked, response) =>
+    asked.method === 'PATCH' ? json(response, 500, {}) : answerMaps(asked, response)
+  expect((await browser.ask('POST', `${PATH}/share`, { origins: [] })).status).toBe(503)
+  const { rowCount } = await console_.db.database.query(
+    `select from terrane.keys where label = $1 and revoked_at is null`,
+    [`map ${ID}`],
+  )
+  expect(rowCount).toBe(0)
 })
 
 test('a public map is read by anybody with its key, and no other is', async () => {

@@ -2,7 +2,7 @@ import { addressed, compile, documentOf, type MapDocument } from '@terrane/map-s
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { mapNotFound, originInvalid, tableNotShared } from '../errors.ts'
+import { mapNotFound, originInvalid, serviceDown, tableNotShared } from '../errors.ts'
 import type { Endpoint } from '../projects/connections.ts'
 import type { Projects } from '../projects/projects.ts'
 import { projectOf, sessionOf } from '../sessions/guard.ts'
@@ -73,7 +73,6 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revoke'>): void
       limits,
       label,
     })
-    if (found.publishable_key_id !== null) await keys.revoke(found.publishable_key_id)
     request.log.info(
       { project: projectId, map: request.params.id, user: sessionOf(request).user.id },
       'map made public',
@@ -84,7 +83,11 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revoke'>): void
       publishable_key_id: record.id,
       origins: request.body.origins,
     }
-    await change(request, reply, { method: 'PATCH', body: JSON.stringify(shared) })
+    const kept = await change(request, reply, { method: 'PATCH', body: JSON.stringify(shared) })
+    // A key that no map names would open its tables for good.
+    const ended = kept.ok ? found.publishable_key_id : record.id
+    if (ended !== null) await keys.revoke(ended)
+    if (!kept.ok) throw serviceDown({ service: connection.data().service })
     return { path: `/m/${projectId}/${request.params.id}`, tables }
   })
   app.delete('/api/projects/:ref/maps/:id/share', { schema: { params: Params } }, async (request, reply) => {
