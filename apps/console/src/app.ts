@@ -1,4 +1,5 @@
 import cookie from '@fastify/cookie'
+import type { Keys } from '@terrane/control'
 import {
   addHealth,
   addMetrics,
@@ -11,13 +12,14 @@ import {
   type Registry,
 } from '@terrane/service'
 import { basemapRoutes, type OwnBasemap } from './page/basemap.ts'
-import { addSecurityHeaders } from './page/headers.ts'
+import { addSecurityHeaders, allowPublicMap } from './page/headers.ts'
 import { pageRoutes } from './page/page.ts'
 import type { Projects } from './projects/projects.ts'
 import { dataRoutes } from './routes/data.ts'
 import { fileRoutes } from './routes/files.ts'
 import { functionRoutes } from './routes/functions.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { mapRoutes, placesOf, publicMapRoutes } from './routes/maps.ts'
 import { keysRoute } from './routes/keys.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
@@ -36,6 +38,8 @@ export interface AppDeps extends SessionDeps {
   /** Trusted proxies, the key for metrics, and rate limits. */
   readonly edge: EdgeSettings
   readonly projects: Projects
+  /** Issues and revokes the keys of public maps. */
+  readonly keys: Pick<Keys, 'issue' | 'revoke'>
   /** Folder of the built page. */
   readonly pageDir: string
   readonly basemap: OwnBasemap
@@ -62,7 +66,11 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     open.addHook('onRequest', (request) => limits.pages.count({ address: request.ip }))
     const http = open as unknown as Http
     signInRoutes(http, deps)
-    await pageRoutes(http, deps.pageDir)
+    publicMapRoutes(http, deps.projects)
+    await pageRoutes(http, deps.pageDir, async (request, reply) => {
+      const places = await placesOf(request, reply, deps.projects)
+      if (places) allowPublicMap(reply, deps.basemap.origin, places)
+    })
   })
   await app.register(async (members) => {
     members.addHook('onRequest', requireSession(deps.sessions, deps.cookie))
@@ -81,6 +89,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       dataRoutes(routes)
       fileRoutes(routes)
       keysRoute(routes)
+      mapRoutes(routes, deps.keys)
       tileRoutes(routes)
       tableRoutes(routes)
       await uploadRoutes(routes)

@@ -64,6 +64,7 @@ export async function openDeps(config: ConsoleConfig, hashCost?: HashCost): Prom
       settings: config,
       local: local && { id: local.id, keys: localKeys(config) },
     }),
+    keys: new Keys(database, sealer),
     pageDir,
     basemap: await readBasemap(config.basemap, config.basemapAttribution),
     readiness: { database: () => database.query('select 1') },

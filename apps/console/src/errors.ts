@@ -46,6 +46,28 @@ export const notOfferedHere = defineError(
   (f: { what: string }) => `The console does not offer ${f.what.slice(0, 200)}`,
 )
 
+export const mapNotFound = defineError('MAP_NOT_FOUND', 'not_found', (f: { id: string }) => `There is no map ${f.id}`)
+
+export const tableNotShared = defineError(
+  'TABLE_NOT_SHARED',
+  'conflict',
+  (f: { table: string; reason: { message?: string } }) => `${f.table} cannot be made public: ${f.reason.message ?? ''}`,
+  () => ({ hint: 'Take its layer out of the map, or let anon read it as its owner.' }),
+)
+
+export const originInvalid = defineError(
+  'ORIGIN_INVALID',
+  'invalid',
+  (f: { origin: string }) => `origins: ${f.origin} is no origin of a page`,
+  () => ({ hint: 'Write it like https://maps.example.org, without a path; * for any page.' }),
+)
+
+export const filtersInvalid = defineError(
+  'FILTERS_INVALID',
+  'invalid',
+  () => 'filters: a list of at most 5 filters of a layer, as JSON, is wanted',
+)
+
 export const serviceOff = defineError(
   'SERVICE_OFF',
   'unavailable',

@@ -77,6 +77,46 @@ test('rows are found by what their name holds, as GeoJSON, and wildcards in it a
   expect(asked?.headers['accept']).toBe('application/geo+json')
 })
 
+test('rows are sorted, and filtered as a layer of a map is; other parameters of REST cannot be sent', async () => {
+  project.answer = (_, response) => json(response, 200, [])
+  const filters = [
+    { property: 'canton', is: 'equal', value: 'a,b.c' },
+    { property: 'population', is: 'more', value: 3 },
+    { property: 'name', is: 'contains', value: '50%_' },
+    { property: 'note', is: 'not', value: 'x' },
+    { property: 'gone', is: 'empty', value: '' },
+  ]
+  const path = '/api/projects/demo/tables/public/places/rows?limit=5'
+  const query = new URLSearchParams({ sort: 'odd "name', descending: 'true', filters: JSON.stringify(filters) })
+  expect((await browser.ask('GET', `${path}&${query.toString()}`)).status).toBe(200)
+  const { searchParams } = new URL(project.asked.at(-1)?.url ?? '', 'http://project')
+  expect([...searchParams]).toEqual([
+    ['limit', '5'],
+    ['offset', '0'],
+    ['order', '"odd \\"name".desc.nullslast'],
+    ['canton', 'eq.a,b.c'],
+    ['population', 'gt.3'],
+    ['name', 'ilike.*50__*'],
+    ['note', 'isdistinct.x'],
+    ['gone', 'is.null'],
+  ])
+  const before = project.asked.length
+  const one = { property: 'a', is: 'equal', value: 1 }
+  const bad: unknown[] = [
+    ...['select', 'or', 'not.and', 'other.column', ''].map((property) => [{ ...one, property }]),
+    [{ ...one, is: 'fts' }],
+    [{ ...one, value: {} }],
+    Array.from({ length: 6 }, () => one),
+    one,
+  ]
+  for (const wrong of bad) {
+    const asked = new URLSearchParams({ filters: JSON.stringify(wrong) })
+    expect([wrong, (await browser.ask('GET', `${path}&${asked.toString()}`)).status]).toEqual([wrong, 422])
+  }
+  expect((await browser.ask('GET', `${path}&filters=%7B`)).status).toBe(422)
+  expect(project.asked.length).toBe(before)
+})
+
 test('a table is saved as a file: asked as its schema and name, with the name that the file is to have', async () => {
   project.answer = (_, response) => {
     const saved = { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename=places.csv' }

@@ -166,11 +166,20 @@ export class Projects {
     return this.#open('', [], onUnreadable)
   }
 
+  /**
+   * A project with what reaches it, for a page that is open to everyone.
+   *
+   * @throws PROJECT_NOT_FOUND, CREDENTIALS_UNREADABLE, SECRETS_KEY_MISSING
+   */
+  async reach(id: string): Promise<ReachableProject> {
+    const [project] = isUuid(id) ? await this.#open('where p.id = $1', [id]) : []
+    if (!project) throw projectNotFound({ ref: id })
+    return project
+  }
+
   /** @throws CREDENTIALS_UNREADABLE, SECRETS_KEY_MISSING */
   async credentials(id: string): Promise<Credentials> {
-    const [project] = await this.#open('where p.id = $1', [id])
-    if (!project) throw projectNotFound({ ref: id })
-    return project.credentials
+    return (await this.reach(id)).credentials
   }
 
   /**

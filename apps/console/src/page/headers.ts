@@ -1,23 +1,25 @@
 import type { Http } from '@terrane/service'
+import type { FastifyReply } from 'fastify'
 
 /**
- * The page runs nothing and talks to nothing but its own origin, and the server of the operator's basemap, if there is one. MapLibre draws images from bytes (blob:) and its style
+ * The page runs nothing and talks to nothing but its own origin and `servers`: of the operator's basemap, of a public map. No page but those of `frames` may frame it. MapLibre draws images from bytes (blob:) and its style
  * sheet carries icons (data:).
  */
-const pagePolicy = (basemap: string | null) =>
-  [
+function pagePolicy(servers: readonly string[], frames: readonly string[] = []): string {
+  return [
     `default-src 'none'`,
     `script-src 'self'`,
     `style-src 'self'`,
     `img-src 'self' data: blob:`,
     `font-src 'self'`,
-    `connect-src 'self'${basemap === null ? '' : ` ${basemap}`}`,
+    `connect-src ${[`'self'`, ...servers].join(' ')}`,
     `worker-src 'self'`,
     `manifest-src 'self'`,
     `base-uri 'none'`,
     `form-action 'self'`,
-    `frame-ancestors 'none'`,
+    `frame-ancestors ${frames.length === 0 ? `'none'` : frames.join(' ')}`,
   ].join('; ')
+}
 
 /** Answers of /api are data. Nothing in them may run, whatever a service sent. */
 const API_POLICY = `default-src 'none'; frame-ancestors 'none'; sandbox`
@@ -30,7 +32,7 @@ const HSTS = 'max-age=63072000; includeSubDomains'
  * the origin of the operator's basemap.
  */
 export function addSecurityHeaders(app: Http, secure: boolean, basemap: string | null): void {
-  const pageOnly = pagePolicy(basemap)
+  const pageOnly = pagePolicy(serversOf(basemap))
   app.addHook('onRequest', async (request, reply) => {
     const isApi = request.url.startsWith('/api')
     reply.headers({
@@ -45,4 +47,22 @@ export function addSecurityHeaders(app: Http, secure: boolean, basemap: string |
     if (isApi) reply.header('cache-control', 'no-store')
     if (secure) reply.header('strict-transport-security', HSTS)
   })
+}
+
+/**
+ * Headers of the page of a public map: tiles come from the project's origin, and pages of some origins may show it in a frame.
+ * Its tiles are asked for with the origin of the page, by which the map's key is limited.
+ */
+export function allowPublicMap(
+  reply: FastifyReply,
+  basemap: string | null,
+  { base, origins }: { readonly base: string; readonly origins: readonly string[] },
+): void {
+  reply.header('content-security-policy', pagePolicy([...serversOf(basemap), base], [`'self'`, ...origins]))
+  reply.header('referrer-policy', 'strict-origin')
+  reply.removeHeader('x-frame-options')
+}
+
+function serversOf(basemap: string | null): string[] {
+  return basemap === null ? [] : [basemap]
 }

@@ -42,6 +42,15 @@ export class Projects {
     return this.#toProject(await this.#options.registered.ofMemberNamed(userId, name))
   }
 
+  /**
+   * The services of a project, by its id, for a page that is open to everyone: what is read there is public.
+   *
+   * @throws PROJECT_NOT_FOUND
+   */
+  async open(id: string): Promise<Connection> {
+    return (await this.#toProject(await this.#options.registered.reach(id))).connection
+  }
+
   async #toProject(project: ReachableProject): Promise<Project> {
     const keys = await this.#keysOf(project)
     const { id, ref, name, organizationId, organizationName, createdAt } = project

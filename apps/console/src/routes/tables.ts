@@ -1,6 +1,8 @@
 import { EXPORT_FORMATS } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { filtersInvalid } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, type Ask } from '../upstream/ask.ts'
 
@@ -22,7 +24,23 @@ const Rows = Type.Object({
       description: 'Only rows whose `name` holds this text, whatever its case, as GeoJSON.',
     }),
   ),
+  sort: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 63, description: 'A column; rows without a value last.' }),
+  ),
+  descending: Type.Optional(Type.Boolean()),
+  filters: Type.Optional(Type.String({ maxLength: 4000, description: 'Filters of a layer of a map, as JSON.' })),
 })
+const Filters = Type.Array(
+  Type.Object({
+    // Names that REST itself uses are no columns there.
+    property: Type.String({
+      pattern: '^(?!(select|order|limit|offset|columns|on_conflict|and|or)$|not\\.)[^.]{1,63}$',
+    }),
+    is: Type.Enum(['equal', 'not', 'less', 'more', 'contains', 'empty', 'filled']),
+    value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
+  }),
+  { maxItems: 5 },
+)
 
 const File = Type.Object({ format: Type.Enum(EXPORT_FORMATS.filter((format) => format !== 'Shapefile')) })
 /** A file that is written whole before its first byte leaves takes its time. */
@@ -38,8 +56,10 @@ export function tableRoutes(app: Http): void {
     { schema: { params: Params, querystring: Rows } },
     async (request, reply) => {
       const { schema, table } = request.params
-      const { limit, offset, named } = request.query
+      const { limit, offset, named, sort, descending = false, filters } = request.query
       const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
+      if (sort !== undefined) query.set('order', `${quoted(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
+      for (const [column, condition] of conditionsOf(filters)) query.append(column, condition)
       // Wildcard characters in the search text are replaced by `_`, which matches any single character.
       if (named !== undefined) query.set('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
       const what: Ask = {
@@ -95,6 +115,42 @@ function shareRoutes(app: Http): void {
       return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('unshare_table', args)))
     },
   )
+}
+
+/** The conditions of a layer's filters as `/rest/v1` writes them; what a map draws has a row here. */
+function conditionsOf(text: string | undefined): [string, string][] {
+  if (text === undefined) return []
+  let filters: unknown
+  try {
+    filters = JSON.parse(text)
+  } catch {
+    filters = null
+  }
+  if (!Value.Check(Filters, filters)) throw filtersInvalid()
+  return filters.map(({ property, is, value }) => [property, conditionOf(is, value)])
+}
+
+function conditionOf(is: string, value: string | number | boolean): string {
+  switch (is) {
+    case 'equal':
+      return `eq.${value}`
+    case 'not':
+      return `isdistinct.${value}`
+    case 'less':
+      return `lt.${value}`
+    case 'more':
+      return `gt.${value}`
+    case 'contains':
+      // Wildcards in the text are replaced by `_`, which matches any single character.
+      return `ilike.*${String(value).replaceAll(/[\\%_*]/g, '_')}*`
+    default:
+      return is === 'empty' ? 'is.null' : 'not.is.null'
+  }
+}
+
+/** A column in a list of REST, whatever its name holds. */
+function quoted(column: string): string {
+  return `"${column.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`
 }
 
 function call(name: string, args: object): Ask {

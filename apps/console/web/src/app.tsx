@@ -27,6 +27,8 @@ const KeysPage = lazyComponent(() => import('./pages/keys-page.tsx').then((modul
 const NewJobPage = lazyComponent(() => import('./pages/jobs/new-job-page.tsx').then((module) => module.NewJobPage))
 const WebhooksPage = lazyComponent(() => import('./pages/jobs/webhooks-page.tsx').then((module) => module.WebhooksPage))
 const MapPage = lazyComponent(() => import('./pages/map/map-page.tsx').then((module) => module.MapPage))
+const MapsPage = lazyComponent(() => import('./pages/maps/maps-page.tsx').then((module) => module.MapsPage))
+const EditMapPage = lazyComponent(() => import('./pages/maps/map-page.tsx').then((module) => module.EditMapPage))
 const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').then((module) => module.RoutePage))
 
 type Params = Readonly<Record<string, string>>
@@ -54,7 +56,13 @@ const PAGES: readonly {
     title: () => 'Job',
     show: (project, { task = '', id = '' }) => <JobPage key={id} project={project} task={task} id={id} />,
   },
-  { pattern: '/p/:ref/map', title: () => 'Map', show: (project) => <MapPage project={project} /> },
+  { pattern: '/p/:ref/maps', title: () => 'Maps', show: (project) => <MapsPage project={project} /> },
+  {
+    pattern: '/p/:ref/maps/:id',
+    title: () => 'Map',
+    show: (project, { id = '' }) => <EditMapPage project={project} id={id} />,
+  },
+  { pattern: '/p/:ref/map', title: () => 'Explore embeddings', show: (project) => <MapPage project={project} /> },
   { pattern: '/p/:ref/route', title: () => 'Route', show: (project) => <RoutePage project={project} /> },
   { pattern: '/p/:ref/functions', title: () => 'Functions', show: (project) => <FunctionsPage project={project} /> },
   {

@@ -10,12 +10,17 @@ import './styles/shell.css'
 import './styles/jobs.css'
 import './styles/data.css'
 import './styles/map.css'
+import './styles/maps.css'
 import './styles/matches.css'
 import './styles/route.css'
 import './styles/functions.css'
 import './styles/small-screens.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { lazyComponent } from './components/lazy.tsx'
+
+const PublicMapPage = lazyComponent(() => import('./pages/public-map-page.tsx').then((module) => module.PublicMapPage))
 
 const root = document.querySelector('#app')
-if (root) render(<App />, root)
+// A public map has no session.
+if (root) render(location.pathname.startsWith('/m/') ? <PublicMapPage /> : <App />, root)

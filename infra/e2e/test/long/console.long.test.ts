@@ -156,7 +156,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('row', { name: 'again_streets' }).getByText('anon', { exact: true }).waitFor()
     await panel.getByRole('link', { name: 'Map' }).click()
     await mapReady(page)
-    await page.getByRole('checkbox', { name: 'again_streets' }).first().waitFor()
+    await page.getByRole('checkbox', { name: 'Show again streets' }).waitFor()
     await page.locator('.maplibregl-ctrl-attrib', { hasText: 'OpenStreetMap' }).waitFor()
     await page.getByLabel('Colour by').first().selectOption('highway')
     const legend = page.getByRole('list', { name: 'Colours by highway' })
@@ -230,7 +230,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByText('Land and borders end at zoom 9').waitFor()
     await page.getByLabel('Basemap').selectOption('plain')
     await attribution.getByText('GeoNames').waitFor({ state: 'detached' })
-    await page.getByRole('link', { name: 'Map', exact: true }).click()
+    await open('/p/local/map')
     await mapReady(page)
     expect(await page.getByLabel('Basemap').inputValue()).toBe('plain')
     await page.getByLabel('Basemap').selectOption('world')
@@ -370,7 +370,9 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       tasks: '/p/local/new',
       form: '/p/local/new/osmImportArea',
       embeddings: '/p/local/new/createGeoEmbeddings',
-      map: '/p/local/map',
+      maps: '/p/local/maps',
+      map: '/p/local/maps/new?table=public.demo_streets',
+      explore: '/p/local/map',
       similarity: '/p/local/map?embeddings=e2e_tiles&like=135',
       route: '/p/local/route',
       functions: '/p/local/functions/hello',
@@ -425,7 +427,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
         await page.keyboard.press('Tab')
         reached.push(await page.evaluate(() => document.activeElement?.textContent?.trim().slice(0, 40) ?? ''))
       }
-      for (const name of ['Skip to the content', 'Jobs', 'Map', 'Route', 'Functions', 'Keys', 'Webhooks', 'New job']) {
+      for (const name of ['Skip to the content', 'Jobs', 'Maps', 'Route', 'Functions', 'Keys', 'Webhooks', 'New job']) {
         expect(reached).toContain(name)
       }
     })

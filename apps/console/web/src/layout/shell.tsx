@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { DropAnywhere } from './drop-anywhere.tsx'
 import { Icon, Mark, type IconName } from '../components/icon.tsx'
 import { Menu } from '../components/basics.tsx'
 import { readProjects, type Project } from '../lib/project.ts'
@@ -14,7 +15,7 @@ const SECTIONS: readonly {
 }[] = [
   { path: 'data', label: 'Data', icon: 'grid' },
   { path: 'jobs', label: 'Jobs', icon: 'jobs', also: ['new', 'schedules', 'webhooks'] },
-  { path: 'map', label: 'Map', icon: 'map' },
+  { path: 'maps', label: 'Maps', icon: 'map', also: ['map'] },
   { path: 'route', label: 'Route', icon: 'route' },
   { path: 'functions', label: 'Functions', icon: 'func' },
   { path: 'keys', label: 'Keys', icon: 'key' },
@@ -58,6 +59,7 @@ export function Shell(props: {
       <main id="content" tabIndex={-1}>
         {props.children}
       </main>
+      <DropAnywhere projectRef={project.ref} />
     </div>
   )
 }

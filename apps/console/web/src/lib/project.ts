@@ -2,6 +2,7 @@ import { projectPath, request } from './api.ts'
 
 /** A project as the console's API describes it. */
 export interface Project {
+  readonly id: string
   /** Its name in addresses: its reference, or its id where another project of the person has the same reference. */
   readonly ref: string
   /** Its reference, for people. */

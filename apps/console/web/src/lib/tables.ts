@@ -1,3 +1,4 @@
+import type { Filter } from '@terrane/map-style'
 import { projectPath, request } from './api.ts'
 
 /** A table or view of the project. */
@@ -30,11 +31,21 @@ export function readTables(ref: string, signal?: AbortSignal): Promise<readonly 
 
 export function readRows(
   ref: string,
-  table: Table,
-  offset: number,
+  table: Pick<Table, 'table_schema' | 'table_name'>,
+  how: {
+    readonly offset: number
+    readonly sort?: string
+    readonly isDescending?: boolean
+    readonly filters?: readonly Filter[]
+  },
   signal?: AbortSignal,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return request('GET', `${pathOf(ref, table)}/rows?limit=50&offset=${offset}`, undefined, signal)
+  const { offset, sort, isDescending = false, filters = [] } = how
+  const query = new URLSearchParams({ limit: '50', offset: String(offset) })
+  if (sort !== undefined) query.set('sort', sort)
+  if (isDescending) query.set('descending', 'true')
+  if (filters.length > 0) query.set('filters', JSON.stringify(filters))
+  return request('GET', `${pathOf(ref, table)}/rows?${query.toString()}`, undefined, signal)
 }
 
 export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {
@@ -65,6 +76,9 @@ export function fileOf(ref: string, table: Table, format: (typeof FILE_FORMATS)[
   return `${pathOf(ref, table)}/file?format=${format}`
 }
 
-function pathOf(ref: string, { table_schema: schema, table_name: name }: Table): string {
+function pathOf(
+  ref: string,
+  { table_schema: schema, table_name: name }: Pick<Table, 'table_schema' | 'table_name'>,
+): string {
   return projectPath(ref, `/tables/${schema}/${encodeURIComponent(name)}`)
 }

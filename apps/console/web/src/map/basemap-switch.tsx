@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
+import { session } from '../lib/api.ts'
 import { useStore } from '../lib/store.ts'
 import { useResource } from '../lib/use-resource.ts'
 import { WORLD_ZOOM, chosenBasemap, readOwnBasemap, showBasemap, type Basemap, type OwnBasemap } from './basemap.ts'
@@ -11,11 +12,13 @@ const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '' }
 /** Chooses the basemap beneath the data, for all maps of this browser, and draws it. */
 export function BasemapSwitch({ map, dark }: { map: MapLibreMap; dark: boolean }): JSX.Element {
   const chosen = useStore(chosenBasemap)
-  const asked = useResource('basemap', readOwnBasemap)
+  // A public map has no session; the operator's basemap is for members.
+  const isMember = Boolean(session.get())
+  const asked = useResource(isMember ? 'basemap' : null, readOwnBasemap)
   const own = asked.value ?? NONE
   const hasOwn = own.kind !== 'none'
   const shown: Basemap = (chosen === 'own' && !hasOwn ? null : chosen) ?? (hasOwn ? 'own' : 'world')
-  const settled = asked.value !== undefined || asked.problem !== null
+  const settled = !isMember || asked.value !== undefined || asked.problem !== null
   useEffect(() => {
     // A basemap that cannot be read leaves the map as it is.
     if (settled) showBasemap(map, shown, own, dark).catch(() => {})

@@ -49,7 +49,7 @@ const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/boundar|division/, '#a05bb4'],
   [/place|poi|address/, '#d1556b'],
 ]
-export const PALETTE = ['#2a9d8f', '#e0704f', '#5a7fd6', '#c4892b', '#9467bd', '#d1495b', '#3f9a58', '#7b8794']
+const PALETTE = ['#2a9d8f', '#e0704f', '#5a7fd6', '#c4892b', '#9467bd', '#d1495b', '#3f9a58', '#7b8794']
 
 /** Opacity of the areas of layers and tables. */
 export const FILL_OPACITY = 0.42

@@ -18,6 +18,12 @@ setWorkerUrl(workerUrl)
 // With their metadata: the attribution that an archive carries is shown.
 const archives = new Protocol({ metadata: true })
 addProtocol('pmtiles', archives.tile)
+// Tiles that the page itself asks for: its policy may name a server that the policy of the engine's worker does not.
+addProtocol('page', async ({ url }, { signal }) => {
+  const response = await fetch(url.slice('page://'.length), { signal })
+  if (!response.ok) throw new Error(`a tile was answered with ${response.status}`)
+  return { data: await response.arrayBuffer() }
+})
 
 /** Labels are drawn with the page's own font: no glyphs are fetched from anywhere. */
 export const FONT = ['Inter Variable']

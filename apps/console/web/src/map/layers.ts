@@ -107,7 +107,7 @@ async function addLayer(map: MapLibreMap, ref: string, path: string, { beneath, 
 }
 
 /** Style of features of any kind in one colour. */
-export function styledLayers(id: string, source: string, sourceLayer: string, color: string): LayerSpecification[] {
+function styledLayers(id: string, source: string, sourceLayer: string, color: string): LayerSpecification[] {
   const from = { source, 'source-layer': sourceLayer }
   return [
     {

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { RowTable } from '../../components/row-table.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -39,14 +40,15 @@ export function TablePanel(props: TableProps & { onClose: () => void; onChange: 
   // The panel is below a long list.
   useEffect(() => panel.current?.scrollIntoView({ block: 'start' }), [])
   const name = nameOf(table)
-  const shown = table.kind === 'embeddings' ? `embeddings=${table.table_name}` : `table=${encodeURIComponent(name)}`
+  const shown =
+    table.kind === 'embeddings' ? `map?embeddings=${table.table_name}` : `maps/new?table=${encodeURIComponent(name)}`
   return (
     <section class="card table-panel" aria-label={name} ref={panel}>
       <header>
         <h2 class="mono">{name}</h2>
         <div class="actions">
           {table.geometry_type && (
-            <Link class="button small" href={`/p/${project.ref}/map?${shown}`}>
+            <Link class="button small" href={`/p/${project.ref}/${shown}`}>
               <Icon name="map" size={14} />
               Map
             </Link>
@@ -86,7 +88,7 @@ export function TablePanel(props: TableProps & { onClose: () => void; onChange: 
 function Rows({ project, table }: TableProps): JSX.Element {
   const [offset, setOffset] = useState(0)
   const rows = useResource(`rows ${project.ref} ${nameOf(table)} ${offset}`, (signal) =>
-    readRows(project.ref, table, offset, signal),
+    readRows(project.ref, table, { offset }, signal),
   )
   const count = rows.value?.length ?? 0
   return (
@@ -171,45 +173,4 @@ function Removal({ project, table, onChange }: TableProps & { onChange: OnChange
 
 function nameOf({ table_schema: schema, table_name: name }: Table): string {
   return `${schema}.${name}`
-}
-
-/** Longest text of a cell. Geometries and vectors are cut off. */
-const MAX_TEXT = 80
-
-function RowTable({ rows }: { rows: readonly Readonly<Record<string, unknown>>[] }): JSX.Element {
-  const columns = Object.keys(rows[0] ?? {})
-  const numeric = new Set(columns.filter((column) => rows.some((row) => typeof row[column] === 'number')))
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Rows">
-      <table class="table small">
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} class={numeric.has(column) ? 'num' : ''}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              {columns.map((column) => (
-                <td key={column} class={numeric.has(column) ? 'num' : ''}>
-                  {cell(row[column])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return '–'
-  if (typeof value === 'object' && 'type' in value && 'coordinates' in value) return String(value.type)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} …` : text
 }

@@ -89,7 +89,7 @@ function TableLinks({ project, table: { schema, name } }: { project: Project; ta
   const archive = new URLSearchParams({ table: name, ...(schema !== 'public' && { schema }) })
   return (
     <span class="row end">
-      <Link class="button small" href={`/p/${project.ref}/map?table=${encodeURIComponent(`${schema}.${name}`)}`}>
+      <Link class="button small" href={`/p/${project.ref}/maps/new?table=${encodeURIComponent(`${schema}.${name}`)}`}>
         <Icon name="map" size={14} />
         Map
       </Link>

@@ -17,7 +17,6 @@ import { EmbeddingsSection } from './embeddings-section.tsx'
 import { readExamples, writeExamples } from './examples.ts'
 import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
 import { LayersSection } from './layers-section.tsx'
-import { TablesSection } from './tables-section.tsx'
 
 /** Features of one place that are worth reading. */
 const MAX_CLICKED = 8
@@ -37,7 +36,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   const layers = useResource(`layers ${project.ref}`, (signal) => readLayers(project.ref, signal))
   const catalogue = useResource(`catalogue ${project.ref}`, (signal) => readCatalogue(project.ref, signal))
   const { map, takeMap } = useTileMap()
-  useBackdrop(map, project.ref, FIRST_TILE_LAYER, { stay: table !== null || layer !== null || query.has('table') })
+  useBackdrop(map, project.ref, FIRST_TILE_LAYER, { stay: table !== null || layer !== null })
   useEffect(() => {
     if (!map || layer === null) return
     const shown = visibleLayers(project.ref)
@@ -60,7 +59,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
     <div class="map-page">
       <div class="side">
         <header>
-          <h1>Map</h1>
+          <h1>Explore embeddings</h1>
         </header>
         <div class="scroll">
           <EmbeddingsSection
@@ -74,7 +73,6 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
             onFrom={(like) => show(table, like)}
             onBefore={(earlier) => show(table, null, earlier)}
           />
-          <TablesSection project={project} map={map} beneath={FIRST_TILE_LAYER} wanted={query.get('table')} />
           <LayersSection project={project} map={map} layers={layers} />
         </div>
       </div>

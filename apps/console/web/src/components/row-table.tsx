@@ -1,0 +1,101 @@
+import type { JSX } from 'preact'
+import { Icon } from './icon.tsx'
+
+/** Longest text of a cell. Geometries and vectors are cut off. */
+const MAX_TEXT = 80
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The column by which rows are sorted; null for none. */
+export interface Sort {
+  readonly column: string | null
+  readonly isDescending: boolean
+}
+
+/** Rows of a table. With `onSort` the heads of its columns sort, with `onRow` a row is chosen. */
+export function RowTable(props: {
+  rows: readonly Row[]
+  sort?: Sort
+  onSort?: (column: string) => void
+  onRow?: (row: Row) => void
+}): JSX.Element {
+  const { rows, sort, onSort, onRow } = props
+  const columns = Object.keys(rows[0] ?? {})
+  const numeric = new Set(columns.filter((column) => rows.some((row) => typeof row[column] === 'number')))
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="Rows">
+      <table class="table small">
+        <thead>
+          <tr>
+            {onRow && (
+              <th>
+                <span class="visually-hidden">Map</span>
+              </th>
+            )}
+            {columns.map((column) => (
+              <Head
+                key={column}
+                column={column}
+                isNumeric={numeric.has(column)}
+                {...(sort && { sort })}
+                {...(onSort && { onSort })}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              {onRow && (
+                <td>
+                  <button
+                    type="button"
+                    class="button small icon quiet"
+                    aria-label={`Show row ${i + 1} on the map`}
+                    onClick={() => onRow(row)}
+                  >
+                    <Icon name="locate" size={14} />
+                  </button>
+                </td>
+              )}
+              {columns.map((column) => (
+                <td key={column} class={numeric.has(column) ? 'num' : ''}>
+                  {cell(row[column])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Head(props: {
+  column: string
+  isNumeric: boolean
+  sort?: Sort
+  onSort?: (column: string) => void
+}): JSX.Element {
+  const { column, isNumeric, sort, onSort } = props
+  const order = sort?.column === column ? (sort.isDescending ? 'descending' : 'ascending') : null
+  return (
+    <th class={isNumeric ? 'num' : ''} {...(order && { 'aria-sort': order })}>
+      {onSort ? (
+        <button type="button" onClick={() => onSort(column)}>
+          {column}
+          {order && (order === 'descending' ? ' ↓' : ' ↑')}
+        </button>
+      ) : (
+        column
+      )}
+    </th>
+  )
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (typeof value === 'object' && 'type' in value && 'coordinates' in value) return String(value.type)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} …` : text
+}

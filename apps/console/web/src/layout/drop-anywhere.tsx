@@ -1,0 +1,50 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { lazyComponent } from '../components/lazy.tsx'
+
+const DropImport = lazyComponent(() => import('./drop-import.tsx').then((module) => module.DropImport))
+
+/** Takes files that are dropped anywhere on the page, except where a box of its own takes them. */
+export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Element {
+  const [isOver, setOver] = useState(false)
+  const [drops, setDrops] = useState<readonly { readonly id: number; readonly files: readonly File[] }[]>([])
+  useEffect(() => {
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
+    const isTaken = (event: DragEvent) => (event.target as Element).closest?.('.upload-box, dialog') !== null
+    const over = (event: DragEvent) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setOver(!isTaken(event))
+    }
+    const leave = (event: DragEvent) => event.relatedTarget === null && setOver(false)
+    const drop = (event: DragEvent) => {
+      setOver(false)
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      const files = [...(event.dataTransfer?.files ?? [])]
+      if (files.length > 0 && !isTaken(event)) setDrops((now) => [...now, { id: Date.now() + now.length, files }])
+    }
+    document.addEventListener('dragover', over)
+    document.addEventListener('dragleave', leave)
+    document.addEventListener('drop', drop)
+    return () => {
+      document.removeEventListener('dragover', over)
+      document.removeEventListener('dragleave', leave)
+      document.removeEventListener('drop', drop)
+    }
+  }, [])
+  const [latest] = drops.slice(-1)
+  return (
+    <>
+      {isOver && <div class="drop-veil">Drop to see it on a map</div>}
+      {latest && (
+        <DropImport
+          key={latest.id}
+          projectRef={projectRef}
+          files={latest.files}
+          onClose={() => setDrops((now) => now.filter(({ id }) => id !== latest.id))}
+        />
+      )}
+    </>
+  )
+}

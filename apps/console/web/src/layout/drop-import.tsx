@@ -1,0 +1,115 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
+import { Icon } from '../components/icon.tsx'
+import { toProblem, type Problem } from '../lib/api.ts'
+import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
+import { jobLinks } from '../lib/job-links.ts'
+import { submitJob, type Job } from '../lib/jobs.ts'
+import { oneFile } from '../lib/one-file.ts'
+import { Link, navigate } from '../lib/router.tsx'
+import { readTables } from '../lib/tables.ts'
+import { formOf, taskFor } from '../lib/task-for-file.ts'
+import { uploadFile } from '../lib/uploads.ts'
+import { useJob } from '../pages/jobs/use-job.ts'
+
+interface Progress {
+  readonly name: string
+  readonly percent: number
+  /** Form with the options of the import; null until the file is uploaded. */
+  readonly form: string | null
+  readonly job: Job | null
+  readonly problem: Problem | null
+}
+
+/** A dropped file on its way to the map: uploaded, imported in the background, and drawn. Its options wait behind "Adjust". */
+export function DropImport(props: { projectRef: string; files: readonly File[]; onClose: () => void }): JSX.Element {
+  const { projectRef, files, onClose } = props
+  const [progress, setProgress] = useState<Progress>({
+    name: files[0]?.name ?? '',
+    percent: 0,
+    form: null,
+    job: null,
+    problem: null,
+  })
+  const show = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
+  useEffect(() => {
+    take(projectRef, files, show, onClose).catch((error: unknown) => show({ problem: toProblem(error) }))
+  }, [])
+  const { name, percent, form, job, problem } = progress
+  return (
+    <section class="drop-card card" aria-label="Dropped file">
+      <div class="row">
+        <strong class="truncate">{name}</strong>
+        <button type="button" class="button small icon quiet" aria-label="Close" onClick={onClose}>
+          <Icon name="close" size={14} />
+        </button>
+      </div>
+      {problem && <ProblemNotice problem={problem} />}
+      {!problem && percent < 100 && <ProgressBar percent={percent} label="Progress of the upload" />}
+      {!problem && percent >= 100 && !job && <Loading what="Reading the file" />}
+      {job && <Import projectRef={projectRef} job={job} onDone={onClose} />}
+      {form && (
+        <Link class="small" href={form}>
+          Adjust how it is imported
+        </Link>
+      )}
+    </section>
+  )
+}
+
+/** Follows an import to its end, then shows its tables. */
+function Import({ projectRef, job: begun, onDone }: { projectRef: string; job: Job; onDone: () => void }): JSX.Element {
+  const { job } = useJob(projectRef, begun.taskName, begun.job_id)
+  const { error, status } = job ?? begun
+  useEffect(() => {
+    if (job?.status !== 'success') return
+    const tables = jobLinks(job).tables.filter(({ geometryType }) => geometryType !== null)
+    if (tables.length === 0) navigate(`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
+    else showDropped(projectRef, { tables: tables.map(({ schema, name }) => `${schema}.${name}`), rasters: [] })
+    onDone()
+  }, [job?.status])
+  return (
+    <>
+      {status !== 'failed' && <Loading what="Importing" />}
+      {status === 'failed' && <p class="problem">{error?.message ?? 'The import failed.'}</p>}
+      <Link class="small" href={`/p/${projectRef}/jobs/${begun.taskName}/${begun.job_id}`}>
+        Open the job
+      </Link>
+    </>
+  )
+}
+
+async function take(
+  ref: string,
+  files: readonly File[],
+  show: (change: Partial<Progress>) => void,
+  onDone: () => void,
+): Promise<void> {
+  const file = await oneFile(files)
+  show({ name: file.name })
+  const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }))
+  const fitting = taskFor(file.name, path)
+  const form = formOf(ref, fitting)
+  show({ percent: 100, form })
+  if (fitting.task === 'createGeoEmbeddings') {
+    showDropped(ref, { tables: [], rasters: [`storage://${path}`] })
+    onDone()
+  } else if (fitting.task === 'ogr2ogrImport') {
+    const { storagePath = '{}', tableName = 'data' } = fitting.presets
+    const taken = (await readTables(ref)).map(({ table_name: name }) => name)
+    const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeName(tableName, taken) }
+    show({ job: await submitJob(ref, fitting.task, body) })
+    // Map data needs an area, which a person chooses.
+  } else {
+    navigate(form)
+    onDone()
+  }
+}
+
+function showDropped(ref: string, dropped: Dropped): void {
+  if (giveDropped(dropped)) return
+  const [table] = dropped.tables
+  const asked = table === undefined ? { raster: dropped.rasters[0] ?? '' } : { table }
+  navigate(`/p/${ref}/maps/new?${new URLSearchParams(asked).toString()}`)
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { freeName, giveDropped, takeDropped } from './dropped.ts'
+
+test('a table of a dropped file takes no name that is there', () => {
+  expect(freeName('parks', [])).toBe('parks')
+  expect(freeName('parks', ['parks', 'parks_2'])).toBe('parks_3')
+  const long = 'x'.repeat(63)
+  expect(freeName(long, [long]).length).toBeLessThanOrEqual(63)
+})
+
+test('what is dropped goes to the map that is edited last, and to none after it was left', () => {
+  const taken: string[] = []
+  const first = takeDropped(() => taken.push('first'))
+  const second = takeDropped(() => taken.push('second'))
+  first()
+  expect(giveDropped({ tables: ['public.a'], rasters: [] })).toBe(true)
+  second()
+  expect(giveDropped({ tables: ['public.a'], rasters: [] })).toBe(false)
+  expect(taken).toEqual(['second'])
+})

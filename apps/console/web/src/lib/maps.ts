@@ -1,0 +1,91 @@
+import { compile, documentOf, type MapDocument } from '@terrane/map-style'
+import { projectPath, request } from './api.ts'
+
+/** A map of the project in a list. */
+export interface MapSummary {
+  readonly id: string
+  readonly title: string
+  readonly version: number
+  readonly is_public: boolean
+  readonly updated_at: string
+}
+
+/** A map as it is kept. */
+export interface KeptMap extends MapSummary {
+  readonly document: MapDocument
+  readonly publishable_key: string | null
+  readonly origins: readonly string[]
+}
+
+interface MapRow extends Omit<KeptMap, 'document'> {
+  readonly style: unknown
+}
+
+export interface MapVersion {
+  readonly version: number
+  readonly title: string
+  readonly saved_at: string
+}
+
+const SUMMARY = 'id,title,version,is_public,updated_at'
+
+export function readMaps(ref: string, signal?: AbortSignal): Promise<readonly MapSummary[]> {
+  return request(
+    'GET',
+    rows(ref, 'maps', { select: SUMMARY, order: 'updated_at.desc', limit: '500' }),
+    undefined,
+    signal,
+  )
+}
+
+/** A map by its id; null where there is none. */
+export async function readMap(ref: string, id: string, signal?: AbortSignal): Promise<KeptMap | null> {
+  const select = `${SUMMARY},style,publishable_key,origins`
+  const [found] = await request<MapRow[]>('GET', rows(ref, 'maps', { id: `eq.${id}`, select }), undefined, signal)
+  if (!found) return null
+  const { style, ...about } = found
+  return { ...about, document: documentOf(style) }
+}
+
+export function readVersions(ref: string, id: string, signal?: AbortSignal): Promise<readonly MapVersion[]> {
+  const query = { map_id: `eq.${id}`, select: 'version,title,saved_at', order: 'version.desc' }
+  return request('GET', rows(ref, 'map_versions', query), undefined, signal)
+}
+
+/** What a map was as of a version. */
+export async function readVersion(ref: string, id: string, version: number): Promise<MapDocument> {
+  const query = { map_id: `eq.${id}`, version: `eq.${version}`, select: 'style' }
+  const [found] = await request<{ style: unknown }[]>('GET', rows(ref, 'map_versions', query))
+  return documentOf(found?.style)
+}
+
+/** Saves what comes after a version, and tells its number. A map that was saved since is not overwritten (409). */
+export async function saveMap(ref: string, id: string, version: number, map: MapDocument): Promise<number> {
+  const body = { version, title: map.title, style: compile(map) }
+  return (await request<{ version: number }>('PUT', mapPath(ref, id), body)).version
+}
+
+export function deleteMap(ref: string, id: string): Promise<void> {
+  return request('DELETE', mapPath(ref, id))
+}
+
+/** Makes a map public; its address within the console, and the tables that everyone may read from now on. */
+export function shareMap(
+  ref: string,
+  id: string,
+  origins: readonly string[],
+): Promise<{ readonly path: string; readonly tables: readonly string[] }> {
+  return request('POST', `${mapPath(ref, id)}/share`, { origins })
+}
+
+export function unshareMap(ref: string, id: string): Promise<void> {
+  return request('DELETE', `${mapPath(ref, id)}/share`)
+}
+
+function mapPath(ref: string, id: string): string {
+  return projectPath(ref, `/maps/${id}`)
+}
+
+function rows(ref: string, table: string, query: Readonly<Record<string, string>>): string {
+  return projectPath(ref, `/rest/v1/${table}?${new URLSearchParams(query).toString()}`)
+}

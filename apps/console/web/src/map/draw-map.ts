@@ -1,0 +1,69 @@
+import type { LayerSpecification, Map as MapLibreMap, SourceSpecification } from 'maplibre-gl'
+import { addressed, compile, type MapDocument, type Style } from '@terrane/map-style'
+
+type Layer = LayerSpecification & { readonly paint?: object; readonly layout?: object; readonly filter?: unknown }
+
+/** Layers of the document have ids of this form, which no other layer of the page has. */
+const isOwn = (id: string) => id.startsWith('map:')
+
+/** Draws a map: what changed since the last call alone is given to the engine. */
+export function drawMap(map: MapLibreMap, document: MapDocument, base: string): void {
+  drawStyle(map, addressed(compile(document), base))
+}
+
+/** Draws a public map, whose tiles come from another server. */
+export function drawPublicMap(map: MapLibreMap, style: Style): void {
+  const sources = Object.entries(style.sources).map(([id, source]) => [
+    id,
+    { ...source, tiles: (source['tiles'] as string[]).map((tiles) => `page://${tiles}`) },
+  ])
+  drawStyle(map, { ...style, sources: Object.fromEntries(sources) as Style['sources'] })
+}
+
+/** Draws the layers of a style that {@link compile} made. */
+function drawStyle(map: MapLibreMap, style: Style): void {
+  const sources = new Map(Object.entries(style.sources).map(([id, source]) => [`map:${id}`, source]))
+  const layers = style.layers
+    .filter(({ type }) => type !== 'background')
+    .map((layer) => ({ ...layer, id: `map:${layer.id}`, source: `map:${layer.source}` }))
+  const now = map.getStyle()
+  const isKept = (id: string) => same(now.sources[id], sources.get(id))
+  const wanted = new Map(layers.map((layer) => [layer.id, layer]))
+  for (const old of now.layers as Layer[]) {
+    if (!isOwn(old.id)) continue
+    const next = wanted.get(old.id)
+    if (!next || next.type !== old.type || !isKept((next as { source: string }).source)) map.removeLayer(old.id)
+  }
+  for (const id of Object.keys(now.sources)) if (isOwn(id) && !isKept(id)) map.removeSource(id)
+  for (const [id, source] of sources) if (!map.getSource(id)) map.addSource(id, source as SourceSpecification)
+  for (const layer of layers) {
+    if (map.getLayer(layer.id)) update(map, layer)
+    else map.addLayer(layer as unknown as LayerSpecification)
+  }
+  const order = layers.map(({ id }) => id)
+  if (map.getLayersOrder().filter(isOwn).join() !== order.join()) for (const id of order) map.moveLayer(id)
+}
+
+/** Ids of the layers of the map that is drawn. */
+export function drawnLayers(map: MapLibreMap): string[] {
+  return map.getLayersOrder().filter(isOwn)
+}
+
+function update(map: MapLibreMap, layer: Layer): void {
+  const old = map.getStyle().layers.find(({ id }) => id === layer.id) as Layer
+  type Set = (id: string, name: string, value: unknown) => unknown
+  for (const [kind, set] of [
+    ['paint', map.setPaintProperty.bind(map) as Set],
+    ['layout', map.setLayoutProperty.bind(map) as Set],
+  ] as const) {
+    const [before, after] = [old[kind] ?? {}, layer[kind] ?? {}] as Record<string, unknown>[]
+    for (const name of new Set([...Object.keys(before!), ...Object.keys(after!)]))
+      if (!same(before![name], after![name])) set(layer.id, name, after![name])
+  }
+  if (!same(old.filter, layer.filter)) map.setFilter(layer.id, layer.filter as never)
+  map.setLayerZoomRange(layer.id, layer.minzoom ?? 0, layer.maxzoom ?? 24)
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,165 @@
+import {
+  breaksOf,
+  type ClassMethod,
+  type Coloring,
+  type Distribution,
+  type MapLayer,
+  type VectorLayer,
+} from '@terrane/map-style'
+import { projectPath, request } from '../lib/api.ts'
+import { tableLabel } from '../lib/tables.ts'
+import { layerColor } from './colors.ts'
+import type { Box } from './graticule.ts'
+import { readStats, readTileJson } from './live.ts'
+
+/** Fields whose numbers mostly say more than others. */
+const TELLING = /pop|count|total|value|price|height|level|area|density|amount|rate|score|temp|speed|people|inhabitants/i
+/** Numbers that name things. */
+const NAMES = /(^|_)(id|fid|gid|code|zip|srid|osm_id|year|number|nr)$/i
+/** A palette of categories has as many colours. */
+const MOST_CATEGORIES = 7
+/** Columns that are counted for a first look. */
+const MOST_ASKED = 4
+
+/** What a raster is like, as `/raster/v1/info` tells. */
+export interface RasterInfo {
+  readonly count: number
+  readonly geographic_bounds: Box
+  readonly minzoom: number
+  readonly maxzoom: number
+  readonly palette: unknown
+  readonly band_descriptions: readonly (readonly [string, string])[]
+  readonly shown: { readonly bidx: readonly number[]; readonly rescale: readonly (readonly [number, number])[] | null }
+}
+
+const newId = () => crypto.randomUUID().slice(0, 8)
+const ANY_ZOOM = [0, 24] as const
+
+/** A layer of a table, drawn by what it is: kinds by colours, numbers by classes, else in one colour. */
+export async function tableLayer(ref: string, table: string, signal?: AbortSignal): Promise<VectorLayer> {
+  const {
+    bounds,
+    attribution = '',
+    vector_layers: [about],
+  } = await readTileJson(ref, table, signal)
+  const geometry = geometryOf(about?.geometry_type ?? '')
+  const color = await firstColoring(ref, table, about?.fields ?? {}, signal).catch(() => null)
+  return {
+    id: newId(),
+    title: tableLabel(table).replaceAll('_', ' '),
+    isShown: true,
+    opacity: geometry === 'area' ? 0.75 : 0.9,
+    zooms: ANY_ZOOM,
+    bounds,
+    attribution,
+    kind: 'vector',
+    table,
+    geometry,
+    draw: 'features',
+    color: color ?? { by: 'one', color: layerColor(table) },
+    size: geometry === 'line' ? 2 : 5,
+    outline: { color: '#ffffff', width: geometry === 'line' ? 0 : 0.8 },
+    label: null,
+    filters: [],
+  }
+}
+
+/** A layer of a GeoTIFF, stretched as its histogram asks for. */
+export async function rasterLayer(ref: string, url: string, title: string): Promise<MapLayer> {
+  const { geographic_bounds: bounds, minzoom, maxzoom, shown } = await readRaster(ref, url)
+  const [west, south, east, north] = bounds
+  return {
+    id: newId(),
+    title,
+    isShown: true,
+    opacity: 1,
+    zooms: ANY_ZOOM,
+    bounds: west <= east ? bounds : [-180, south, 180, north],
+    attribution: '',
+    kind: 'raster',
+    url,
+    bands: shown.bidx.length > 3 ? shown.bidx.slice(0, 3) : shown.bidx,
+    stretch: shown.rescale ?? [],
+    colormap: shown.bidx.length === 1 && shown.rescale ? 'viridis' : null,
+    tileZooms: [Math.max(0, minzoom - 2), Math.max(minzoom, maxzoom)],
+  }
+}
+
+export function readRaster(ref: string, url: string, signal?: AbortSignal): Promise<RasterInfo> {
+  return request('GET', projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(url)}`), undefined, signal)
+}
+
+/** How numbers are classed; `starts` are those of manual classes. */
+export interface ClassWish {
+  readonly method: ClassMethod
+  readonly count: number
+  readonly palette: string
+  readonly isReversed: boolean
+  readonly starts: readonly number[]
+}
+
+/** Classes of a column of numbers over all rows. */
+export async function classify(
+  ref: string,
+  of: { readonly table: string; readonly property: string },
+  how: ClassWish,
+): Promise<Coloring & { readonly by: 'number' }> {
+  const { table, property } = of
+  const { method, count, palette, isReversed, starts: entered } = how
+  const told = await readDistribution(ref, table, property)
+  const starts = method === 'manual' ? [...entered] : breaksOf(method, count, told)
+  const { counts } = starts.length === 0 ? told : await readDistribution(ref, table, property, starts)
+  const { high, missing } = told
+  return { by: 'number', property, method, palette, isReversed, starts, high: high ?? 0, rows: counts, missing }
+}
+
+/** The most frequent values of a column. */
+export async function categorise(ref: string, table: string, property: string, palette: string): Promise<Coloring> {
+  const { rows, missing, values } = await readStats(ref, table, property)
+  const shown = values.slice(0, MOST_CATEGORIES)
+  const others = rows - missing - shown.reduce((sum, one) => sum + one.rows, 0)
+  return { by: 'category', property, palette, values: shown, others, missing }
+}
+
+export function readDistribution(
+  ref: string,
+  table: string,
+  property: string,
+  breaks?: readonly number[],
+): Promise<Distribution> {
+  const dot = table.indexOf('.')
+  const args = { p_schema: table.slice(0, dot), p_table: table.slice(dot + 1), p_column: property }
+  return request('POST', projectPath(ref, '/rest/v1/rpc/number_classes'), {
+    ...args,
+    ...(breaks && { p_breaks: breaks }),
+  })
+}
+
+async function firstColoring(
+  ref: string,
+  table: string,
+  fields: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<Coloring | null> {
+  const names = Object.keys(fields).filter((name) => !NAMES.test(name))
+  const numbers = names.filter((name) => fields[name] === 'Number' && TELLING.test(name)).slice(0, 1)
+  const kinds = names.filter((name) => fields[name] !== 'Number').slice(0, MOST_ASKED - numbers.length)
+  for (const name of [...numbers, ...kinds]) {
+    const { type, distinct, rows } = await readStats(ref, table, name, signal)
+    if (type === 'Number' && distinct > MOST_CATEGORIES)
+      return classify(
+        ref,
+        { table, property: name },
+        { method: 'quantile', count: 5, palette: 'viridis', isReversed: false, starts: [] },
+      )
+    if (type !== 'Number' && distinct > 1 && distinct <= MOST_CATEGORIES && rows > distinct)
+      return categorise(ref, table, name, 'vivid')
+  }
+  return null
+}
+
+function geometryOf(type: string): VectorLayer['geometry'] {
+  if (/point/i.test(type)) return 'point'
+  if (/line|string|curve$/i.test(type) && !/polygon/i.test(type)) return 'line'
+  return /polygon|surface/i.test(type) ? 'area' : 'mixed'
+}

@@ -1,0 +1,109 @@
+import type { ComponentChildren, JSX } from 'preact'
+
+/** A row of a layer's options: what it sets, and its controls. */
+export function Option({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="option">
+      <span>{label}</span>
+      <span class="pair">{children}</span>
+    </div>
+  )
+}
+
+/** A choice of values with their names. One that is chosen and not offered any more stays listed. */
+export function Choice<T extends string>(props: {
+  label: string
+  value: T
+  options: readonly (T | readonly [T, string])[]
+  onChoose: (value: T) => void
+  isOff?: (value: T) => boolean
+  isDisabled?: boolean
+}): JSX.Element {
+  const { label, value, onChoose, isOff, isDisabled = false } = props
+  const pairs = props.options.map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
+  const all = pairs.some(([one]) => one === value) ? pairs : [[value, value] as const, ...pairs]
+  return (
+    <select
+      class="select"
+      aria-label={label}
+      value={value}
+      disabled={isDisabled}
+      onChange={(event) => onChoose(event.currentTarget.value as T)}
+    >
+      {all.map(([one, name]) => (
+        <option key={one} value={one} disabled={isOff?.(one) ?? false}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A number between two others. */
+export function Slider(props: {
+  label: string
+  value: number
+  range: readonly [least: number, most: number, step: number]
+  onSlide: (value: number) => void
+}): JSX.Element {
+  const [min, max, step] = props.range
+  return (
+    <input
+      class="range"
+      type="range"
+      aria-label={props.label}
+      min={min}
+      max={max}
+      step={step}
+      value={props.value}
+      onInput={(event) => props.onSlide(Number(event.currentTarget.value))}
+    />
+  )
+}
+
+export function ColorInput(props: { label: string; value: string; onColor: (color: string) => void }): JSX.Element {
+  return (
+    <input
+      class="color"
+      type="color"
+      aria-label={props.label}
+      value={props.value}
+      onInput={(event) => props.onColor(event.currentTarget.value)}
+    />
+  )
+}
+
+/** A number that is taken when it is left. */
+export function NumberInput(props: { label: string; value: number; onNumber: (value: number) => void }): JSX.Element {
+  const take = (text: string) => text.trim() !== '' && Number.isFinite(Number(text)) && props.onNumber(Number(text))
+  return (
+    <input
+      class="input"
+      type="number"
+      step="any"
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => take(event.currentTarget.value)}
+    />
+  )
+}
+
+export function TextInput(props: { label: string; value: string; onText: (text: string) => void }): JSX.Element {
+  return (
+    <input
+      class="input"
+      aria-label={props.label}
+      value={props.value}
+      maxLength={200}
+      onInput={(event) => props.onText(event.currentTarget.value)}
+    />
+  )
+}
+
+/** Colours side by side, as a background. */
+export function stripes(colors: readonly string[]): { background: string } {
+  const part = (i: number) => `${(100 * i) / colors.length}%`
+  return {
+    background: `linear-gradient(90deg, ${colors.map((color, i) => `${color} ${part(i)} ${part(i + 1)}`).join(', ')})`,
+  }
+}

@@ -1,0 +1,164 @@
+import type { JSX } from 'preact'
+import type { Filter, VectorLayer } from '@terrane/map-style'
+import { ProblemNotice } from '../../components/basics.tsx'
+import { useResource } from '../../lib/use-resource.ts'
+import { readTileJson } from '../../map/live.ts'
+import { Colors } from './colors.tsx'
+import type { Fields, OptionsProps } from './options.ts'
+import { Choice, ColorInput, Option, Slider, TextInput } from './controls.tsx'
+
+const DRAWN = [
+  ['features', 'Points'],
+  ['heat', 'Heat map'],
+] as const
+
+/** How a layer of a table is drawn. */
+export function LayerOptions(props: Omit<OptionsProps, 'fields'>): JSX.Element {
+  const { project, layer, onChange } = props
+  const { table, geometry, draw, label } = layer
+  const about = useResource(`tilejson ${project.ref} ${table}`, (signal) => readTileJson(project.ref, table, signal))
+  const fields: Fields = about.value?.vector_layers[0]?.fields ?? {}
+  const all = { ...props, fields }
+  const write = (property: string) => onChange({ ...layer, label: property === '' ? null : { property, size: 12 } })
+  return (
+    <>
+      {about.problem && <ProblemNotice problem={about.problem} onRetry={about.reload} />}
+      {(geometry === 'point' || geometry === 'mixed') && (
+        <Option label="Drawn as">
+          <Choice
+            label="Drawn as"
+            value={draw}
+            options={DRAWN}
+            onChoose={(next) => onChange({ ...layer, draw: next })}
+          />
+        </Option>
+      )}
+      <Colors {...all} />
+      <Sizes {...all} />
+      <Option label="Labels">
+        <Choice
+          label="Labels"
+          value={label?.property ?? ''}
+          options={[['', 'none'], ...Object.keys(fields)]}
+          onChoose={write}
+        />
+      </Option>
+      <Filters {...all} />
+    </>
+  )
+}
+
+function Sizes({ layer, onChange }: OptionsProps): JSX.Element {
+  const { geometry, size, outline } = layer
+  const edge = (change: Partial<VectorLayer['outline']>) =>
+    onChange({ ...layer, outline: { ...outline, ...change } }, 'outline')
+  const what = geometry === 'line' ? 'Width' : 'Size'
+  return (
+    <>
+      {geometry !== 'area' && (
+        <Option label={what}>
+          <Slider
+            label={what}
+            value={size}
+            range={[0.5, 24, 0.5]}
+            onSlide={(next) => onChange({ ...layer, size: next }, 'size')}
+          />
+        </Option>
+      )}
+      {geometry !== 'line' && (
+        <Option label="Outline">
+          <ColorInput label="Colour of the outline" value={outline.color} onColor={(color) => edge({ color })} />
+          <Slider
+            label="Width of the outline"
+            value={outline.width}
+            range={[0, 6, 0.2]}
+            onSlide={(width) => edge({ width })}
+          />
+        </Option>
+      )}
+    </>
+  )
+}
+
+const CONDITIONS = [
+  ['equal', 'is'],
+  ['not', 'is not'],
+  ['less', 'is below'],
+  ['more', 'is above'],
+  ['contains', 'contains'],
+  ['empty', 'is empty'],
+  ['filled', 'is not empty'],
+] as const
+const MOST_FILTERS = 5
+
+function Filters({ layer, fields, onChange }: OptionsProps): JSX.Element {
+  const { filters } = layer
+  const names = Object.keys(fields)
+  const set = (next: readonly Filter[], key?: string) => onChange({ ...layer, filters: next }, key)
+  return (
+    <fieldset class="layer-filters">
+      <legend class="small dim">Only features where</legend>
+      {filters.map((filter, i) => (
+        <FilterRow
+          key={i}
+          filter={filter}
+          fields={fields}
+          onChange={(next) => set(filters.with(i, next), `filter ${i}`)}
+          onRemove={() => set(filters.toSpliced(i, 1))}
+        />
+      ))}
+      {names[0] !== undefined && filters.length < MOST_FILTERS && (
+        <button
+          type="button"
+          class="button small"
+          onClick={() => set([...filters, { property: names[0]!, is: 'filled', value: '' }])}
+        >
+          Add a filter
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+function FilterRow(props: {
+  filter: Filter
+  fields: Fields
+  onChange: (next: Filter) => void
+  onRemove: () => void
+}): JSX.Element {
+  const { filter, fields, onChange, onRemove } = props
+  const { property, is, value } = filter
+  const hasValue = is !== 'empty' && is !== 'filled'
+  return (
+    <div class="filter">
+      <Choice
+        label="Property"
+        value={property}
+        options={Object.keys(fields)}
+        onChoose={(next) => onChange({ ...filter, property: next })}
+      />
+      <Choice
+        label="Condition"
+        value={is}
+        options={CONDITIONS}
+        onChoose={(next) => onChange({ ...filter, is: next })}
+      />
+      {hasValue && (
+        <TextInput
+          label="Value"
+          value={String(value)}
+          onText={(text) => onChange({ ...filter, value: typed(fields[property], text) })}
+        />
+      )}
+      <button type="button" class="button small icon quiet" aria-label="Remove the filter" onClick={onRemove}>
+        ×
+      </button>
+    </div>
+  )
+}
+
+/** A text as a value of a property's kind. */
+function typed(kind: Fields[string] | undefined, text: string): string | number | boolean {
+  if (kind === 'Number' && /^-?\d+(\.\d+)?$/.test(text.trim())) return Number(text)
+  return kind === 'Boolean' ? text === 'true' : text
+}

@@ -1,0 +1,58 @@
+import type { JSX } from 'preact'
+import { legendOf, type LegendEntry, type MapLayer, type VectorLayer } from '@terrane/map-style'
+import { formatNumber, formatRange, formatRows } from '../../lib/format.ts'
+import { Swatch } from '../../map/swatch.tsx'
+
+/** The legend of the layers that are shown: the colours that the map has, at its opacity. */
+export function Legend({ layers }: { layers: readonly MapLayer[] }): JSX.Element | null {
+  const shown = layers.filter(
+    (layer): layer is VectorLayer => layer.kind === 'vector' && layer.isShown && layer.draw === 'features',
+  )
+  if (shown.length === 0) return null
+  return (
+    <details class="map-legend card" open={innerWidth > 820} aria-label="Legend">
+      <summary class="small">Legend</summary>
+      {shown.map((layer) => (
+        <LayerLegend key={layer.id} layer={layer} />
+      ))}
+    </details>
+  )
+}
+
+function LayerLegend({ layer }: { layer: VectorLayer }): JSX.Element {
+  const { color, title, opacity, geometry } = layer
+  const swatch = (shade: string) => (
+    <Swatch color={shade} form={geometry === 'mixed' ? 'area' : geometry} opacity={opacity} />
+  )
+  if (color.by === 'one')
+    return (
+      <p class="legend-one small">
+        {swatch(color.color)} <span class="truncate">{title}</span>
+      </p>
+    )
+  const entries = legendOf(color)
+  const all = color.by === 'number' ? ([color.starts[0] ?? 0, color.high] as const) : ([0, 0] as const)
+  return (
+    <div class="legend-layer">
+      <strong class="small truncate">{title}</strong>
+      <span class="small dim truncate">{color.property}</span>
+      <ul class="legend" aria-label={`Colours by ${color.property}`}>
+        {entries.map((entry, i) => (
+          <li key={i} title={formatRows(entry.rows)}>
+            {swatch(entry.color)}
+            <span class="truncate nums">{textOf(entry, all)}</span>
+            <span class="small faint nums">{formatNumber(entry.rows)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function textOf({ of }: LegendEntry, all: readonly [number, number]): string {
+  if (of === 'others') return 'other values'
+  if (of === 'missing') return 'no value'
+  if ('from' in of) return formatRange(of.from, of.to, all)
+  if (typeof of.value === 'number') return formatRange(of.value, of.value, [of.value, of.value])
+  return of.value === '' ? '(empty)' : String(of.value)
+}

@@ -1,0 +1,290 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
+import type { MapDocument, MapLayer } from '@terrane/map-style'
+import { Notice, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { projectPath } from '../../lib/api.ts'
+import type { KeptMap } from '../../lib/maps.ts'
+import { takeDropped } from '../../lib/dropped.ts'
+import type { Project } from '../../lib/project.ts'
+import { navigate } from '../../lib/router.tsx'
+import { drawMap, drawnLayers } from '../../map/draw-map.ts'
+import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
+import { lookAt } from '../../map/look-at.ts'
+import { MapCanvas } from '../../map/map-canvas.tsx'
+import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
+import { AddLayer } from './add-layer.tsx'
+import { LayerPanel } from './layer-panel.tsx'
+import { Legend } from './legend.tsx'
+import { MapMenu } from './map-menu.tsx'
+import { RowPanel } from './row-panel.tsx'
+import { useMap, type EditedMap, type SaveState } from './use-map.ts'
+
+const MAX_CLICKED = 8
+/** Title of a map without layers. */
+export const NEW_MAP = 'New map'
+const SAID: Readonly<Record<SaveState, string>> = {
+  draft: 'Draft, not saved',
+  saved: 'Saved',
+  waiting: 'Saving …',
+  saving: 'Saving …',
+  stale: 'Not saved: changed elsewhere',
+  failed: 'Not saved',
+}
+
+/** Edits a map: its layers beside it, its legend upon it, the rows of a layer below. */
+export function MapEditor(props: { project: Project; kept: KeptMap; onReload: () => void }): JSX.Element {
+  const { project, kept, onReload } = props
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const current = useRef<MapLibreMap | null>(null)
+  const edited = useMap(project.ref, kept, () => viewOf(current.current))
+  const document_ = edited.map
+  const { layers } = document_
+  const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
+  const [isAdding, setAdding] = useState(layers.length === 0)
+  const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
+  const takeMap = (next: MapLibreMap | null) => {
+    current.current = next
+    setMap(next)
+    if (next) open(next, kept.document)
+  }
+  useDrawn(map, document_, project.ref)
+  useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
+  useClicks(map, document_, setClicked)
+  useKeys(edited)
+  const change = (next: readonly MapLayer[], key?: string) => edited.change({ ...document_, layers: next }, key)
+  const add = (made: readonly MapLayer[]) => {
+    if (!made[0]) return
+    edited.change(withLayers(document_, made))
+    setSelected(made[0].id)
+    setAdding(false)
+    if (map) lookAt(map, made[0].bounds)
+  }
+  useDropped(project.ref, add)
+  const shown = layers.find(({ id }) => id === selected)
+  return (
+    <div class="map-page studio">
+      <div class="side">
+        <TitleBar project={project} kept={kept} edited={edited} map={map} onReload={onReload} />
+        <div class="scroll">
+          <Unsaved edited={edited} onReload={onReload} />
+          <LayerPanel
+            project={project}
+            layers={layers}
+            selected={selected}
+            onSelect={setSelected}
+            onChange={change}
+            onLook={(layer) => map && lookAt(map, layer.bounds)}
+            onAdd={() => setAdding(true)}
+          />
+          <Notes map={document_} onChange={edited.change} />
+        </div>
+      </div>
+      <div class="studio-main">
+        <MapCanvas label={`Map ${document_.title}`} projectRef={project.ref} onMap={takeMap}>
+          <Legend layers={layers} />
+          {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
+          {layers.length === 0 && <div class="hint-bar">Drop a file here, or add a layer</div>}
+        </MapCanvas>
+        {shown?.kind === 'vector' && <RowPanel key={shown.id} project={project} layer={shown} map={map} />}
+      </div>
+      {isAdding && <AddLayer project={project} onAdd={(layer) => add([layer])} onClose={() => setAdding(false)} />}
+    </div>
+  )
+}
+
+function useDrawn(map: MapLibreMap | null, document_: MapDocument, ref: string): void {
+  useEffect(() => {
+    if (map?.style) drawMap(map, document_, `${location.origin}${projectPath(ref)}`)
+  }, [map, document_])
+}
+
+/** A draft gets the address of its map when it is saved. */
+function useDraftAddress(version: number, path: string): void {
+  useEffect(() => {
+    if (version > 0 && location.pathname.endsWith('/new')) navigate(path, { replace: true })
+  }, [version])
+}
+
+/** The map with further layers above its own; a new map is called as its first one. */
+function withLayers(map: MapDocument, made: readonly MapLayer[]): MapDocument {
+  const isNew = map.title === NEW_MAP && map.layers.length === 0
+  return { ...map, title: (isNew && made[0]?.title) || map.title, layers: [...made, ...map.layers] }
+}
+
+/** What is dropped anywhere becomes layers. */
+function useDropped(ref: string, add: (made: readonly MapLayer[]) => void): void {
+  const latest = useRef(add)
+  latest.current = add
+  useEffect(
+    () =>
+      takeDropped(({ tables, rasters }) => {
+        const made = [
+          ...tables.map((table) => tableLayer(ref, table)),
+          ...rasters.map((url) => rasterLayer(ref, url, url.split('/').at(-1) ?? url)),
+        ]
+        // A table without rows has no extent and makes no layer.
+        void Promise.allSettled(made).then((all) =>
+          latest.current(all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))),
+        )
+      }),
+    [],
+  )
+}
+
+function TitleBar(props: {
+  project: Project
+  kept: KeptMap
+  edited: EditedMap
+  map: MapLibreMap | null
+  onReload: () => void
+}): JSX.Element {
+  const { edited, ...rest } = props
+  const { state, version, map: document_ } = edited
+  return (
+    <header class="studio-head">
+      <h1 class="visually-hidden">{document_.title}</h1>
+      <input
+        class="input title"
+        aria-label="Title of the map"
+        value={document_.title}
+        maxLength={200}
+        onInput={({ currentTarget: { value } }) =>
+          value.trim() !== '' && edited.change({ ...document_, title: value }, 'title')
+        }
+      />
+      <div class="row">
+        <span class={`small ${state === 'stale' || state === 'failed' ? 'warn-text' : 'dim'}`} role="status">
+          {SAID[state]}
+          {state === 'saved' && `, version ${version}`}
+        </span>
+        <button
+          type="button"
+          class="button small icon quiet"
+          aria-label="Undo"
+          title="Undo (Ctrl+Z)"
+          disabled={!edited.undo}
+          onClick={() => edited.undo?.()}
+        >
+          <Icon name="left" size={14} />
+        </button>
+        <button
+          type="button"
+          class="button small icon quiet"
+          aria-label="Redo"
+          title="Redo (Ctrl+Shift+Z)"
+          disabled={!edited.redo}
+          onClick={() => edited.redo?.()}
+        >
+          <Icon name="right" size={14} />
+        </button>
+        {state === 'draft' && (
+          <button type="button" class="button small primary" onClick={() => void edited.save()}>
+            Save
+          </button>
+        )}
+        <MapMenu {...rest} edited={edited} />
+      </div>
+    </header>
+  )
+}
+
+/** Why a map is not saved, and what to do. */
+function Unsaved({ edited, onReload }: { edited: EditedMap; onReload: () => void }): JSX.Element | null {
+  const { problem, state, save } = edited
+  if (problem === null) return null
+  if (state !== 'stale') return <ProblemNotice problem={problem} onRetry={() => void save()} />
+  return (
+    <Notice kind="warn">
+      This map was changed in another window. Your last changes are not saved.{' '}
+      <button type="button" class="button small" onClick={onReload}>
+        Load the other version
+      </button>
+    </Notice>
+  )
+}
+
+function Notes({ map, onChange }: { map: MapDocument; onChange: EditedMap['change'] }): JSX.Element {
+  return (
+    <details>
+      <summary class="small dim">Notes</summary>
+      <textarea
+        class="textarea"
+        aria-label="Notes about the map"
+        maxLength={10_000}
+        value={map.notes}
+        onInput={(event) => onChange({ ...map, notes: event.currentTarget.value }, 'notes')}
+      />
+    </details>
+  )
+}
+
+/** A map opens with its view, else with all of its layers. */
+function open(map: MapLibreMap, { view, layers }: MapDocument): void {
+  if (view) map.jumpTo({ center: [view.center[0], view.center[1]], zoom: view.zoom })
+  else if (layers[0]) lookAt(map, layers[0].bounds)
+}
+
+function viewOf(map: MapLibreMap | null): MapDocument['view'] {
+  if (!map) return null
+  const { lng, lat } = map.getCenter()
+  return { center: [Number(lng.toFixed(6)), Number(lat.toFixed(6))], zoom: Number(map.getZoom().toFixed(2)) }
+}
+
+/** A click shows the features under it. */
+function useClicks(
+  map: MapLibreMap | null,
+  document_: MapDocument,
+  onFeatures: (all: readonly ClickedFeature[]) => void,
+) {
+  const titles = useRef(new Map<string, string>())
+  titles.current = new Map(document_.layers.map(({ id, title }) => [`map:${id}`, title]))
+  useEffect(() => {
+    if (!map) return
+    const at = ({ point: { x, y } }: MapMouseEvent, reach: number) =>
+      map.queryRenderedFeatures(
+        [
+          [x - reach, y - reach],
+          [x + reach, y + reach],
+        ],
+        { layers: drawnLayers(map) },
+      )
+    const click = (event: MapMouseEvent) => {
+      const found = at(event, 4).map(({ source, id, properties }) => {
+        const feature = {
+          layer: titles.current.get(source) ?? '',
+          properties: { ...(id !== undefined && { id }), ...properties },
+        }
+        return [JSON.stringify(feature), feature] as const
+      })
+      onFeatures([...new Map(found).values()].slice(0, MAX_CLICKED))
+    }
+    const move = (event: MapMouseEvent) => {
+      map.getCanvas().style.cursor = at(event, 2).length > 0 ? 'pointer' : ''
+    }
+    map.on('click', click)
+    map.on('mousemove', move)
+    return () => {
+      map.off('click', click)
+      map.off('mousemove', move)
+    }
+  }, [map])
+}
+
+/** Ctrl+Z and Ctrl+Shift+Z, except in a text that has its own. */
+function useKeys({ undo, redo }: EditedMap): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const isText = (event.target as HTMLElement).matches(
+        'textarea, input:not([type=range], [type=checkbox], [type=color])',
+      )
+      if (isText || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z') return
+      event.preventDefault()
+      if (event.shiftKey) redo?.()
+      else undo?.()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [undo, redo])
+}

@@ -1,0 +1,212 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { addressed, compile, type MapDocument } from '@terrane/map-style'
+import { Code, Dialog, Loading, Menu, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { readKeys } from '../../lib/keys.ts'
+import { formatAgo } from '../../lib/format.ts'
+import { readVersion, readVersions, shareMap, unshareMap, type KeptMap } from '../../lib/maps.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import type { EditedMap } from './use-map.ts'
+
+interface MenuProps {
+  readonly project: Project
+  readonly kept: KeptMap
+  readonly edited: EditedMap
+  readonly map: MapLibreMap | null
+  readonly onReload: () => void
+}
+
+/** Share, versions and files of a map. */
+export function MapMenu(props: MenuProps): JSX.Element {
+  const { project, kept, edited, map } = props
+  const [open, setOpen] = useState<'share' | 'versions' | null>(null)
+  const name = edited.map.title.replaceAll(/[^\p{L}\p{N}]+/gu, '-').toLowerCase() || 'map'
+  return (
+    <>
+      <button type="button" class="button small" disabled={edited.version === 0} onClick={() => setOpen('share')}>
+        Share
+      </button>
+      <Menu class="map-menu" label="More" button={<Icon name="more" size={14} />}>
+        {(close) => {
+          const item = (label: string, work: () => void) => (
+            <button
+              type="button"
+              class="item"
+              onClick={() => {
+                close()
+                work()
+              }}
+            >
+              {label}
+            </button>
+          )
+          return (
+            <>
+              {item('Versions', () => setOpen('versions'))}
+              {item('Save as PNG', () => map && savePicture(map, `${name}.png`))}
+              {item('Save as style JSON', () => void saveStyle(project, edited, `${name}.json`))}
+              <Link class="item" href={`/p/${project.ref}/maps`}>
+                All maps
+              </Link>
+            </>
+          )
+        }}
+      </Menu>
+      {open === 'share' && <Share project={project} kept={kept} edited={edited} onClose={() => setOpen(null)} />}
+      {open === 'versions' && <Versions {...props} onClose={() => setOpen(null)} />}
+    </>
+  )
+}
+
+/** Makes a map public, says what that opens, and how to embed it. */
+function Share(props: Pick<MenuProps, 'project' | 'kept' | 'edited'> & { onClose: () => void }): JSX.Element {
+  const { project, kept, edited, onClose } = props
+  const [path, setPath] = useState<string | null>(kept.is_public ? `/m/${project.id}/${kept.id}` : null)
+  const [origins, setOrigins] = useState(kept.origins.join(' '))
+  const { busy, problem, run } = useAction()
+  return (
+    <Dialog title="Share the map" onClose={onClose}>
+      <div class="body">
+        <h2>Share the map</h2>
+        <p class="small dim">Members of the organization open it by the address of this page.</p>
+        <Opens map={edited.map} />
+        <label class="small">
+          Pages that may embed it, such as https://maps.example.org
+          <input
+            class="input"
+            value={origins}
+            placeholder="none"
+            onInput={(event) => setOrigins(event.currentTarget.value)}
+          />
+        </label>
+        {problem && <ProblemNotice problem={problem} />}
+        <div class="row">
+          <button
+            type="button"
+            class="button primary"
+            disabled={busy}
+            onClick={() =>
+              void run(async () => {
+                await edited.save()
+                setPath((await shareMap(project.ref, kept.id, origins.split(/[\s,]+/).filter(Boolean))).path)
+              })
+            }
+          >
+            {path === null ? 'Make it public' : 'Update the public map'}
+          </button>
+          {path !== null && (
+            <button
+              type="button"
+              class="button danger"
+              disabled={busy}
+              onClick={() => void run(() => unshareMap(project.ref, kept.id).then(() => setPath(null)))}
+            >
+              Make it private
+            </button>
+          )}
+          <button type="button" class="button" onClick={onClose}>
+            Close
+          </button>
+        </div>
+        {path !== null && <Addresses path={path} />}
+      </div>
+    </Dialog>
+  )
+}
+
+/** What a public map opens to everyone. */
+function Opens({ map }: { map: MapDocument }): JSX.Element {
+  const tables = [...new Set(map.layers.flatMap((layer) => (layer.kind === 'vector' ? [layer.table] : [])))]
+  const hasRasters = map.layers.some(({ kind }) => kind === 'raster')
+  return (
+    <>
+      {tables.length > 0 && (
+        <p class="small">
+          A public map shows all rows of {tables.join(', ')} to everyone. The tables become readable with the project’s
+          anon key.
+        </p>
+      )}
+      {hasRasters && <p class="small">Rasters are seen by others only from a public bucket.</p>}
+    </>
+  )
+}
+
+/** Where a public map is found. */
+function Addresses({ path }: { path: string }): JSX.Element {
+  const link = `${location.origin}${path}`
+  return (
+    <>
+      <Code label="Link" text={link} />
+      <Code label="Embed" text={`<iframe src="${link}" width="800" height="500" style="border: 0"></iframe>`} />
+      <Code label="Style for MapLibre" text={`${location.origin}/api${path}`} />
+    </>
+  )
+}
+
+function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () => void }): JSX.Element {
+  const versions = useResource(`versions ${kept.id} ${edited.version}`, (signal) =>
+    readVersions(project.ref, kept.id, signal),
+  )
+  const { problem, run } = useAction()
+  return (
+    <Dialog title="Versions" onClose={onClose}>
+      <div class="body">
+        <h2>Versions</h2>
+        {(problem ?? versions.problem) && <ProblemNotice problem={(problem ?? versions.problem)!} />}
+        {!versions.value && <Loading />}
+        <ul class="offers">
+          {versions.value?.map(({ version, title, saved_at: savedAt }) => (
+            <li key={version}>
+              <button
+                type="button"
+                disabled={version === edited.version}
+                onClick={() =>
+                  void run(async () => {
+                    edited.change(await readVersion(project.ref, kept.id, version))
+                    onClose()
+                  })
+                }
+              >
+                <span class="truncate">
+                  {version}. {title}
+                </span>
+                <span class="small dim nums">
+                  {version === edited.version ? 'now' : `${formatAgo(savedAt)}, restore`}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        <button type="button" class="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** The picture is read in the frame that draws it: afterwards the engine's buffer is empty. */
+function savePicture(map: MapLibreMap, name: string): void {
+  map.once('render', () => map.getCanvas().toBlob((blob) => blob && saveBlob(blob, name)))
+  map.triggerRepaint()
+}
+
+/** A style for elsewhere: with the project's address, and without a key. */
+async function saveStyle(project: Project, { map }: EditedMap, name: string): Promise<void> {
+  const { url } = await readKeys(project.ref)
+  const style = addressed(compile(map), url ?? location.origin)
+  saveBlob(new Blob([JSON.stringify(style, null, 2)], { type: 'application/json' }), name)
+}
+
+function saveBlob(blob: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}

@@ -1,0 +1,102 @@
+import type { JSX } from 'preact'
+import type { RasterLayer } from '@terrane/map-style'
+import { ProblemNotice } from '../../components/basics.tsx'
+import type { Project } from '../../lib/project.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { readRaster, type RasterInfo } from '../../map/new-layer.ts'
+import { Choice, NumberInput, Option } from './controls.tsx'
+
+/** Names that `/raster/v1` knows. */
+const COLORMAPS = ['viridis', 'magma', 'cividis', 'turbo', 'ylgnbu', 'rdbu', 'spectral']
+const CHANNELS = ['Red', 'Green', 'Blue']
+const SHOWN = [
+  ['mix', 'Mix of three bands'],
+  ['one', 'One band'],
+] as const
+
+interface RasterProps {
+  readonly layer: RasterLayer
+  readonly onChange: (layer: RasterLayer, key?: string) => void
+}
+
+/** Bands, stretch and colormap of a raster. */
+export function RasterOptions(props: RasterProps & { project: Project }): JSX.Element {
+  const { project, layer, onChange } = props
+  const info = useResource(`raster ${project.ref} ${layer.url}`, (signal) => readRaster(project.ref, layer.url, signal))
+  const { bands, colormap } = layer
+  const names = bandNames(info.value)
+  const mix = (shown: 'mix' | 'one') => {
+    const next = shown === 'mix' ? [1, 2, 3] : [1]
+    onChange({
+      ...layer,
+      bands: next,
+      stretch: layer.stretch.length === 0 ? [] : next.map((_, i) => rangeOf(layer, i)),
+    })
+  }
+  const byHistogram = () => onChange({ ...layer, stretch: bands.map((_, i) => limitsOf(info.value, i)) })
+  return (
+    <>
+      {info.problem && <ProblemNotice problem={info.problem} onRetry={info.reload} />}
+      {names.length >= 3 && (
+        <Option label="Shown as">
+          <Choice label="Shown as" value={bands.length === 3 ? 'mix' : 'one'} options={SHOWN} onChoose={mix} />
+        </Option>
+      )}
+      {bands.map((_, at) => (
+        <Band key={at} {...props} at={at} names={names} />
+      ))}
+      {bands.length === 1 && (
+        <Option label="Colours">
+          <Choice
+            label="Colours"
+            value={colormap ?? ''}
+            options={[['', 'greys'], ...COLORMAPS]}
+            onChoose={(name) => onChange({ ...layer, colormap: name || null })}
+          />
+        </Option>
+      )}
+      {info.value?.shown.rescale && (
+        <button type="button" class="button small" onClick={byHistogram}>
+          Stretch by the histogram
+        </button>
+      )}
+    </>
+  )
+}
+
+/** One band, and what is drawn darkest and brightest of it. */
+function Band({ layer, at, names, onChange }: RasterProps & { at: number; names: readonly string[] }): JSX.Element {
+  const { bands, stretch } = layer
+  const channel = bands.length === 3 ? CHANNELS[at]! : 'Band'
+  const [dark, bright] = rangeOf(layer, at)
+  const set = (range: readonly [number, number]) => {
+    if (range[0] < range[1])
+      onChange({ ...layer, stretch: bands.map((_, i) => (i === at ? range : rangeOf(layer, i))) })
+  }
+  const options = names.map((name, i) => [String(i + 1), name] as const)
+  const choose = (band: string) => onChange({ ...layer, bands: bands.with(at, Number(band)) })
+  return (
+    <Option label={channel}>
+      <Choice label={channel} value={String(bands[at])} options={options} onChoose={choose} />
+      {stretch.length > 0 && (
+        <>
+          <NumberInput label={`${channel}, darkest`} value={dark} onNumber={(value) => set([value, bright])} />
+          <NumberInput label={`${channel}, brightest`} value={bright} onNumber={(value) => set([dark, value])} />
+        </>
+      )}
+    </Option>
+  )
+}
+
+function rangeOf({ stretch }: RasterLayer, at: number): readonly [number, number] {
+  return stretch[at] ?? stretch[0] ?? [0, 255]
+}
+
+function limitsOf(info: RasterInfo | undefined, at: number): readonly [number, number] {
+  const limits = info?.shown.rescale
+  return limits?.[at] ?? limits?.[0] ?? [0, 255]
+}
+
+function bandNames(info: RasterInfo | undefined): string[] {
+  return Array.from({ length: info?.count ?? 0 }, (_, i) => info?.band_descriptions[i]?.[1] || `Band ${i + 1}`)
+}

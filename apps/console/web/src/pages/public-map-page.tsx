@@ -1,0 +1,52 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { documentOf, type Style } from '@terrane/map-style'
+import { Loading, ProblemNotice } from '../components/basics.tsx'
+import { request } from '../lib/api.ts'
+import { useResource } from '../lib/use-resource.ts'
+import { drawPublicMap, drawnLayers } from '../map/draw-map.ts'
+import { lookAt } from '../map/look-at.ts'
+import { MapCanvas } from '../map/map-canvas.tsx'
+import { FeatureCard, type ClickedFeature } from './map/feature-card.tsx'
+import { Legend } from './maps/legend.tsx'
+
+/** A public map, whole or in a frame of another page: `/m/{project id}/{map id}`. */
+export function PublicMapPage(): JSX.Element {
+  const path = location.pathname
+  const style = useResource(path, (signal) => request<Style>('GET', `/api${path}`, undefined, signal))
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
+  const document_ = style.value && documentOf(style.value)
+  useEffect(() => {
+    if (document_) document.title = document_.title
+  }, [style.value])
+  useEffect(() => {
+    if (!map || !style.value || !document_) return
+    drawPublicMap(map, style.value)
+    const { view, layers } = document_
+    if (view) map.jumpTo({ center: [view.center[0], view.center[1]], zoom: view.zoom })
+    else if (layers[0]) lookAt(map, layers[0].bounds)
+    const titles = new Map(layers.map(({ id, title }) => [`map:${id}`, title]))
+    map.on('click', ({ point }) => {
+      const found = map.queryRenderedFeatures(point, { layers: drawnLayers(map) }).slice(0, 8)
+      setClicked(found.map(({ source, properties }) => ({ layer: titles.get(source) ?? '', properties })))
+    })
+  }, [map, style.value])
+  if (style.problem)
+    return (
+      <main class="center">
+        <ProblemNotice problem={style.problem} onRetry={style.reload} />
+      </main>
+    )
+  if (!document_) return <Loading what="Opening the map" />
+  return (
+    <main class="public-map">
+      <h1 class="visually-hidden">{document_.title}</h1>
+      <MapCanvas label={`Map ${document_.title}`} projectRef={path} onMap={setMap}>
+        <Legend layers={document_.layers} />
+        {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
+      </MapCanvas>
+    </main>
+  )
+}

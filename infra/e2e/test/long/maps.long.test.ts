@@ -1,0 +1,245 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
+import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
+
+const MAPLIBRE = dirname(fileURLToPath(import.meta.resolve('maplibre-gl')))
+const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
+
+describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
+  let stack: RunningStack
+  let browser: Browser
+  let page: Page
+  let watch: Watch
+  let link = ''
+  const closing = new AsyncDisposableStack()
+  beforeAll(async () => {
+    stack = closing.use(await startStack({}))
+    browser = await startBrowser()
+    closing.defer(() => browser.close())
+    page = await (await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })).newPage()
+    page.setDefaultTimeout(60_000)
+    watch = new Watch(page)
+    await page.goto(stack.consoleUrl)
+    await page.getByLabel('E-mail').fill('admin@terrane.local')
+    await page.getByLabel('Password').fill(stack.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  }, START_TIMEOUT_MS + 60_000)
+  afterAll(() => closing.disposeAsync())
+  const saved = () => page.getByText(/^Saved, version/).waitFor()
+
+  test('a file dropped on the list of maps is a styled layer, without a click', async () => {
+    await page.goto(`${stack.consoleUrl}/p/local/maps`)
+    await page.getByText('No map yet').waitFor()
+    await watch.expecting(/409/, async () => {
+      await drop('districts.geojson', districts())
+      await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
+    })
+    await mapReady(page)
+    expect(await page.getByLabel('Colour by').inputValue()).toBe('population')
+    await screenshot(page, 'maps-dropped')
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await saved()
+    expect(page.url()).toMatch(/\/maps\/[\da-f-]{36}$/)
+  })
+
+  test('each class of the legend has the rows that SQL counts', async () => {
+    for (const [method, count] of [
+      ['natural', 6],
+      ['equal', 4],
+      ['log', 3],
+    ] as const) {
+      await page.getByLabel('Method').selectOption(method)
+      await page.getByLabel('Number of classes').selectOption(String(count))
+      const rows = page.getByRole('list', { name: 'Colours by population' }).getByRole('listitem')
+      const isShown = async () => ({ starts: (await startsOf(method)).length, entries: await rows.count() })
+      await expect.poll(isShown).toEqual({ starts: count, entries: count })
+      const starts = await startsOf(method)
+      const told = (await rows.allInnerTexts()).map((text) =>
+        Number(text.trim().split(/\s+/).at(-1)?.replaceAll(',', '')),
+      )
+      const counted = await Promise.all(
+        starts.map((from, i) => countRows(i === 0 ? null : from, starts[i + 1] ?? null)),
+      )
+      expect([method, told]).toEqual([method, counted])
+    }
+  })
+
+  test('changes are taken back and done again, layers are moved by keyboard', async () => {
+    await page.getByLabel('Labels').selectOption('name')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    expect(await page.getByLabel('Labels').inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Redo' }).click()
+    expect(await page.getByLabel('Labels').inputValue()).toBe('name')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('button', { name: /demo_pois/ }).click()
+    const names = page.locator('.layer-name')
+    await expect.poll(() => names.allInnerTexts()).toEqual(['demo pois', 'districts'])
+    await page.getByRole('button', { name: /Move demo pois/ }).focus()
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(() => names.allInnerTexts()).toEqual(['districts', 'demo pois'])
+    await saved()
+    await page.reload()
+    await expect.poll(() => names.allInnerTexts()).toEqual(['districts', 'demo pois'])
+  })
+
+  test('a map that was changed in another window is not overwritten', async () => {
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByLabel('Title of the map').fill('Changed elsewhere')
+    await other.getByText(/^Saved, version/).waitFor()
+    await watch.expecting(/409/, async () => {
+      await page.getByLabel('Title of the map').fill('Changed here')
+      await page.getByText('Not saved: changed elsewhere').waitFor()
+    })
+    await page.getByRole('button', { name: 'Load the other version' }).click()
+    await expect.poll(() => page.getByLabel('Title of the map').inputValue()).toBe('Changed elsewhere')
+    await other.close()
+  })
+
+  test('a public map opens without a session, and its style in MapLibre alone', async () => {
+    await page.getByRole('button', { name: 'Zoom to districts' }).click()
+    await page.getByRole('button', { name: 'Share' }).click()
+    await using elsewhere = await serveAlone()
+    await page.getByLabel('Pages that may embed it').fill(elsewhere.url)
+    await page.getByRole('button', { name: 'Make it public' }).click()
+    link = (await page.getByLabel('Link').innerText()).trim()
+    expect(await seriousViolations(page)).toEqual([])
+    const stranger = await (await browser.newContext()).newPage()
+    const strangers = new Watch(stranger)
+    await stranger.goto(link)
+    await mapReady(stranger)
+    await stranger.getByRole('list', { name: 'Colours by population' }).waitFor()
+    // Clicks that follow each other sooner zoom in.
+    await expect.poll(() => drawnOf(stranger), { interval: 1500 }).toBe(true)
+    expect(strangers.trouble).toEqual([])
+    expect(await seriousViolations(stranger)).toEqual([])
+    await screenshot(stranger, 'maps-public')
+    const style = (await (await fetch(link.replace('/m/', '/api/m/'))).json()) as object
+    const alone = await (await browser.newContext()).newPage()
+    await alone.goto(elsewhere.url)
+    await alone.evaluate((given) => (globalThis as unknown as { show: (style: unknown) => void }).show(given), style)
+    await expect.poll(() => alone.evaluate(drawnLayers)).toContain('fill')
+  })
+
+  test('a map that is private again is closed, and its key too', async () => {
+    const style = (await (await fetch(link.replace('/m/', '/api/m/'))).json()) as {
+      sources: Record<string, { tiles: string[] }>
+    }
+    const [source] = Object.values(style.sources)
+    const tile = source!.tiles[0]!.replace('{z}/{x}/{y}', '0/0/0')
+    const headers = { origin: new URL(link).origin }
+    expect((await fetch(tile, { headers })).status).toBe(200)
+    await page.getByRole('button', { name: 'Make it private' }).click()
+    await page.getByRole('button', { name: 'Make it public' }).waitFor()
+    await expect.poll(async () => (await fetch(link.replace('/m/', '/api/m/'))).status).toBe(404)
+    await expect.poll(async () => (await fetch(tile, { headers })).status).not.toBe(200)
+    // MapLibre 6.17 threw this once in three runs, after labels came and went; its cause is not known.
+    expect(watch.trouble.filter((line) => !line.includes('Length of new data'))).toEqual([])
+  })
+
+  /** Where the classes of the saved map begin; none while it is classed otherwise. */
+  async function startsOf(method: string): Promise<readonly number[]> {
+    const path = `/rest/v1/maps?select=style&id=eq.${page.url().split('/').at(-1)}`
+    const [row] = (await (await ask(path, 'geoembeddings')).json()) as {
+      style: { metadata: { 'terrane:map': { layers: { color: { method: string; starts: number[] } }[] } } }
+    }[]
+    const color = row!.style.metadata['terrane:map'].layers[0]!.color
+    return color.method === method ? color.starts : []
+  }
+
+  /** Rows of whole numbers from one number to below another. */
+  async function countRows(from: number | null, to: number | null): Promise<number> {
+    const range = [
+      from !== null && `population=gte.${Math.ceil(from)}`,
+      to !== null && `population=lt.${Math.ceil(to)}`,
+    ].filter(Boolean)
+    const answer = await ask(`/rest/v1/districts?select=id&${range.join('&')}`, 'public')
+    return ((await answer.json()) as unknown[]).length
+  }
+
+  function ask(path: string, profile: string): Promise<Response> {
+    const key = stack.keys['serviceRoleKey']!
+    const headers = { apikey: key, authorization: `Bearer ${key}`, 'accept-profile': profile }
+    return fetch(stack.urls.origin + path, { headers })
+  }
+
+  async function drop(name: string, text: string): Promise<void> {
+    const data = await page.evaluateHandle(
+      ([fileName, content]) => {
+        const transfer = new DataTransfer()
+        transfer.items.add(new File([content!], fileName!))
+        return transfer
+      },
+      [name, text],
+    )
+    for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
+  }
+})
+
+const ALONE = `<!doctype html><title>Alone</title><div id="map" style="width: 600px; height: 400px"></div>
+<script type="module">
+  import { Map } from '/maplibre-gl.mjs'
+  globalThis.show = (style) => { globalThis.map = new Map({ container: 'map', style }) }
+</script>`
+
+/** A page of another origin with MapLibre and nothing of the console in it. */
+async function serveAlone(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://alone')
+    if (pathname === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(ALONE)
+    else {
+      readFile(join(MAPLIBRE, basename(pathname))).then(
+        (bytes) => response.writeHead(200, { 'content-type': 'text/javascript' }).end(bytes),
+        () => response.writeHead(404).end(),
+      )
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Runs in the page: kinds of layers with at least one visible feature. */
+function drawnLayers(): string[] {
+  const { map } = globalThis as { map?: { queryRenderedFeatures(): { layer: { type: string } }[] } }
+  return [...new Set(map?.queryRenderedFeatures().map(({ layer }) => layer.type))]
+}
+
+/** Whether a click in the middle of the map finds a feature. */
+async function drawnOf(page: Page): Promise<boolean> {
+  const box = await page.locator('.map-box .canvas').boundingBox()
+  await page.mouse.click(box!.x + box!.width * 0.4, box!.y + box!.height * 0.4)
+  return (await page.getByRole('region', { name: 'Feature' }).count()) > 0
+}
+
+/** A grid of 144 districts with numbers that are far from even. */
+function districts(): string {
+  const features = Array.from({ length: 144 }, (_, i) => {
+    const [west, south] = [5.9 + (i % 12) * 0.05, 49.5 + Math.floor(i / 12) * 0.05]
+    const ring = [
+      [west, south],
+      [west + 0.05, south],
+      [west + 0.05, south + 0.05],
+      [west, south + 0.05],
+      [west, south],
+    ]
+    const population = Math.round(Math.exp(5 + ((i * 37) % 144) / 24))
+    const properties = { name: `District ${i}`, population }
+    return { type: 'Feature', properties, geometry: { type: 'Polygon', coordinates: [ring] } }
+  })
+  return JSON.stringify({ type: 'FeatureCollection', features })
+}

@@ -1,0 +1,104 @@
+import type { Style } from './compile.ts'
+import type { MapDocument } from './document.ts'
+import { mapInvalid } from './errors.ts'
+
+/** Layers of a map; each is drawn at once. */
+const MOST_LAYERS = 60
+
+/**
+ * The map of a style that {@link compile} made, checked member by member: what a stranger wrote into a style becomes no
+ * address and no other layer.
+ *
+ * @throws MAP_INVALID
+ */
+export function documentOf(style: unknown): MapDocument {
+  const { metadata } = record(style, 'the style')
+  const map = record(record(metadata, 'metadata')['terrane:map'], 'metadata["terrane:map"]')
+  const layers = list(map['layers'], 'layers')
+  if (layers.length > MOST_LAYERS) throw mapInvalid({ field: 'layers', wanted: `a list of at most ${MOST_LAYERS}` })
+  text(map['title'], 'title')
+  text(map['notes'], 'notes')
+  for (const [i, layer] of layers.entries()) checkLayer(record(layer, `layers[${i}]`), `layers[${i}]`)
+  const ids = new Set(layers.map((layer) => (layer as { id: string }).id))
+  if (ids.size < layers.length) throw mapInvalid({ field: 'layers', wanted: 'a list of layers with ids of their own' })
+  if (map['view'] !== null) {
+    const view = record(map['view'], 'view')
+    numbers(view['center'], 'view.center', 2)
+    number(view['zoom'], 'view.zoom')
+  }
+  return map as unknown as MapDocument
+}
+
+/**
+ * The style with whole addresses: those of `terrane:/` under a base, with a publishable key where one is given.
+ *
+ * @param base address of the project, without a slash at its end
+ */
+export function addressed(style: Style, base: string, key: string | null = null): Style {
+  const whole = (tiles: string) => {
+    const address = tiles.replace(/^terrane:/, () => base)
+    return key === null ? address : `${address}${address.includes('?') ? '&' : '?'}apikey=${encodeURIComponent(key)}`
+  }
+  const sources = Object.entries(style.sources).map(([id, source]) => [
+    id,
+    { ...source, tiles: (source['tiles'] as string[]).map(whole) },
+  ])
+  return { ...style, sources: Object.fromEntries(sources) as Style['sources'] }
+}
+
+function checkLayer(layer: Readonly<Record<string, unknown>>, at: string): void {
+  text(layer['id'], `${at}.id`, /^[\w-]{1,40}$/)
+  text(layer['title'], `${at}.title`)
+  text(layer['attribution'], `${at}.attribution`)
+  number(layer['opacity'], `${at}.opacity`)
+  numbers(layer['zooms'], `${at}.zooms`, 2)
+  numbers(layer['bounds'], `${at}.bounds`, 4)
+  if (layer['kind'] === 'raster') {
+    text(layer['url'], `${at}.url`, /^(storage|embeddings):\/\/.+$/)
+    numbers(layer['bands'], `${at}.bands`, null)
+    numbers(layer['tileZooms'], `${at}.tileZooms`, 2)
+    for (const range of list(layer['stretch'], `${at}.stretch`)) numbers(range, `${at}.stretch`, 2)
+    if (layer['colormap'] !== null) text(layer['colormap'], `${at}.colormap`)
+    return
+  }
+  if (layer['kind'] !== 'vector') throw mapInvalid({ field: `${at}.kind`, wanted: 'vector or raster' })
+  text(layer['table'], `${at}.table`, /^[^./]+\.[^/]+$/)
+  number(layer['size'], `${at}.size`)
+  const outline = record(layer['outline'], `${at}.outline`)
+  text(outline['color'], `${at}.outline.color`)
+  number(outline['width'], `${at}.outline.width`)
+  const color = record(layer['color'], `${at}.color`)
+  if (color['by'] === 'number') {
+    numbers(color['starts'], `${at}.color.starts`, null)
+    numbers(color['rows'], `${at}.color.rows`, null)
+  } else if (color['by'] === 'category') list(color['values'], `${at}.color.values`)
+  else text(color['color'], `${at}.color.color`)
+  for (const filter of list(layer['filters'], `${at}.filters`))
+    text(record(filter, `${at}.filters`)['property'], `${at}.filters`)
+  if (layer['label'] !== null) text(record(layer['label'], `${at}.label`)['property'], `${at}.label.property`)
+}
+
+function record(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw mapInvalid({ field, wanted: 'an object' })
+}
+
+function list(value: unknown, field: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw mapInvalid({ field, wanted: 'a list' })
+}
+
+function text(value: unknown, field: string, pattern = /^/): void {
+  if (typeof value === 'string' && value.length <= 10_000 && pattern.test(value)) return
+  throw mapInvalid({ field, wanted: 'such a text' })
+}
+
+function number(value: unknown, field: string): void {
+  if (!Number.isFinite(value)) throw mapInvalid({ field, wanted: 'a number' })
+}
+
+function numbers(value: unknown, field: string, length: number | null): void {
+  const all = list(value, field)
+  if (length !== null && all.length !== length) throw mapInvalid({ field, wanted: `a list of ${length} numbers` })
+  for (const one of all) number(one, field)
+}

@@ -1,0 +1,211 @@
+import { createExpression, featureFilter, latest, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
+import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
+import { randomCases } from '@terrane/testing/property'
+import { expect, test } from 'vitest'
+import {
+  addressed,
+  breaksOf,
+  colorsOf,
+  compile,
+  documentOf,
+  legendOf,
+  PALETTES,
+  type Coloring,
+  type Filter,
+  type MapDocument,
+} from '../src/index.ts'
+import { distributionOf, randomColoring, randomMap, randomNumbers } from './random-map.ts'
+
+test('a style passes the validator of MapLibre, has the map whole, and is the same after JSON', async () => {
+  await randomCases(300, (random) => {
+    const map = randomMap(random)
+    const style = addressed(compile(map), 'https://maps.example.org', 'key&1')
+    expect(validateStyleMin(style as unknown as StyleSpecification)).toEqual([])
+    const read = documentOf(JSON.parse(JSON.stringify(style)))
+    expect(read).toEqual(map)
+    expect(JSON.stringify(style.sources)).not.toContain('terrane:/')
+    expect(compile(read)).toEqual(compile(map))
+  })
+})
+
+test('the legend has the colour that a feature has on the map, whatever its value', async () => {
+  await randomCases(300, (random) => {
+    const numbers = randomNumbers(random)
+    const coloring = randomColoring(random, numbers)
+    const values = [...numbers, Number.NaN, Infinity, 'a', '', '3', 3, true, null]
+    for (const value of values.slice(-40)) {
+      const found = inLegend(coloring, value)
+      expect([value, colorOnMap(coloring, value)]).toEqual([value, found])
+    }
+  })
+})
+
+test('a filter draws the features that fulfil it', () => {
+  const passes = (filter: Filter, value: unknown) => {
+    const [, layer] = compile(mapOf({ by: 'one', color: '#000000' }, [filter])).layers
+    const check = featureFilter(layer!['filter'] as never, latest.layer.filter as never)
+    const properties = value === undefined ? {} : { kind: value }
+    return check.filter({ zoom: 10 }, { type: 3, properties } as never)
+  }
+  const given: [Filter['is'], string | number, unknown[], unknown[]][] = [
+    ['equal', 'a', ['a'], ['b', 1, undefined]],
+    ['equal', 3, [3], ['3', 4, undefined]],
+    ['not', 'a', ['b', undefined], ['a']],
+    ['less', 3, [2.9, -1], [3, 4, '2', undefined]],
+    ['more', 3, [3.1], [3, '4', undefined]],
+    ['contains', 'AR', ['bar', 'Arlon'], ['ba', undefined]],
+    ['empty', '', [undefined, ''], ['a', 0]],
+    ['filled', '', ['a', 0, false], [undefined, '']],
+  ]
+  for (const [is, value, drawn, hidden] of given) {
+    const filter = { property: 'kind', is, value }
+    expect([is, drawn.map((one) => passes(filter, one))]).toEqual([is, drawn.map(() => true)])
+    expect([is, hidden.map((one) => passes(filter, one))]).toEqual([is, hidden.map(() => false)])
+  }
+})
+
+test('natural breaks have the least squared differences that any classes have', async () => {
+  await randomCases(60, (random) => {
+    const quantiles = Array.from({ length: 12 }, () => Math.round(random() * 50)).toSorted((a, b) => a - b)
+    const [low, high] = [quantiles[0]!, quantiles.at(-1)!]
+    const starts = breaksOf('natural', 3, { ...distributionOf([]), low, high, quantiles })
+    if (new Set(quantiles).size < 3) return
+    const cost = (cuts: readonly number[]) =>
+      [0, ...cuts].reduce((sum, from, i) => sum + spread(quantiles.slice(from, cuts[i] ?? 12)), 0)
+    const all = quantiles
+      .flatMap((_, a) => quantiles.map((__, b) => [a, b] as const))
+      .filter(([a, b]) => a > 0 && b > a)
+    const best = Math.min(...all.map(cost))
+    expect(cost(starts.slice(1).map((start) => quantiles.indexOf(start)))).toBeCloseTo(best, 6)
+  })
+})
+
+test('classes of equal count, equal width and equal ratio are as by hand', () => {
+  const told = distributionOf(Array.from({ length: 1000 }, (_, i) => i + 1))
+  expect(breaksOf('quantile', 4, told)).toEqual([1, 250, 500, 750])
+  expect(breaksOf('equal', 3, { ...told, low: 0, high: 90 })).toEqual([0, 30, 60])
+  expect(breaksOf('log', 3, { ...told, low: 1, high: 1000 }).map(Math.round)).toEqual([1, 10, 100])
+  expect(breaksOf('quantile', 5, distributionOf([4, 4, 4]))).toEqual([4])
+  expect(breaksOf('equal', 5, distributionOf([]))).toEqual([])
+  expect(() => breaksOf('log', 3, { ...told, low: -1 })).toThrow('has no logarithm')
+})
+
+test('neighbours of a palette differ to people who see red and green alike, and to all others', () => {
+  for (const [name, { kind, colors }] of Object.entries(PALETTES)) {
+    const five = kind === 'category' ? colors : colorsOf(name, 5)
+    for (const [seen, see] of Object.entries(SIGHTS)) {
+      const seenColors = five.map((color) => lab(see(rgb(color))))
+      const pairs =
+        kind === 'category' ? allPairs(seenColors) : seenColors.slice(1).map((b, i) => [seenColors[i]!, b] as const)
+      const least = Math.min(...pairs.map(([a, b]) => Math.hypot(...a.map((value, i) => value - b[i]!))))
+      expect([name, seen, least > 8]).toEqual([name, seen, true])
+    }
+  }
+})
+
+test('what is no map is refused by the name of its member', () => {
+  const style = compile(mapOf({ by: 'one', color: '#000000' }, []))
+  const changed = (change: object) => ({
+    ...style,
+    metadata: { 'terrane:map': { ...(style.metadata['terrane:map'] as MapDocument), ...change } },
+  })
+  const layer = (style.metadata['terrane:map'] as MapDocument).layers[0]!
+  for (const [bad, field] of [
+    [{}, 'metadata'],
+    [changed({ layers: {} }), 'layers'],
+    [changed({ layers: [layer, layer] }), 'ids of their own'],
+    [changed({ layers: [{ ...layer, table: '../secrets' }] }), 'layers[0].table'],
+    [changed({ layers: [{ ...layer, id: 'a"b' }] }), 'layers[0].id'],
+    [changed({ layers: [{ ...layer, opacity: 'x' }] }), 'layers[0].opacity'],
+    [changed({ layers: Array.from({ length: 61 }, (_, i) => ({ ...layer, id: `l${i}` })) }), 'at most 60'],
+  ] as const)
+    expect(() => documentOf(bad)).toThrow(field)
+})
+
+function mapOf(color: Coloring, filters: readonly Filter[]): MapDocument {
+  const zooms = [0, 24] as const
+  const bounds = [0, 0, 1, 1] as const
+  const shared = { id: 'a', title: 'A', isShown: true, opacity: 1, zooms, bounds, attribution: '' }
+  const outline = { color: '#ffffff', width: 0 }
+  const layer = {
+    ...shared,
+    kind: 'vector',
+    table: 'public.a',
+    geometry: 'area',
+    draw: 'features',
+    color,
+    size: 2,
+  } as const
+  return { title: 'A', notes: '', view: null, layers: [{ ...layer, outline, label: null, filters }] }
+}
+
+function colorOnMap(coloring: Coloring, value: unknown): string {
+  const [, fill] = compile(mapOf(coloring, [])).layers
+  const paint = fill!['paint'] as Record<string, unknown>
+  if (typeof paint['fill-color'] === 'string') return paint['fill-color']
+  const expression = createExpression(paint['fill-color'], 'fill-color', latest.paint_fill['fill-color'] as never)
+  if (expression.result === 'error') throw new Error(JSON.stringify(expression.value))
+  const property = coloring.by === 'one' ? 'x' : coloring.property
+  const properties = value === null ? {} : { [property]: value }
+  const color = expression.value.evaluate({ zoom: 10 }, { type: 3, properties } as never) as {
+    r: number
+    g: number
+    b: number
+  }
+  return `#${[color.r, color.g, color.b]
+    .map((part) =>
+      Math.round(part * 255)
+        .toString(16)
+        .padStart(2, '0'),
+    )
+    .join('')}`
+}
+
+function inLegend(coloring: Coloring, value: unknown): string {
+  if (coloring.by === 'one') return coloring.color
+  const entries = legendOf(coloring)
+  const classes = entries.filter(({ of }) => typeof of === 'object' && 'from' in of)
+  const found = entries.find(({ of }) => typeof of === 'object' && 'value' in of && of.value === value)
+  if (found) return found.color
+  if (coloring.by === 'category' || typeof value !== 'number' || !Number.isFinite(value)) return '#8a949a'
+  return (classes.findLast(({ of }) => (of as { from: number }).from <= value) ?? classes[0])?.color ?? '#8a949a'
+}
+
+function spread(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+}
+
+type Triple = readonly [number, number, number]
+
+/** Full deuteranopia and protanopia: Machado, Oliveira and Fernandes 2009, table of severity 1.0, on linear RGB. */
+const SIGHTS: Readonly<Record<string, (color: Triple) => Triple>> = {
+  usual: (color) => color,
+  deuteranopia: times([0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881]),
+  protanopia: times([0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998]),
+}
+
+function times(m: readonly number[]): (color: Triple) => Triple {
+  return (color) => [0, 3, 6].map((row) => color.reduce((sum, c, i) => sum + c * m[row + i]!, 0)) as unknown as Triple
+}
+
+function rgb(color: string): Triple {
+  const part = (at: number) => {
+    const c = Number.parseInt(color.slice(at, at + 2), 16) / 255
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+  }
+  return [part(1), part(3), part(5)]
+}
+
+/** CIE L*a*b* under D65. */
+function lab(color: Triple): Triple {
+  const toXyz = times([0.4124, 0.3576, 0.1805, 0.2126, 0.7152, 0.0722, 0.0193, 0.1192, 0.9505])
+  const [x, y, z] = toXyz(color).map((value, i) =>
+    Math.cbrt(Math.max(0, value) / [0.9505, 1, 1.089][i]!),
+  ) as unknown as Triple
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+}
+
+function allPairs<T>(all: readonly T[]): (readonly [T, T])[] {
+  return all.flatMap((a, i) => all.slice(i + 1).map((b) => [a, b] as const))
+}
