@@ -83,7 +83,11 @@ export async function importParquet(
 /** The file as a source, or the sources of one of our own tables, by the numbers in its ids. */
 function sourcesOf(
   body: ImportEmbeddings,
-  { own, header, numbers }: { readonly own: OwnTable | null; readonly header: FileHeader; readonly numbers: ReadonlySet<number> },
+  {
+    own,
+    header,
+    numbers,
+  }: { readonly own: OwnTable | null; readonly header: FileHeader; readonly numbers: ReadonlySet<number> },
   output: OutputState,
 ) {
   const known = new Map(own?.catalogue.sources.map((source) => [source.source, source]))
@@ -91,7 +95,12 @@ function sourcesOf(
   return [...numbers]
     .toSorted((a, b) => a - b)
     .map((source) => {
-      const { datetime = null, profile = null, crs = 'EPSG:4326', data_type: dataType = header.storedType } = known.get(source) ?? {}
+      const {
+        datetime = null,
+        profile = null,
+        crs = 'EPSG:4326',
+        data_type: dataType = header.storedType,
+      } = known.get(source) ?? {}
       const about = { datetime, crs, dataType, skipped: header.rows - output.rows }
       const whole = { ...sourceOf(body, output, about), source, profile }
       if (isOne) return whole
