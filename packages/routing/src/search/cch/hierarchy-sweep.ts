@@ -108,8 +108,9 @@ export class HierarchySweep implements Swept {
     for (const seed of seeds) {
       const { vertex, cost, seconds, meters } = seed
       if (cost > this.costOf(vertex) || this.#cost[vertex]! < LOWEST) continue
-      if (cost > guess) this.#beyond.set(vertex, seed)
-      else this.#reach(vertex, seconds, meters)
+      if (cost <= guess) this.#reach(vertex, seconds, meters)
+      // Several seeds of a vertex: the cheapest counts.
+      else if (cost < (this.#beyond.get(vertex)?.cost ?? UNREACHABLE)) this.#beyond.set(vertex, seed)
     }
   }
 
