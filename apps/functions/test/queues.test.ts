@@ -37,7 +37,9 @@ for (const [runtime, profile] of [
         projectApi: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
       })
       await host.deploy('fn', source, { policy: { auth: 'anon', methods: ['GET'] } })
-      return (await fetch(host.url('fn'), { headers: { apikey: 'anon' } })).text()
+      const response = await fetch(host.url('fn'), { headers: { apikey: 'anon' } })
+      // Read before the host ends.
+      return await response.text()
     }
 
     test('sends as the function itself, with any caller', async () => {
