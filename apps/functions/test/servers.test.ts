@@ -1,4 +1,5 @@
 // Functions that bring a server of their own: Node's HTTP and what is built on it.
+// Slow: each case starts a server of its own.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'

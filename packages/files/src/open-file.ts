@@ -106,8 +106,10 @@ async function open(
   const { files, bytes } = await filesIn(folder)
   const opened = await openDatasets(datasets, engine, options, { workdir, signal, startReader, spare })
   const { reading } = opened
-  const empty = reading.layers.filter(({ rows }) => rows === 0).map(({ name }) => name)
-  if (empty.length > 0) notes.add('LAYERS_EMPTY', 'Layers of the file have no rows.', empty.length, empty)
+  // Some of the layers of a format may be empty by nature: a GPX has five.
+  const names = reading.layers.map(({ name }) => name)
+  if (reading.layers.every(({ rows }) => rows === 0))
+    notes.add('LAYERS_EMPTY', 'No layer of the file has rows.', names.length, names)
   return {
     formats: [...new Set(datasets.map(({ driver }) => driver))],
     layers: reading.layers,

@@ -1,3 +1,4 @@
+// Slow: compares random rasters with GDAL.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
