@@ -45,7 +45,7 @@ export async function watchEngine(
   }
 
   async function look(): Promise<void> {
-    const { size: found } = await stat(target).catch(() => ({ size: 0 }))
+    const found = await sizeOf(target)
     if (found > most) engine.end(outputTooLarge({ most }))
     if (found !== size) watch.progressed()
     size = found
@@ -55,6 +55,14 @@ export async function watchEngine(
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
-  const sizes = await Promise.all(files.map(({ parentPath, name }) => stat(join(parentPath, name))))
-  return sizes.reduce((sum, { size }) => sum + size, 0)
+  // Files of the engine's own may be gone by now.
+  const sizes = await Promise.all(files.map(({ parentPath, name }) => sizeOf(join(parentPath, name))))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
 }

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { EngineProcess, plainComplaint } from './engine.ts'
+import { EngineProcess, checkWhole, plainComplaint } from './engine.ts'
 
 test('a process whose output is not read to its end can be abandoned', async () => {
   const script = 'const piece = Buffer.alloc(65536, 120); (function more() { process.stdout.write(piece, more) })()'
@@ -25,4 +25,28 @@ test('a complaint is told once, without places in the sources of the engine', ()
   expect(plainComplaint(messages.join('\n'))).toBe(
     "error at line 1124 of /input/data.dxf; `/input/data.dxf' not recognized as a supported file format.",
   )
+})
+
+test.each([
+  'ERROR 1: XML parsing of GML file failed : unclosed token at line 73, column 28',
+  'ERROR 1: XML parsing of /vsizip/{/input/data.xlsx}/xl/worksheets/sheet1.xml file failed : no element found',
+  'ERROR 1: An error occurred during the parsing of data around byte 654',
+])('a source that the engine calls damaged is refused: %s', (message) => {
+  expect(() => checkWhole(`Warning 1: other\n${message}\nERROR 1: later`)).toThrow(/could not be read/)
+})
+
+test.each([
+  'ERROR 1: Formula Parsing Error: syntax error',
+  'ERROR 1: XML parsing of styles.xml file failed : not well-formed',
+  'Warning 1: GFS file saving asked, but failed',
+])('what the engine says of other things refuses no file: %s', (message) => {
+  expect(() => checkWhole(message)).not.toThrow()
+})
+
+test('damage that is told before many other messages is not forgotten', async () => {
+  const script = `process.stderr.write('ERROR 1: XML parsing of GML file failed : no element found\\n')
+    for (let i = 0; i < 1000; i++) process.stderr.write('Warning 1: a value was cut to the width of its field\\n')`
+  const { signal } = new AbortController()
+  const engine = new EngineProcess(process.execPath, ['-e', script], { cwd: tmpdir(), env: {}, events: false }, signal)
+  await expect(engine.ended).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
 })

@@ -41,6 +41,8 @@ export class EngineProcess {
   readonly child: ChildProcess
   readonly ended: Promise<void>
   #messages = ''
+  /** What it has said of a damaged source, however much it said later. */
+  #damage: string | null = null
   #reason: Error | null = null
 
   constructor(
@@ -59,7 +61,9 @@ export class EngineProcess {
     const kill = () => this.kill()
     signal.addEventListener('abort', kill)
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      this.#messages = (this.#messages + text).slice(-LONGEST_MESSAGE)
+      const messages = this.#messages + text
+      this.#damage ??= DAMAGED.exec(messages)?.[0] ?? null
+      this.#messages = messages.slice(-LONGEST_MESSAGE)
     })
     this.ended = this.#end(signal).finally(() => signal.removeEventListener('abort', kill))
     this.ended.catch(() => {})
@@ -104,7 +108,7 @@ export class EngineProcess {
     if (this.#reason) throw this.#reason
     if (code !== 0 && isOutOfMemory(this.#messages)) throw readerTooLarge()
     if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
-    checkWhole(this.#messages)
+    checkWhole(this.#damage ?? '')
   }
 }
 
@@ -128,8 +132,12 @@ export function checkLayer(layers: readonly Layer[], wanted: string | null): voi
   }
 }
 
-/** What GDAL says of text that ends early or is not well formed. Of some formats it keeps the features before, or none, and calls that success. */
-const DAMAGED = /^ERROR \d+: .{0,80}(?:pars(?:ing|e).{0,80}(?:failed|error)|occurred during the parsing)/im
+/**
+ * What GDAL says of text that ends early or is not well formed. Of some formats it keeps the features before, or none, and calls that
+ * success. Formulas of sheets and style files that it cannot read are no damage.
+ */
+const DAMAGED =
+  /^ERROR \d+: (?:XML parsing of (?!.{0,200}styles\.xml).{1,300} file failed|An error occurred during the parsing of data|Parsing LV BAG extract failed)/im
 
 /** @throws CONVERSION_FAILED when an engine that succeeded has said that its source is damaged */
 export function checkWhole(messages: string): void {

@@ -66,9 +66,10 @@ async function isShortMapInfo(path: string, ending: 'map' | 'id'): Promise<boole
     const { head } = table === null ? { head: null } : await headOf(table)
     return head !== null && head.readUInt32LE(4) * PLACE_BYTES > size
   }
-  if (size % BLOCK_BYTES !== 0) return true
   const list = await beside('id')
+  // Other programs have maps, too.
   if (list === null) return false
+  if (size % BLOCK_BYTES !== 0) return true
   const places = await readFile(list)
   for (let at = 0; at + PLACE_BYTES <= places.length; at += PLACE_BYTES)
     if (places.readUInt32LE(at) >= size) return true
