@@ -110,6 +110,7 @@ async function makeFirst(config: ConsoleConfig, database: Database, accounts: Ac
 function localKeys(config: ConsoleConfig) {
   return {
     originUrl: config.TERRANE_PROJECT_URL,
+    publicUrl: config.TERRANE_PROJECT_PUBLIC_URL ?? config.TERRANE_PROJECT_URL,
     anonKey: config.TERRANE_ANON_KEY ?? null,
     serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY ?? null,
     servicesKey: config.TERRANE_SERVICES_KEY ?? null,
