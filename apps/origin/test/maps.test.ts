@@ -128,6 +128,22 @@ test('classes are counted under the caller’s role, of a column of numbers, and
     expect((await ask(origin.keys.service, 'columns', 'a', breaks)).error?.message).toContain('12 ascending numbers')
 })
 
+test('rows without a text are found as the console asks for them, and times refuse an empty text', async () => {
+  await origin.db.database.query(
+    `create table notes (id integer, "a ""b" text, at timestamptz); grant select on notes to service_role;
+     insert into notes (id, "a ""b") values (1, null), (2, ''), (3, 'x')`,
+  )
+  const read = async (and: string) => {
+    const query = new URLSearchParams({ select: 'id', order: 'id', and })
+    const headers = { apikey: origin.keys.service, authorization: `Bearer ${origin.keys.service}` }
+    const answer = await fetch(`${origin.url}/rest/v1/notes?${query.toString()}`, { headers })
+    return answer.ok ? ((await answer.json()) as { id: number }[]).map(({ id }) => id) : answer.status
+  }
+  expect(await read('(or("a \\"b".is.null,"a \\"b".eq.""))')).toEqual([1, 2])
+  expect(await read('("a \\"b".neq."")')).toEqual([3])
+  expect(await read('("at".neq."")')).toBe(400)
+})
+
 test('numbers far apart, alike and missing are told', async () => {
   await origin.db.database.query('create table far (n float8, one integer, none integer)')
   await origin.db.database.query('grant select on far to service_role')
