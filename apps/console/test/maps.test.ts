@@ -184,6 +184,8 @@ test('a public map is read by anybody as it was published, with its key, and no 
   const key = encodeURIComponent(String(stored['publishable_key']))
   expect(shown.sources['districts']?.tiles).toEqual([`${PUBLIC}/vector/v1/public.districts/{z}/{x}/{y}?apikey=${key}`])
   expect(documentOf(shown)).toEqual(map)
+  // Styles that are saved from the page have that address, too.
+  expect(await (await browser.ask('POST', '/api/projects/demo/keys')).json()).toMatchObject({ url: PUBLIC })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   const text = JSON.stringify(shown)
   expect(text.includes('service-role-key-of-the-tests')).toBe(false)

@@ -120,7 +120,7 @@ async function take(
 }
 
 function showDropped(ref: string, dropped: Dropped): void {
-  if (giveDropped(dropped)) return
+  if (giveDropped(dropped, location.pathname.endsWith('/maps/new'))) return
   const [table] = dropped.tables
   const asked = table === undefined ? { raster: dropped.rasters[0] ?? '' } : { table }
   navigate(`/p/${ref}/maps/new?${new URLSearchParams(asked).toString()}`)
