@@ -39,7 +39,7 @@ export interface AppDeps extends SessionDeps {
   readonly edge: EdgeSettings
   readonly projects: Projects
   /** Issues and revokes the keys of public maps. */
-  readonly keys: Pick<Keys, 'issue' | 'revoke'>
+  readonly keys: Pick<Keys, 'issue' | 'revokeLabelled'>
   /** Folder of the built page. */
   readonly pageDir: string
   readonly basemap: OwnBasemap

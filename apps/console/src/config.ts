@@ -35,6 +35,9 @@ const variables = {
     pattern: '^https?://',
     description: 'Local mode: the origin of the project.',
   }),
+  TERRANE_PROJECT_PUBLIC_URL: url(
+    'Local mode: where browsers reach the origin of the project, for public maps; by default TERRANE_PROJECT_URL.',
+  ),
   TERRANE_ANON_KEY: Type.Optional(Setting.Secret('Local mode: the anon key of the project.')),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(Setting.Secret('Local mode: the service-role key of the project.')),
   TERRANE_SECRETS_KEY: Type.Optional(

@@ -16,6 +16,7 @@ import { secretsKeyMissing } from './errors.ts'
 import { readBasemap } from './page/basemap.ts'
 import { preparePage } from './page/prepare-page.ts'
 import { Projects } from './projects/projects.ts'
+import { trimmed } from './projects/worker-base.ts'
 import { Sessions } from './sessions/sessions.ts'
 import { SignInLimits } from './sessions/sign-in-limits.ts'
 
@@ -110,6 +111,7 @@ async function makeFirst(config: ConsoleConfig, database: Database, accounts: Ac
 function localKeys(config: ConsoleConfig) {
   return {
     originUrl: config.TERRANE_PROJECT_URL,
+    publicUrl: trimmed(config.TERRANE_PROJECT_PUBLIC_URL ?? config.TERRANE_PROJECT_URL),
     anonKey: config.TERRANE_ANON_KEY ?? null,
     serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY ?? null,
     servicesKey: config.TERRANE_SERVICES_KEY ?? null,

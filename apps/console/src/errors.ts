@@ -48,6 +48,13 @@ export const notOfferedHere = defineError(
 
 export const mapNotFound = defineError('MAP_NOT_FOUND', 'not_found', (f: { id: string }) => `There is no map ${f.id}`)
 
+export const mapChanged = defineError(
+  'MAP_CHANGED',
+  'conflict',
+  (f: { id: string }) => `The map ${f.id} is not what was to be made public: its version or its tables differ`,
+  () => ({ hint: 'Look at the map as it is now, then make it public.' }),
+)
+
 export const tableNotShared = defineError(
   'TABLE_NOT_SHARED',
   'conflict',

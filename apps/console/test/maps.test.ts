@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { json, openConsole, openService, type Browser, type FakeService, type TestConsole } from './harness.ts'
 
 const ID = '0198aaaa-0000-7000-8000-000000000001'
+const PUBLIC = 'https://project.example.org'
 const PATH = `/api/projects/demo/maps/${ID}`
 const shared = { isShown: true, opacity: 1, zooms: [0, 24], bounds: [0, 0, 1, 1], attribution: '' } as const
 const layer = {
@@ -27,9 +28,10 @@ let project: FakeService
 let browser: Browser
 let projectId: string
 let stored: Record<string, unknown>
+let open: string[]
 beforeAll(async () => {
   project = await openService()
-  console_ = await openConsole({ TERRANE_PROJECT_URL: project.url })
+  console_ = await openConsole({ TERRANE_PROJECT_URL: project.url, TERRANE_PROJECT_PUBLIC_URL: `${PUBLIC}/` })
   browser = await console_.signIn()
   const { rows } = await console_.db.database.query<{ id: string }>(
     `select id from terrane.projects where ref = 'demo'`,
@@ -38,20 +40,36 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   stored = {
-    title: 'Luxembourg',
+    version: 3,
     style,
     is_public: false,
+    published_style: null,
     publishable_key: null,
-    publishable_key_id: null,
     origins: [],
   }
-  // A table of maps with one row.
+  open = ['public.parks']
+  project.asked.length = 0
+  // A table of maps with one row, and its view.
   project.answer = ({ method, url, body }, response) => {
+    const { p_schema: schema, p_table: name } = JSON.parse(body || '{}') as Record<string, string>
+    if (url.endsWith('/share_table')) open = [...new Set([...open, `${schema}.${name}`])]
+    if (url.endsWith('/unshare_table')) open = open.filter((table) => table !== `${schema}.${name}`)
+    if (url.endsWith('/list_tables')) {
+      const listed = open.map((table) => table.split('.'))
+      return json(
+        response,
+        200,
+        listed.map(([a, b]) => ({ table_schema: a, table_name: b, shared_with: ['anon'] })),
+      )
+    }
+    if (url.startsWith('/rest/v1/public_maps')) {
+      const { published_style: shown, publishable_key: key, origins } = stored
+      return json(response, 200, stored['is_public'] ? [{ style: shown, publishable_key: key, origins }] : [])
+    }
     if (!url.startsWith('/rest/v1/maps')) return json(response, 200, { version: 1 })
     if (method === 'PATCH') stored = { ...stored, ...(JSON.parse(body) as object) }
-    if (method === 'DELETE') stored = { ...stored, is_public: false }
-    const isSeen = !url.includes('is_public=is.true') || stored['is_public'] === true
-    return method === 'GET' ? json(response, 200, isSeen ? [stored] : []) : response.writeHead(204).end()
+    if (method === 'DELETE' && stored['is_public'] === true) return json(response, 409, { message: 'it is public' })
+    return method === 'GET' ? json(response, 200, [stored]) : response.writeHead(204).end()
   }
 })
 afterAll(async () => {
@@ -59,8 +77,16 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]()
 })
 
-const revoked = async (id: unknown) =>
-  (await console_.db.database.query('select from terrane.keys where id = $1 and revoked_at is not null', [id])).rowCount
+/** Keys of the map that open something. */
+const keysNow = async () =>
+  (
+    await console_.db.database.query<{ id: string; role: string; scopes: string[] }>(
+      'select id, role, scopes from terrane.keys where label = $1 and project_id = $2 and revoked_at is null',
+      [`map ${ID}`, projectId],
+    )
+  ).rows
+const share = (origins: readonly string[] = [], change: object = {}) =>
+  browser.ask('POST', `${PATH}/share`, { version: 3, tables: ['public.districts'], origins, ...change })
 
 test('a map is saved as what its document says: other layers and addresses of the style are dropped', async () => {
   const hostile = {
@@ -92,60 +118,76 @@ test('a refusal to overwrite a later version is passed on', async () => {
 })
 
 test('making a map public shares its tables, and issues a key for these and the origins alone', async () => {
-  const answer = await browser.ask('POST', `${PATH}/share`, { origins: ['https://maps.example.org'] })
+  const answer = await share(['https://maps.example.org'])
   expect(await answer.json()).toEqual({ path: `/m/${projectId}/${ID}`, tables: ['public.districts'] })
-  const share = project.asked.find(({ url }) => url === '/rest/v1/rpc/share_table')
-  expect(JSON.parse(share!.body)).toEqual({ p_schema: 'public', p_table: 'districts', p_role: 'anon' })
-  const { rows } = await console_.db.database.query<{ role: string; scopes: string[] }>(
-    'select role, scopes from terrane.keys where id = $1',
-    [stored['publishable_key_id']],
-  )
+  expect(open).toEqual(['public.parks', 'public.districts'])
   const origins = [`origin:${console_.url}`, 'origin:https://maps.example.org']
-  expect(rows).toEqual([{ role: 'anon', scopes: ['table:public.districts', ...origins] }])
+  const [first, ...others] = await keysNow()
+  expect([first, others]).toMatchObject([{ role: 'anon', scopes: ['table:public.districts', ...origins] }, []])
   // Shared again: the former key ends.
-  const former = stored['publishable_key_id']
-  await browser.ask('POST', `${PATH}/share`, { origins: [] })
-  expect([await revoked(former), await revoked(stored['publishable_key_id'])]).toEqual([1, 0])
-  const last = stored['publishable_key_id']
+  await share()
+  const [second] = await keysNow()
+  expect([second!.id === first!.id, (await keysNow()).length]).toEqual([false, 1])
   expect((await browser.ask('DELETE', `${PATH}/share`)).status).toBe(204)
-  expect([await revoked(last), stored['is_public'], stored['publishable_key']]).toEqual([1, false, null])
+  expect([await keysNow(), stored['is_public'], stored['publishable_key']]).toEqual([[], false, null])
 })
 
-test('what cannot be made public is told, and no origin but a whole one is taken', async () => {
-  for (const origin of ['maps.example.org', 'https://maps.example.org/', `'self'; script-src *`, 'javascript:alert(1)'])
-    expect((await browser.ask('POST', `${PATH}/share`, { origins: [origin] })).status).toBe(422)
+test('another version and other tables than the dialog named are not opened', async () => {
+  const refused = [{ version: 2 }, { tables: [] }, { tables: ['public.districts', 'public.parks'] }]
+  for (const change of refused) {
+    const answer = await share([], change)
+    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'MAP_CHANGED' }])
+  }
+  expect([await keysNow(), open, stored['is_public']]).toEqual([[], ['public.parks'], false])
+})
+
+test('what cannot be made public is told, opens no table, and no origin but a whole one is taken', async () => {
+  for (const origin of [
+    'maps.example.org',
+    'https://maps.example.org/',
+    `'self'; script-src *`,
+    'javascript:alert(1)',
+    'https://a;b',
+    'https://*.example.org',
+  ])
+    expect((await share([origin])).status).toBe(422)
   const answerMaps = project.answer
+  const tables = ['public.districts', 'public.parks', 'public.others']
+  stored['style'] = compile({ ...map, layers: tables.map((table, i) => ({ ...layer, id: `l${i}`, table })) })
   project.answer = (asked, response) =>
-    asked.url.endsWith('/share_table')
+    asked.url.endsWith('/share_table') && asked.body.includes('others')
       ? json(response, 404, { message: 'there is no table' })
       : answerMaps(asked, response)
-  const answer = await browser.ask('POST', `${PATH}/share`, { origins: [] })
+  const answer = await share([], { tables })
   expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'TABLE_NOT_SHARED' }])
-  expect(stored['is_public']).toBe(false)
-  // A map that is not kept as public leaves no key behind.
+  // What was open before stays open.
+  expect([stored['is_public'], open]).toEqual([false, ['public.parks']])
+  // A map that is not kept as public leaves no key and no open table behind.
+  stored['style'] = style
   project.answer = (asked, response) =>
     asked.method === 'PATCH' ? json(response, 500, {}) : answerMaps(asked, response)
-  expect((await browser.ask('POST', `${PATH}/share`, { origins: [] })).status).toBe(503)
-  const { rowCount } = await console_.db.database.query(
-    `select from terrane.keys where label = $1 and revoked_at is null`,
-    [`map ${ID}`],
-  )
-  expect(rowCount).toBe(0)
+  expect((await share()).status).toBe(503)
+  expect([await keysNow(), open]).toEqual([[], ['public.parks']])
 })
 
-test('a public map is read by anybody with its key, and no other is', async () => {
-  const open = () => fetch(`${console_.url}/api/m/${projectId}/${ID}`)
-  expect((await open()).status).toBe(404)
-  await browser.ask('POST', `${PATH}/share`, { origins: ['https://maps.example.org'] })
-  const answer = await open()
-  const read = (await answer.json()) as { sources: Record<string, { tiles: string[] }> }
+test('a public map is read by anybody as it was published, with its key, and no other is', async () => {
+  const read = () => fetch(`${console_.url}/api/m/${projectId}/${ID}`)
+  expect((await read()).status).toBe(404)
+  const hidden = { ...layer, id: 'hidden', table: 'public.secrets', isShown: false }
+  stored['style'] = compile({ ...map, notes: 'For us', layers: [layer, hidden] })
+  await share(['https://maps.example.org'])
+  expect(open).not.toContain('public.secrets')
+  // Saved later, and not published.
+  stored = { ...stored, version: 4, style: compile({ ...map, title: 'Secret' }) }
+  const answer = await read()
+  const shown = (await answer.json()) as { sources: Record<string, { tiles: string[] }> }
   const key = encodeURIComponent(String(stored['publishable_key']))
-  expect(read.sources['districts']?.tiles).toEqual([
-    `${project.url}/vector/v1/public.districts/{z}/{x}/{y}?apikey=${key}`,
-  ])
-  expect(documentOf(read)).toEqual(map)
+  expect(shown.sources['districts']?.tiles).toEqual([`${PUBLIC}/vector/v1/public.districts/{z}/{x}/{y}?apikey=${key}`])
+  expect(documentOf(shown)).toEqual(map)
+  // Styles that are saved from the page have that address, too.
+  expect(await (await browser.ask('POST', '/api/projects/demo/keys')).json()).toMatchObject({ url: PUBLIC })
   expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-  const text = JSON.stringify(read)
+  const text = JSON.stringify(shown)
   expect(text.includes('service-role-key-of-the-tests')).toBe(false)
   for (const path of [`other/${ID}`, `${projectId}/1`, `${ID}/${ID}`])
     expect([404, 422]).toContain((await fetch(`${console_.url}/api/m/${path}`)).status)
@@ -154,17 +196,39 @@ test('a public map is read by anybody with its key, and no other is', async () =
 test('the page of a public map may be framed by its origins alone, that of any other map by none', async () => {
   const page = async () => (await fetch(`${console_.url}/m/${projectId}/${ID}`)).headers
   expect((await page()).get('content-security-policy')).toContain(`frame-ancestors 'none'`)
-  await browser.ask('POST', `${PATH}/share`, { origins: ['https://maps.example.org'] })
+  await share(['https://maps.example.org'])
+  // What a project writes past the console comes into no header.
+  stored['origins'] = [...(stored['origins'] as string[]), `'self'; script-src *`, 'https://a;b']
   const headers = await page()
-  expect(headers.get('content-security-policy')).toContain(`frame-ancestors 'self' https://maps.example.org`)
-  expect(headers.get('content-security-policy')).toContain(`connect-src 'self' ${project.url};`)
+  const policy = headers.get('content-security-policy')!
+  expect(policy.endsWith(`frame-ancestors 'self' https://maps.example.org`)).toBe(true)
+  expect(policy).toContain(`connect-src 'self' ${PUBLIC};`)
   expect([headers.get('x-frame-options'), headers.get('referrer-policy')]).toEqual([null, 'strict-origin'])
 })
 
-test('a map that is deleted takes its key with it', async () => {
-  await browser.ask('POST', `${PATH}/share`, { origins: [] })
-  const key = stored['publishable_key_id']
+test('a map that is deleted is closed first and takes its keys with it, and those of others stay', async () => {
+  await share()
+  // A project that writes the key of another project into its map ends nothing but its own.
+  const { rows } = await console_.db.database.query<{ id: string }>(
+    `insert into terrane.keys (id, sha256, prefix, organization_id, role, label)
+     select gen_random_uuid(), repeat('a', 64), 'trn_other', organization_id, 'services', $1 from terrane.projects limit 1
+     returning id`,
+    [`map ${ID}`],
+  )
+  stored['publishable_key_id'] = rows[0]!.id
   expect((await browser.ask('DELETE', PATH)).status).toBe(204)
-  expect(await revoked(key)).toBe(1)
+  expect(await keysNow()).toEqual([])
+  const kept = await console_.db.database.query('select from terrane.keys where id = $1 and revoked_at is null', [
+    rows[0]!.id,
+  ])
+  expect(kept.rowCount).toBe(1)
+  expect(project.asked.slice(-2).map(({ method }) => method)).toEqual(['PATCH', 'DELETE'])
   expect(project.asked.at(-1)?.url).toBe(`/rest/v1/maps?id=eq.${ID}`)
+})
+
+test('a map whose key is gone is made private and deleted all the same', async () => {
+  await share()
+  await console_.db.database.query('delete from terrane.keys where label = $1', [`map ${ID}`])
+  expect((await browser.ask('DELETE', `${PATH}/share`)).status).toBe(204)
+  expect([stored['is_public'], (await browser.ask('DELETE', PATH)).status]).toEqual([false, 204])
 })

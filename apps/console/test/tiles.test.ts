@@ -98,8 +98,20 @@ test('rows are sorted, and filtered as a layer of a map is; other parameters of 
     ['population', 'gt.3'],
     ['name', 'ilike.*50__*'],
     ['note', 'isdistinct.x'],
-    ['gone', 'is.null'],
+    ['and', '(or("gone".is.null,"gone".eq.""))'],
   ])
+  // An empty text is no value of texts, as on the map; what is no text has none.
+  const asked = async (given: readonly object[]) => {
+    const sent = new URLSearchParams({ filters: JSON.stringify(given) })
+    expect((await browser.ask('GET', `${path}&${sent.toString()}`)).status).toBe(200)
+    return [...new URL(project.asked.at(-1)!.url, 'http://project').searchParams].slice(2)
+  }
+  const [filled, empty] = ['filled', 'empty'].map((is) => ({ property: 'a "b', is }))
+  expect(await asked([{ ...filled, value: '' }])).toEqual([['and', '("a \\"b".neq."")']])
+  expect(await asked([{ ...filled, value: 0 }])).toEqual([['a "b', 'not.is.null']])
+  expect(await asked([{ ...empty, value: false }])).toEqual([['a "b', 'is.null']])
+  project.answer = ({ url }, response) => json(response, url.includes('and=') ? 400 : 200, { code: '22007' })
+  expect(await asked([{ ...empty, value: '' }])).toEqual([['a "b', 'is.null']])
   const before = project.asked.length
   const one = { property: 'a', is: 'equal', value: 1 }
   const bad: unknown[] = [
@@ -110,8 +122,8 @@ test('rows are sorted, and filtered as a layer of a map is; other parameters of 
     one,
   ]
   for (const wrong of bad) {
-    const asked = new URLSearchParams({ filters: JSON.stringify(wrong) })
-    expect([wrong, (await browser.ask('GET', `${path}&${asked.toString()}`)).status]).toEqual([wrong, 422])
+    const sent = new URLSearchParams({ filters: JSON.stringify(wrong) })
+    expect([wrong, (await browser.ask('GET', `${path}&${sent.toString()}`)).status]).toEqual([wrong, 422])
   }
   expect((await browser.ask('GET', `${path}&filters=%7B`)).status).toBe(422)
   expect(project.asked.length).toBe(before)

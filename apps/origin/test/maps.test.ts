@@ -33,24 +33,38 @@ test('a save makes the next version, a stale one is refused and told, and the sa
   expect((await save(service, id, 2, { style: { text: 'x'.repeat(1_048_577) } })).status).toBe(400)
 })
 
-test('a map is its owner’s: others see it only while it is public, and only the service role publishes', async () => {
+test('a map is its owner’s: others see what was published of it while it is public, and only the service role publishes', async () => {
   const id = randomUUID()
   const { service, user, anon } = origin.keys
   const stranger = await origin.sign({ sub: randomUUID(), role: 'authenticated' })
   await save(user, id, 0)
   const seen = async (key: string) => (await maps(key).from('maps').select('owner_uuid').eq('id', id)).data
-  expect([await seen(user), await seen(stranger), await seen(anon)]).toEqual([[{ owner_uuid: USER }], [], []])
+  expect([await seen(user), await seen(stranger), await seen(anon)]).toEqual([[{ owner_uuid: USER }], [], null])
   expect((await save(stranger, id, 1, { title: 'Mine' })).status).toBe(404)
   expect((await save(anon, id, 1, { title: 'Mine' })).status).toBe(401)
   await maps(stranger).from('maps').delete().eq('id', id)
   expect((await maps(user).from('maps').update({ is_public: true }).eq('id', id)).status).toBe(403)
   expect((await maps(stranger).from('maps').insert({ title: 'x', style: {}, owner_uuid: USER })).status).toBe(403)
-  expect((await maps(service).from('maps').update({ is_public: true }).eq('id', id)).error).toBeNull()
-  expect([await seen(stranger), await seen(anon)]).toEqual([[{ owner_uuid: USER }], [{ owner_uuid: USER }]])
+  expect((await maps(service).from('maps').update({ is_public: true }).eq('id', id)).status).toBe(400)
+  const published = { published_title: 'Shown', published_style: { shown: 1 }, origins: [] }
+  const publish = (change: object) => maps(service).from('maps').update(change).eq('id', id)
+  expect((await publish({ is_public: true, publishable_key: 'key', ...published })).error).toBeNull()
+  // What is saved later is not published.
+  expect((await save(user, id, 1, { title: 'Secret', style: { secret: 2 } })).data).toMatchObject({ version: 2 })
+  const shown = { id, title: 'Shown', style: { shown: 1 }, publishable_key: 'key', origins: [] }
+  for (const key of [user, stranger, anon, service])
+    expect((await maps(key).from('public_maps').select().eq('id', id)).data).toEqual([shown])
+  expect([await seen(stranger), await seen(anon)]).toEqual([[], null])
+  expect((await maps(anon).from('maps').select('style')).status).toBe(401)
+  // Deleted while it is public, its key would stay.
+  for (const key of [user, service])
+    expect((await maps(key).from('maps').delete().eq('id', id)).error?.message).toBe(`the map ${id} is public`)
+  expect((await publish({ is_public: false })).error).toBeNull()
+  expect((await maps(anon).from('public_maps').select().eq('id', id)).data).toEqual([])
   expect((await save(stranger, id, 1, { title: 'Mine' })).status).toBe(404)
   // What it was before stays the owner's.
   const versions = (key: string) => maps(key).from('map_versions').select('version').eq('map_id', id)
-  expect([(await versions(user)).data, (await versions(stranger)).data]).toEqual([[{ version: 1 }], []])
+  expect([(await versions(user)).data, (await versions(stranger)).data]).toEqual([[{ version: 1 }, { version: 2 }], []])
   expect((await maps(anon).from('map_versions').select('version')).status).toBe(401)
 })
 
@@ -104,11 +118,30 @@ test('classes are counted under the caller’s role, of a column of numbers, and
   })
   const ask = (key: string, table: string, column: string, breaks?: unknown) =>
     maps(key).rpc('number_classes', { p_schema: 'public', p_table: table, p_column: column, p_breaks: breaks })
-  expect((await ask(origin.keys.anon, 'columns_of_others', 'n')).status).toBe(401)
+  // Who may not read a column is not told that it is there.
+  expect((await ask(origin.keys.anon, 'columns_of_others', 'n')).error?.message).toContain(
+    'has no column n that you may',
+  )
   expect((await ask(origin.keys.service, 'columns', 'e')).error?.message).toContain('holds no numbers but text')
   expect((await ask(origin.keys.service, 'columns', 'nothing')).error?.message).toContain('has no column')
   for (const breaks of [[2, 1], [1, 1], Array.from({ length: 13 }, (_, i) => i), [1, null]])
     expect((await ask(origin.keys.service, 'columns', 'a', breaks)).error?.message).toContain('12 ascending numbers')
+})
+
+test('rows without a text are found as the console asks for them, and times refuse an empty text', async () => {
+  await origin.db.database.query(
+    `create table notes (id integer, "a ""b" text, at timestamptz); grant select on notes to service_role;
+     insert into notes (id, "a ""b") values (1, null), (2, ''), (3, 'x')`,
+  )
+  const read = async (and: string) => {
+    const query = new URLSearchParams({ select: 'id', order: 'id', and })
+    const headers = { apikey: origin.keys.service, authorization: `Bearer ${origin.keys.service}` }
+    const answer = await fetch(`${origin.url}/rest/v1/notes?${query.toString()}`, { headers })
+    return answer.ok ? ((await answer.json()) as { id: number }[]).map(({ id }) => id) : answer.status
+  }
+  expect(await read('(or("a \\"b".is.null,"a \\"b".eq.""))')).toEqual([1, 2])
+  expect(await read('("a \\"b".neq."")')).toEqual([3])
+  expect(await read('("at".neq."")')).toBe(400)
 })
 
 test('numbers far apart, alike and missing are told', async () => {

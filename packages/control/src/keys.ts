@@ -120,6 +120,16 @@ export class Keys {
     await tell(this.#database, rows[0].sha256)
   }
 
+  /** Makes the keys of a project that have a label worthless now; `except` the id of one that stays. */
+  async revokeLabelled(projectId: string, label: string, except: string | null = null): Promise<void> {
+    const { rows } = await this.#database.query<{ sha256: string }>(
+      `update terrane.keys set revoked_at = clock_timestamp()
+       where project_id = $1 and label = $2 and revoked_at is null and id is distinct from $3::uuid returning sha256`,
+      [projectId, label, except],
+    )
+    for (const { sha256 } of rows) await tell(this.#database, sha256)
+  }
+
   /** Ends tokens that are no registered keys: of users, of signed URLs. */
   revokeTokens(tokens: RevokedTokens): Promise<void> {
     return revokeTokens(this.#database, tokens)

@@ -60,11 +60,13 @@ function inner(
  */
 function naturalBreaks(sorted: readonly number[], count: number): number[] {
   const size = sorted.length
-  const scale = Math.max(...sorted.map(Math.abs)) || 1
+  // From 0 to 1: of numbers far from 0, squares would not tell apart what lies close. Halves are finite, as ranges may not be.
+  const low = sorted[0]! / 2
+  const range = sorted.at(-1)! / 2 - low || 1
   const sums = new Float64Array(size + 1)
   const squares = new Float64Array(size + 1)
   for (const [i, value] of sorted.entries()) {
-    const scaled = value / scale
+    const scaled = (value / 2 - low) / range
     sums[i + 1] = sums[i]! + scaled
     squares[i + 1] = squares[i]! + scaled * scaled
   }

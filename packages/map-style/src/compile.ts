@@ -51,7 +51,8 @@ export function compile(document: MapDocument): Style {
 
 function sourceOf(layer: MapLayer): Record<string, unknown> {
   const { bounds, attribution } = layer
-  const about = { bounds, ...(attribution !== '' && { attribution }) }
+  const about = attribution === '' ? {} : { attribution }
+  // A table has no bounds here: rows that come later may lie elsewhere.
   if (layer.kind === 'vector')
     return {
       type: 'vector',
@@ -60,7 +61,7 @@ function sourceOf(layer: MapLayer): Record<string, unknown> {
       ...about,
     }
   const [minzoom, maxzoom] = layer.tileZooms
-  return { type: 'raster', tiles: [rasterTiles(layer)], tileSize: 256, minzoom, maxzoom, ...about }
+  return { type: 'raster', tiles: [rasterTiles(layer)], tileSize: 256, minzoom, maxzoom, bounds, ...about }
 }
 
 function rasterTiles({ url, bands, stretch, colormap }: RasterLayer): string {

@@ -89,9 +89,12 @@ export type Coloring =
       readonly missing: number
     }
 
-/** A condition on a property; rows without a value fulfil only `empty` and `not`. */
+export const CONDITIONS = ['equal', 'not', 'less', 'more', 'contains', 'empty', 'filled'] as const
+
+/** A condition on a property; rows without a value fulfil only `empty` and `not`. An empty text is no value. */
 export interface Filter {
   readonly property: string
-  readonly is: 'equal' | 'not' | 'less' | 'more' | 'contains' | 'empty' | 'filled'
+  readonly is: (typeof CONDITIONS)[number]
+  /** Of the property's kind, also where the condition needs none. */
   readonly value: string | number | boolean
 }

@@ -3,5 +3,6 @@ export { breaksOf, CLASS_METHODS, type ClassMethod, type Distribution } from './
 export { compile, type Style } from './compile.ts'
 export { addressed, documentOf } from './style.ts'
 export { legendOf, type LegendEntry } from './legend.ts'
+export { publishedOf, tablesOf } from './published.ts'
 export { colorsOf, PALETTES } from './palettes.ts'
 export type { Coloring, Filter, MapDocument, MapLayer, RasterLayer, VectorLayer } from './document.ts'

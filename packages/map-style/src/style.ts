@@ -1,5 +1,5 @@
 import type { Style } from './compile.ts'
-import type { MapDocument } from './document.ts'
+import { CONDITIONS, type MapDocument } from './document.ts'
 import { mapInvalid } from './errors.ts'
 
 /** Layers of a map; each is drawn at once. */
@@ -69,12 +69,24 @@ function checkLayer(layer: Readonly<Record<string, unknown>>, at: string): void 
   number(outline['width'], `${at}.outline.width`)
   const color = record(layer['color'], `${at}.color`)
   if (color['by'] === 'number') {
-    numbers(color['starts'], `${at}.color.starts`, null)
+    const starts = numbers(color['starts'], `${at}.color.starts`, null)
+    if (starts.some((start, i) => i > 0 && start <= starts[i - 1]!))
+      throw mapInvalid({ field: `${at}.color.starts`, wanted: 'a list of ascending numbers' })
     numbers(color['rows'], `${at}.color.rows`, null)
-  } else if (color['by'] === 'category') list(color['values'], `${at}.color.values`)
-  else text(color['color'], `${at}.color.color`)
-  for (const filter of list(layer['filters'], `${at}.filters`))
-    text(record(filter, `${at}.filters`)['property'], `${at}.filters`)
+  } else if (color['by'] === 'category') {
+    for (const one of list(color['values'], `${at}.color.values`)) {
+      const { value, rows } = record(one, `${at}.color.values`)
+      plain(value, `${at}.color.values`)
+      number(rows, `${at}.color.values`)
+    }
+  } else text(color['color'], `${at}.color.color`)
+  for (const [i, filter] of list(layer['filters'], `${at}.filters`).entries()) {
+    const { property, is, value } = record(filter, `${at}.filters[${i}]`)
+    text(property, `${at}.filters[${i}].property`)
+    if (!(CONDITIONS as readonly unknown[]).includes(is))
+      throw mapInvalid({ field: `${at}.filters[${i}].is`, wanted: `one of ${CONDITIONS.join(', ')}` })
+    plain(value, `${at}.filters[${i}].value`)
+  }
   if (layer['label'] !== null) text(record(layer['label'], `${at}.label`)['property'], `${at}.label.property`)
 }
 
@@ -97,8 +109,15 @@ function number(value: unknown, field: string): void {
   if (!Number.isFinite(value)) throw mapInvalid({ field, wanted: 'a number' })
 }
 
-function numbers(value: unknown, field: string, length: number | null): void {
+/** A value of a property. */
+function plain(value: unknown, field: string): void {
+  if (typeof value === 'boolean' || Number.isFinite(value)) return
+  text(value, field)
+}
+
+function numbers(value: unknown, field: string, length: number | null): readonly number[] {
   const all = list(value, field)
   if (length !== null && all.length !== length) throw mapInvalid({ field, wanted: `a list of ${length} numbers` })
   for (const one of all) number(one, field)
+  return all as readonly number[]
 }

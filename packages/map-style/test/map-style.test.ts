@@ -9,6 +9,8 @@ import {
   compile,
   documentOf,
   legendOf,
+  publishedOf,
+  tablesOf,
   PALETTES,
   type Coloring,
   type Filter,
@@ -80,6 +82,13 @@ test('natural breaks have the least squared differences that any classes have', 
   })
 })
 
+test('natural breaks of numbers far from 0 are those of the same numbers about 0', () => {
+  const near = distributionOf([0, 1, 2, 40, 41, 43, 90, 91])
+  const far = distributionOf([0, 1, 2, 40, 41, 43, 90, 91].map((value) => 1e12 + value))
+  expect(breaksOf('natural', 3, near)).toEqual([0, 40, 90])
+  expect(breaksOf('natural', 3, far)).toEqual([1e12, 1e12 + 40, 1e12 + 90])
+})
+
 test('classes of equal count, equal width and equal ratio are as by hand', () => {
   const told = distributionOf(Array.from({ length: 1000 }, (_, i) => i + 1))
   expect(breaksOf('quantile', 4, told)).toEqual([1, 250, 500, 750])
@@ -110,6 +119,7 @@ test('what is no map is refused by the name of its member', () => {
     metadata: { 'terrane:map': { ...(style.metadata['terrane:map'] as MapDocument), ...change } },
   })
   const layer = (style.metadata['terrane:map'] as MapDocument).layers[0]!
+  const colored = (color: object) => changed({ layers: [{ ...layer, color: { by: 'category', ...color } }] })
   for (const [bad, field] of [
     [{}, 'metadata'],
     [changed({ layers: {} }), 'layers'],
@@ -117,9 +127,26 @@ test('what is no map is refused by the name of its member', () => {
     [changed({ layers: [{ ...layer, table: '../secrets' }] }), 'layers[0].table'],
     [changed({ layers: [{ ...layer, id: 'a"b' }] }), 'layers[0].id'],
     [changed({ layers: [{ ...layer, opacity: 'x' }] }), 'layers[0].opacity'],
+    [colored({ values: [null] }), 'layers[0].color.values'],
+    [colored({ values: [{ value: null, rows: 1 }] }), 'layers[0].color.values'],
+    [colored({ by: 'number', starts: [1, 3, 2], rows: [] }), 'layers[0].color.starts'],
+    [colored({ by: 'number', starts: [1, 1], rows: [] }), 'layers[0].color.starts'],
+    [changed({ layers: [{ ...layer, filters: [{ property: 'a', is: 'like', value: '' }] }] }), 'filters[0].is'],
+    [changed({ layers: [{ ...layer, filters: [{ property: 'a', is: 'not', value: [] }] }] }), 'filters[0].value'],
     [changed({ layers: Array.from({ length: 61 }, (_, i) => ({ ...layer, id: `l${i}` })) }), 'at most 60'],
   ] as const)
     expect(() => documentOf(bad)).toThrow(field)
+})
+
+test('what is published has no notes, no hidden layers, and no bounds that hide later rows', () => {
+  const { layers } = mapOf({ by: 'one', color: '#000000' }, [])
+  const [layer] = layers as [MapDocument['layers'][0]]
+  const hidden = { ...layer, id: 'b', isShown: false, table: 'public.secret' }
+  const all = { title: 'A', notes: 'Not for others', view: null, layers: [layer, { ...layer, id: 'c' }, hidden] }
+  expect(tablesOf(all)).toEqual(['public.a', 'public.secret'])
+  expect(tablesOf(publishedOf(all))).toEqual(['public.a'])
+  expect(JSON.stringify(compile(publishedOf(all)))).not.toMatch(/secret|Not for others/)
+  expect(compile(all).sources['a']).not.toHaveProperty('bounds')
 })
 
 function mapOf(color: Coloring, filters: readonly Filter[]): MapDocument {

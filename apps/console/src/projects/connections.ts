@@ -5,6 +5,8 @@ import { trimmed, workerBase, type WorkerSettings } from './worker-base.ts'
 export interface ProjectKeys {
   /** The project's origin: rest, storage and functions. */
   readonly originUrl: string | null
+  /** Where browsers reach that origin. */
+  readonly publicUrl: string | null
   readonly anonKey: string | null
   readonly serviceRoleKey: string | null
   /** The organization's Services API key. */
@@ -57,6 +59,11 @@ export class Connection {
       base: trimmed(need(this.#keys.originUrl, service, 'the address of the project')),
       key: need(this.#keys.serviceRoleKey, service, 'the service-role key of the project'),
     }
+  }
+
+  /** Where browsers reach the project, without a slash at its end. */
+  publicBase(): string {
+    return trimmed(need(this.#keys.publicUrl, 'project API', 'the address of the project'))
   }
 
   /** The routing engine, with the Services API key. */

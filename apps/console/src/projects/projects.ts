@@ -63,6 +63,7 @@ export class Projects {
     if (local?.id === id) return local.keys
     return {
       originUrl: credentials.originUrl ?? null,
+      publicUrl: credentials.originUrl ?? null,
       anonKey: credentials.anonKey ?? null,
       serviceRoleKey: credentials.serviceRoleKey ?? null,
       servicesKey: (await keys?.servicesKeyOf(organizationId)) ?? servicesKey,

@@ -19,8 +19,8 @@ export function keysRoute(app: Http): void {
   const schema = { tags: ['projects'], response: { 200: Keys, '4xx': ref(Problem), '5xx': ref(Problem) } }
   app.post('/api/projects/:ref/keys', { schema }, async (request) => {
     const { connection, id } = projectOf(request)
-    const { originUrl, anonKey, serviceRoleKey, servicesKey } = connection.shown()
+    const { publicUrl, anonKey, serviceRoleKey, servicesKey } = connection.shown()
     request.log.info({ project: id, user: sessionOf(request).user.id }, 'keys shown')
-    return { url: originUrl, anon: anonKey, service_role: serviceRoleKey, services: servicesKey }
+    return { url: publicUrl, anon: anonKey, service_role: serviceRoleKey, services: servicesKey }
   })
 }

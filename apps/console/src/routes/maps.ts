@@ -1,8 +1,8 @@
-import { addressed, compile, documentOf, type MapDocument } from '@terrane/map-style'
+import { addressed, compile, documentOf, publishedOf, tablesOf } from '@terrane/map-style'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { mapNotFound, originInvalid, serviceDown, tableNotShared } from '../errors.ts'
+import { mapChanged, mapNotFound, originInvalid, serviceDown, tableNotShared } from '../errors.ts'
 import type { Endpoint } from '../projects/connections.ts'
 import type { Projects } from '../projects/projects.ts'
 import { projectOf, sessionOf } from '../sessions/guard.ts'
@@ -24,6 +24,11 @@ const Save = Type.Object(
 )
 const Share = Type.Object(
   {
+    version: Type.Integer({ minimum: 1, description: 'The version that becomes public.' }),
+    tables: Type.Array(Type.String({ maxLength: 200 }), {
+      maxItems: 60,
+      description: 'Tables of its shown layers, which all become readable for everyone.',
+    }),
     origins: Type.Array(Type.String({ maxLength: 300 }), {
       maxItems: 20,
       description: 'Origins of other pages that may show the map, such as `https://maps.example.org`; `*` for any.',
@@ -34,17 +39,26 @@ const Share = Type.Object(
 /** A style has at most 1 MiB; JSON may escape it. */
 const MAP_BYTES = 8 << 20
 
+/** Origins as browsers write them: nothing else comes into a header. */
+const ORIGIN = /^https?:\/\/[\w.-]+(:\d+)?$/
+const isOrigin = (text: string) => text === '*' || (ORIGIN.test(text) && URL.parse(text)?.origin === text)
+
 interface StoredMap {
-  readonly title: string
+  readonly version: number
   readonly style: unknown
-  readonly is_public: boolean
+}
+
+interface PublicMap {
+  readonly style: unknown
   readonly publishable_key: string | null
-  readonly publishable_key_id: string | null
   readonly origins: readonly string[]
 }
 
+/** Keys of a map, by which they are found again: what a project keeps may name keys of others. */
+const labelOf = (id: string) => `map ${id}`
+
 /** Maps of a project, for its members: save, delete, make public and private. Lists and versions are read by `…/rest/v1/maps`. */
-export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revoke'>): void {
+export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'>): void {
   app.put('/api/projects/:ref/maps/:id', { schema: { params: Params, body: Save } }, async (request, reply) => {
     const { version, title, style } = request.body
     // What cannot be read again is not kept, and nothing but the document decides what the style is.
@@ -52,50 +66,67 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revoke'>): void
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('save_map', args)))
   })
   app.delete('/api/projects/:ref/maps/:id', { schema: { params: Params } }, async (request, reply) => {
-    const found = await readMap(request, reply, projectOf(request).connection.data(), '')
-    if (found.publishable_key_id !== null) await keys.revoke(found.publishable_key_id)
+    await close(request, reply, keys)
     return pass(reply, await change(request, reply, { method: 'DELETE' }))
   })
   app.post('/api/projects/:ref/maps/:id/share', { schema: { params: Params, body: Share } }, async (request, reply) => {
-    const { id: projectId, organization, connection } = projectOf(request)
-    for (const origin of request.body.origins)
-      if (origin !== '*' && URL.parse(origin)?.origin !== origin) throw originInvalid({ origin })
-    const found = await readMap(request, reply, connection.data(), '')
-    const tables = tablesOf(documentOf(found.style))
-    for (const table of tables) await shareTable(request, reply, table)
-    const origins = [...new Set([`${request.protocol}://${request.host}`, ...request.body.origins])]
-    const limits = { tables, origins }
-    const label = `map ${request.params.id}`
-    const { key, record } = await keys.issue({
-      organizationId: organization.id,
-      projectId,
-      role: 'anon',
-      limits,
-      label,
-    })
-    request.log.info(
-      { project: projectId, map: request.params.id, user: sessionOf(request).user.id },
-      'map made public',
-    )
-    const shared = {
-      is_public: true,
-      publishable_key: key,
-      publishable_key_id: record.id,
-      origins: request.body.origins,
+    const { id: projectId, connection } = projectOf(request)
+    const { id } = request.params
+    const { origins, version, tables } = request.body
+    for (const origin of origins) if (!isOrigin(origin)) throw originInvalid({ origin })
+    const found = await readMap<StoredMap>(request, reply, connection.data(), STORED)
+    const map = publishedOf(documentOf(found.style))
+    // Tables that the dialog did not name stay closed.
+    if (found.version !== version || tablesOf(map).toSorted().join('/') !== tables.toSorted().join('/'))
+      throw mapChanged({ id })
+    await using opened = await shareTables(request, reply, tablesOf(map))
+    const { key, keyId } = await issueKey(request, keys, tablesOf(map))
+    request.log.info({ project: projectId, map: id, user: sessionOf(request).user.id }, 'map made public')
+    const shown = { is_public: true, published_title: map.title, published_style: compile(map) }
+    const body = JSON.stringify({ ...shown, publishable_key: key, origins })
+    const kept = await change(request, reply, { method: 'PATCH', body }).catch(() => null)
+    // A key that no map names would open its tables for good; the former one ends.
+    if (!kept?.ok) {
+      await keys.revokeLabelled(projectId, labelOf(id))
+      throw serviceDown({ service: connection.data().service })
     }
-    const kept = await change(request, reply, { method: 'PATCH', body: JSON.stringify(shared) })
-    // A key that no map names would open its tables for good.
-    const ended = kept.ok ? found.publishable_key_id : record.id
-    if (ended !== null) await keys.revoke(ended)
-    if (!kept.ok) throw serviceDown({ service: connection.data().service })
-    return { path: `/m/${projectId}/${request.params.id}`, tables }
+    opened.keep()
+    await keys.revokeLabelled(projectId, labelOf(id), keyId)
+    return { path: `/m/${projectId}/${id}`, tables: tablesOf(map) }
   })
-  app.delete('/api/projects/:ref/maps/:id/share', { schema: { params: Params } }, async (request, reply) => {
-    const found = await readMap(request, reply, projectOf(request).connection.data(), '')
-    if (found.publishable_key_id !== null) await keys.revoke(found.publishable_key_id)
-    const ended = { is_public: false, publishable_key: null, publishable_key_id: null, origins: [] }
-    return pass(reply, await change(request, reply, { method: 'PATCH', body: JSON.stringify(ended) }))
-  })
+  app.delete('/api/projects/:ref/maps/:id/share', { schema: { params: Params } }, async (request, reply) =>
+    pass(reply, await close(request, reply, keys)),
+  )
+}
+
+/** Makes a map private: closed first, then its keys end, whatever the project keeps about them. */
+async function close(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  keys: Pick<Keys, 'revokeLabelled'>,
+): Promise<Response> {
+  const { id: projectId, connection } = projectOf(request)
+  const { id } = request.params as { id: string }
+  await readMap<StoredMap>(request, reply, connection.data(), STORED)
+  const ended = { is_public: false, published_title: null, published_style: null, publishable_key: null, origins: [] }
+  const closed = await change(request, reply, { method: 'PATCH', body: JSON.stringify(ended) })
+  await keys.revokeLabelled(projectId, labelOf(id))
+  if (!closed.ok) throw serviceDown({ service: connection.data().service })
+  return closed
+}
+
+async function issueKey(
+  request: FastifyRequest,
+  keys: Pick<Keys, 'issue'>,
+  tables: readonly string[],
+): Promise<{ readonly key: string; readonly keyId: string }> {
+  const { id: projectId, organization } = projectOf(request)
+  const { id } = request.params as { id: string }
+  const { origins } = request.body as { origins: readonly string[] }
+  const limits = { tables, origins: [...new Set([`${request.protocol}://${request.host}`, ...origins])] }
+  const about = { organizationId: organization.id, projectId, role: 'anon', label: labelOf(id) } as const
+  const { key, record } = await keys.issue({ ...about, limits })
+  return { key, keyId: record.id }
 }
 
 /**
@@ -106,9 +137,9 @@ export function publicMapRoutes(app: Http, projects: Pick<Projects, 'open'>): vo
   app.get('/api/m/:ref/:id', { schema: { params: Params } }, async (request, reply) => {
     const connection = await projects.open(request.params.ref)
     const to = connection.data()
-    const { style, publishable_key: key } = await readMap(request, reply, to, '&is_public=is.true')
+    const { style, publishable_key: key } = await readMap<PublicMap>(request, reply, to, PUBLIC)
     reply.headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' })
-    return addressed(compile(documentOf(style)), to.base, key)
+    return addressed(compile(documentOf(style)), connection.publicBase(), key)
   })
 }
 
@@ -120,27 +151,30 @@ export async function placesOf(
 ): Promise<{ readonly origins: readonly string[]; readonly base: string } | null> {
   try {
     const { ref } = request.params as { ref: string }
-    const to = (await projects.open(ref)).data()
-    const { origins } = await readMap(request, reply, to, '&is_public=is.true')
-    return { origins, base: new URL(to.base).origin }
+    const connection = await projects.open(ref)
+    const { origins } = await readMap<PublicMap>(request, reply, connection.data(), PUBLIC)
+    return { origins: origins.filter(isOrigin), base: new URL(connection.publicBase()).origin }
   } catch (error) {
     request.log.info({ err: error }, 'no public map')
     return null
   }
 }
 
-function tablesOf({ layers }: MapDocument): string[] {
-  return [...new Set(layers.flatMap((layer) => (layer.kind === 'vector' ? [layer.table] : [])))]
-}
+const STORED = { of: '/rest/v1/maps', select: 'version,style' }
+const PUBLIC = { of: '/rest/v1/public_maps', select: 'style,publishable_key,origins' }
 
-async function readMap(request: FastifyRequest, reply: FastifyReply, to: Endpoint, filter: string): Promise<StoredMap> {
+async function readMap<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  to: Endpoint,
+  { of: path, select }: { readonly of: string; readonly select: string },
+): Promise<T> {
   const { id } = request.params as { id: string }
   if (!new RegExp(UUID).test(id)) throw mapNotFound({ id })
-  const query = new URLSearchParams(`id=eq.${id}${filter}`)
-  query.set('select', 'title,style,is_public,publishable_key,publishable_key_id,origins')
-  const response = await ask(request, reply, to, { ...MAPS, method: 'GET', query })
+  const query = new URLSearchParams({ id: `eq.${id}`, select })
+  const response = await ask(request, reply, to, { ...MAPS, path, method: 'GET', query })
   const rows = await readAnswer(to, response, MAP_BYTES)
-  const [found] = Array.isArray(rows) ? (rows as StoredMap[]) : []
+  const [found] = Array.isArray(rows) ? (rows as T[]) : []
   if (!found) throw mapNotFound({ id })
   return found
 }
@@ -158,12 +192,39 @@ function call(name: string, args: object): Ask {
   return { method: 'POST', path: `/rest/v1/rpc/${name}`, headers: PROFILE, body: JSON.stringify(args) }
 }
 
-async function shareTable(request: FastifyRequest, reply: FastifyReply, table: string): Promise<void> {
-  const [schema = '', ...name] = table.split('.')
+/** Opens tables to everyone. Newly opened ones are closed again at the end, unless they are kept. */
+async function shareTables(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tables: readonly string[],
+): Promise<AsyncDisposable & { keep: () => void }> {
   const to = projectOf(request).connection.data()
-  const args = { p_schema: schema, p_table: name.join('.'), p_role: 'anon' }
-  const response = await ask(request, reply, to, call('share_table', args))
-  if (!response.ok)
-    throw tableNotShared({ table, reason: (await readAnswer(to, response, 65_536)) as { message?: string } })
-  await response.body?.cancel()
+  const send = (name: string, table: string) => {
+    const dot = table.indexOf('.')
+    const args = { p_schema: table.slice(0, dot), p_table: table.slice(dot + 1), p_role: 'anon' }
+    return ask(request, reply, to, call(name, args))
+  }
+  const listed = await readAnswer(to, await ask(request, reply, to, call('list_tables', {})), MAP_BYTES)
+  const before = new Set(
+    (Array.isArray(listed) ? (listed as ListedTable[]) : [])
+      .filter(({ shared_with: roles }) => roles?.includes('anon'))
+      .map(({ table_schema: schema, table_name: name }) => `${schema}.${name}`),
+  )
+  await using undo = new AsyncDisposableStack()
+  for (const table of tables) {
+    const again = () => send('unshare_table', table).then((response) => response.body?.cancel())
+    const isLost = (error: unknown) => request.log.error({ err: error, table }, 'a table was left open')
+    if (!before.has(table)) undo.defer(() => again().catch(isLost))
+    const response = await send('share_table', table)
+    const answer = (await readAnswer(to, response, 65_536).catch(() => ({}))) as { message?: string }
+    if (!response.ok) throw tableNotShared({ table, reason: answer })
+  }
+  const all = undo.move()
+  return { keep: () => void all.move(), [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+interface ListedTable {
+  readonly table_schema: string
+  readonly table_name: string
+  readonly shared_with: readonly string[] | null
 }

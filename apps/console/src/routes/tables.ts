@@ -57,18 +57,27 @@ export function tableRoutes(app: Http): void {
     async (request, reply) => {
       const { schema, table } = request.params
       const { limit, offset, named, sort, descending = false, filters } = request.query
-      const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
-      if (sort !== undefined) query.set('order', `${quoted(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
-      for (const [column, condition] of conditionsOf(filters)) query.append(column, condition)
-      // Wildcard characters in the search text are replaced by `_`, which matches any single character.
-      if (named !== undefined) query.set('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
+      const conditions = filtersOf(filters)
+      const queryOf = (hasEmptyTexts: boolean) => {
+        const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
+        if (sort !== undefined) query.set('order', `${quoted(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
+        for (const [column, condition] of conditionsOf(conditions, hasEmptyTexts)) query.append(column, condition)
+        // Wildcard characters in the search text are replaced by `_`, which matches any single character.
+        if (named !== undefined) query.append('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
+        return query
+      }
       const what: Ask = {
         method: 'GET',
         path: `/rest/v1${pathOf(table)}`,
-        query,
+        query: queryOf(true),
         headers: { 'accept-profile': schema, ...(named !== undefined && { accept: 'application/geo+json' }) },
       }
-      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+      const to = projectOf(request).connection.data()
+      const answer = await ask(request, reply, to, what)
+      if (answer.status !== 400 || !conditions.some(isTextOrNone)) return pass(reply, answer)
+      // Times and other columns that tiles carry as text refuse an empty text, so none of their rows has one.
+      await answer.body?.cancel()
+      return pass(reply, await ask(request, reply, to, { ...what, query: queryOf(false) }))
     },
   )
   app.get(
@@ -117,8 +126,9 @@ function shareRoutes(app: Http): void {
   )
 }
 
-/** The conditions of a layer's filters as `/rest/v1` writes them; what a map draws has a row here. */
-function conditionsOf(text: string | undefined): [string, string][] {
+type RowFilter = Type.Static<typeof Filters>[number]
+
+function filtersOf(text: string | undefined): readonly RowFilter[] {
   if (text === undefined) return []
   let filters: unknown
   try {
@@ -127,7 +137,28 @@ function conditionsOf(text: string | undefined): [string, string][] {
     filters = null
   }
   if (!Value.Check(Filters, filters)) throw filtersInvalid()
-  return filters.map(({ property, is, value }) => [property, conditionOf(is, value)])
+  return filters
+}
+
+const isTextOrNone = ({ is, value }: RowFilter) => (is === 'empty' || is === 'filled') && typeof value === 'string'
+
+/**
+ * The conditions of a layer's filters as `/rest/v1` writes them; what a map draws has a row here.
+ *
+ * @param hasEmptyTexts an empty text of a property of texts is no value, as on the map
+ */
+function conditionsOf(filters: readonly RowFilter[], hasEmptyTexts: boolean): [string, string][] {
+  const [texts, others] = [true, false].map((wanted) =>
+    filters.filter((filter) => (hasEmptyTexts && isTextOrNone(filter)) === wanted),
+  ) as [RowFilter[], RowFilter[]]
+  const either = texts.map(({ property, is }) => {
+    const column = quoted(property)
+    return is === 'empty' ? `or(${column}.is.null,${column}.eq."")` : `${column}.neq.""`
+  })
+  return [
+    ...others.map(({ property, is, value }): [string, string] => [property, conditionOf(is, value)]),
+    ...(either.length > 0 ? [['and', `(${either.join(',')})`] as [string, string]] : []),
+  ]
 }
 
 function conditionOf(is: string, value: string | number | boolean): string {

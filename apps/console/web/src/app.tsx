@@ -5,7 +5,7 @@ import { lazyComponent } from './components/lazy.tsx'
 import { Shell } from './layout/shell.tsx'
 import { lapsed, loadSession, session, toProblem, type Problem } from './lib/api.ts'
 import { readProject, type Project } from './lib/project.ts'
-import { Link, match, usePlace } from './lib/router.tsx'
+import { Link, match, navigate, usePlace } from './lib/router.tsx'
 import { useStore } from './lib/store.ts'
 import { useResource } from './lib/use-resource.ts'
 import { DataPage } from './pages/data/data-page.tsx'
@@ -62,7 +62,7 @@ const PAGES: readonly {
     title: () => 'Map',
     show: (project, { id = '' }) => <EditMapPage project={project} id={id} />,
   },
-  { pattern: '/p/:ref/map', title: () => 'Explore embeddings', show: (project) => <MapPage project={project} /> },
+  { pattern: '/p/:ref/map', title: () => 'Explore embeddings', show: (project) => <FormerMapPage project={project} /> },
   { pattern: '/p/:ref/route', title: () => 'Route', show: (project) => <RoutePage project={project} /> },
   { pattern: '/p/:ref/functions', title: () => 'Functions', show: (project) => <FunctionsPage project={project} /> },
   {
@@ -71,6 +71,15 @@ const PAGES: readonly {
     show: (project, { name = '' }) => <FunctionsPage project={project} name={name} />,
   },
 ]
+
+/** Embeddings on a map. Former addresses of tables, `?table=`, are maps of these tables. */
+function FormerMapPage({ project }: { project: Project }): JSX.Element {
+  const table = usePlace().query.get('table')
+  useEffect(() => {
+    if (table !== null) navigate(`/p/${project.ref}/maps/new?${new URLSearchParams({ table })}`, { replace: true })
+  }, [table])
+  return table === null ? <MapPage project={project} /> : <Loading />
+}
 
 /** The page: sign-in first, then the projects, then a project. */
 export function App(): JSX.Element {

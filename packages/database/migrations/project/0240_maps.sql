@@ -9,13 +9,20 @@ create table geoembeddings.maps (
   -- The user who made it; null for one that belongs to the project.
   owner_uuid uuid,
   is_public boolean not null default false,
-  -- The key that stands in the URLs of a public map, its id in the control plane, and the origins of pages that may use it.
+  -- What was published, the key that stands in its URLs, and the origins of pages that may use it. Later saves stay private.
+  published_title text,
+  published_style jsonb check (octet_length(published_style::text) <= 1048576),
   publishable_key text,
-  publishable_key_id uuid,
   origins text[] not null default '{}',
   created_at timestamptz not null default clock_timestamp(),
-  updated_at timestamptz not null default clock_timestamp()
+  updated_at timestamptz not null default clock_timestamp(),
+  check (not is_public or (published_title is not null and published_style is not null))
 );
+
+-- What of public maps everyone reads, with the rights of its owner: of maps themselves a caller reads its own alone.
+create view geoembeddings.public_maps with (security_barrier) as
+  select id, published_title as title, published_style as style, publishable_key, origins
+  from geoembeddings.maps where is_public;
 
 -- What each save wrote; the latest hundred of a map.
 create table geoembeddings.map_versions (
@@ -28,16 +35,17 @@ create table geoembeddings.map_versions (
 );
 
 alter table geoembeddings.maps enable row level security;
-create policy visible on geoembeddings.maps for select using (geoembeddings.can_read(owner_uuid, is_public));
+create policy own on geoembeddings.maps for select using (geoembeddings.can_write(owner_uuid));
 create policy own_insert on geoembeddings.maps for insert with check (geoembeddings.can_write(owner_uuid));
 create policy own_update on geoembeddings.maps for update
   using (geoembeddings.can_write(owner_uuid)) with check (geoembeddings.can_write(owner_uuid));
 create policy own_delete on geoembeddings.maps for delete using (geoembeddings.can_write(owner_uuid));
-grant select on geoembeddings.maps to anon, authenticated, service_role;
+grant select on geoembeddings.maps to authenticated, service_role;
+grant select on geoembeddings.public_maps to anon, authenticated, service_role;
 grant delete, insert (id, title, style, owner_uuid), update (title, style, version, updated_at)
   on geoembeddings.maps to authenticated, service_role;
 -- Who publishes a map also makes its key and lets anon read its tables.
-grant update (is_public, publishable_key, publishable_key_id, origins) on geoembeddings.maps to service_role;
+grant update (is_public, published_title, published_style, publishable_key, origins) on geoembeddings.maps to service_role;
 
 alter table geoembeddings.map_versions enable row level security;
 create policy own on geoembeddings.map_versions for select using (exists (
@@ -57,6 +65,22 @@ end
 $$;
 create trigger keep_version after insert or update of title, style on geoembeddings.maps
   for each row execute function geoembeddings.keep_map_version();
+
+-- A public map that is gone leaves nothing that says which key to revoke.
+create function geoembeddings.refuse_public_map() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if old.is_public then
+    raise exception using errcode = 'PT409', message = format('the map %s is public', old.id),
+      hint = 'Make it private in the console first, which revokes its key.';
+  end if;
+  return old;
+end
+$$;
+create trigger refuse_public before delete on geoembeddings.maps
+  for each row execute function geoembeddings.refuse_public_map();
 
 -- Saves a map: a new one as version 1 where p_version is 0, else what comes after p_version. One that was saved since is not
 -- overwritten (409). The same save sent twice is one save.
@@ -92,7 +116,8 @@ begin
 end
 $$;
 
--- Rows of a class need a number as tiles carry it: of a column of numbers, null where it is not finite.
+-- Rows of a class need a number as tiles carry it: of a column of numbers that the caller may read, null where it is not
+-- finite. Of others it tells no more than of those that are not there.
 create function geoembeddings.number_sql(p_schema text, p_table text, p_column text) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -102,9 +127,10 @@ declare
 begin
   select t.typname into kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type t on t.oid = a.atttypid
-    where n.nspname = p_schema and c.relname = p_table and a.attname = p_column and c.relkind in ('r', 'p', 'v', 'm', 'f');
+    where n.nspname = p_schema and c.relname = p_table and a.attname = p_column and c.relkind in ('r', 'p', 'v', 'm', 'f')
+      and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, a.attnum, 'select');
   if kind is null then
-    raise exception using errcode = '42703', message = format('%s.%s has no column %s', p_schema, p_table, p_column);
+    raise exception using errcode = '42703', message = format('%s.%s has no column %s that you may read', p_schema, p_table, p_column);
   end if;
   if kind not in ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric') then
     raise exception using errcode = '22023', message = format('p_column %s holds no numbers but %s', p_column, kind);
@@ -155,7 +181,7 @@ begin
 end
 $$;
 
-revoke all on function geoembeddings.keep_map_version(), geoembeddings.save_map(uuid, integer, text, jsonb),
+revoke all on function geoembeddings.keep_map_version(), geoembeddings.refuse_public_map(), geoembeddings.save_map(uuid, integer, text, jsonb),
   geoembeddings.number_sql(text, text, text), geoembeddings.number_classes(text, text, text, float8[]) from public;
 grant execute on function geoembeddings.save_map(uuid, integer, text, jsonb) to authenticated, service_role;
 grant execute on function geoembeddings.number_sql(text, text, text), geoembeddings.number_classes(text, text, text, float8[])

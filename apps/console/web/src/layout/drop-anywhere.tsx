@@ -7,10 +7,10 @@ const DropImport = lazyComponent(() => import('./drop-import.tsx').then((module)
 /** Takes files that are dropped anywhere on the page, except where a box of its own takes them. */
 export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Element {
   const [isOver, setOver] = useState(false)
-  const [drops, setDrops] = useState<readonly { readonly id: number; readonly files: readonly File[] }[]>([])
+  const [drops, setDrops] = useState<readonly { readonly id: string; readonly files: readonly File[] }[]>([])
   useEffect(() => {
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
-    const isTaken = (event: DragEvent) => (event.target as Element).closest?.('.upload-box, dialog') !== null
+    const isTaken = (event: DragEvent) => (event.target as Element).closest?.('.upload-box') !== null
     const over = (event: DragEvent) => {
       if (!hasFiles(event)) return
       event.preventDefault()
@@ -22,7 +22,7 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
       if (!hasFiles(event)) return
       event.preventDefault()
       const files = [...(event.dataTransfer?.files ?? [])]
-      if (files.length > 0 && !isTaken(event)) setDrops((now) => [...now, { id: Date.now() + now.length, files }])
+      if (files.length > 0 && !isTaken(event)) setDrops((now) => [...now, { id: crypto.randomUUID(), files }])
     }
     document.addEventListener('dragover', over)
     document.addEventListener('dragleave', leave)
@@ -33,18 +33,19 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
       document.removeEventListener('drop', drop)
     }
   }, [])
-  const [latest] = drops.slice(-1)
   return (
     <>
       {isOver && <div class="drop-veil">Drop to see it on a map</div>}
-      {latest && (
-        <DropImport
-          key={latest.id}
-          projectRef={projectRef}
-          files={latest.files}
-          onClose={() => setDrops((now) => now.filter(({ id }) => id !== latest.id))}
-        />
-      )}
+      <div class="drop-cards">
+        {drops.map(({ id, files }) => (
+          <DropImport
+            key={id}
+            projectRef={projectRef}
+            files={files}
+            onClose={() => setDrops((now) => now.filter((drop) => drop.id !== id))}
+          />
+        ))}
+      </div>
     </>
   )
 }

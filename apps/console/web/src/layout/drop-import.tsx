@@ -34,7 +34,13 @@ export function DropImport(props: { projectRef: string; files: readonly File[]; 
   })
   const show = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
   useEffect(() => {
-    take(projectRef, files, show, onClose).catch((error: unknown) => show({ problem: toProblem(error) }))
+    const abort = new AbortController()
+    const { signal } = abort
+    take(projectRef, files, { show, onDone: onClose, signal }).catch(
+      (error: unknown) => signal.aborted || show({ problem: toProblem(error) }),
+    )
+    // Closed before it is imported, it is not imported.
+    return () => abort.abort()
   }, [])
   const { name, percent, form, job, problem } = progress
   return (
@@ -83,12 +89,17 @@ function Import({ projectRef, job: begun, onDone }: { projectRef: string; job: J
 async function take(
   ref: string,
   files: readonly File[],
-  show: (change: Partial<Progress>) => void,
-  onDone: () => void,
+  how: {
+    readonly show: (change: Partial<Progress>) => void
+    readonly onDone: () => void
+    readonly signal: AbortSignal
+  },
 ): Promise<void> {
+  const { show, onDone, signal } = how
   const file = await oneFile(files)
   show({ name: file.name })
-  const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }))
+  const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal)
+  signal.throwIfAborted()
   const fitting = taskFor(file.name, path)
   const form = formOf(ref, fitting)
   show({ percent: 100, form })
@@ -97,8 +108,9 @@ async function take(
     onDone()
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
-    const taken = (await readTables(ref)).map(({ table_name: name }) => name)
+    const taken = (await readTables(ref, signal)).map(({ table_name: name }) => name)
     const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeName(tableName, taken) }
+    signal.throwIfAborted()
     show({ job: await submitJob(ref, fitting.task, body) })
     // Map data needs an area, which a person chooses.
   } else {
@@ -108,7 +120,7 @@ async function take(
 }
 
 function showDropped(ref: string, dropped: Dropped): void {
-  if (giveDropped(dropped)) return
+  if (giveDropped(dropped, location.pathname.endsWith('/maps/new'))) return
   const [table] = dropped.tables
   const asked = table === undefined ? { raster: dropped.rasters[0] ?? '' } : { table }
   navigate(`/p/${ref}/maps/new?${new URLSearchParams(asked).toString()}`)

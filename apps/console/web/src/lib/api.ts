@@ -22,6 +22,9 @@ class ApiError extends Error {
   }
 }
 
+/** Bytes that browsers send after a page was left: 64 KiB of all requests together. */
+const MOST_KEPT_ALIVE = 40_000
+
 /** Who is signed in. */
 export interface Session {
   readonly user: { readonly id: string; readonly email: string; readonly name: string }
@@ -67,12 +70,17 @@ export async function send(method: string, path: string, body?: unknown, signal?
   const token = session.get()?.csrf_token
   if (method !== 'GET' && token) headers['x-csrf-token'] = token
   if (body !== undefined) headers['content-type'] = 'application/json'
+  const text = body === undefined ? null : JSON.stringify(body)
+  // What is sent as the page is left outlives it, where it is small enough for browsers.
+  const isLast = method !== 'GET' && globalThis.document?.visibilityState === 'hidden'
+  const keepalive = isLast && text !== null && new Blob([text]).size < MOST_KEPT_ALIVE
   let response: Response
   try {
     response = await fetch(path, {
       method,
       headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(text !== null && { body: text }),
+      ...(keepalive && { keepalive }),
       ...(signal && { signal }),
     })
   } catch (error) {

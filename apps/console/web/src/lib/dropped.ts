@@ -6,19 +6,27 @@ export interface Dropped {
 }
 
 let taker: ((dropped: Dropped) => void) | null = null
+const waiting: Dropped[] = []
 
 /** Takes dropped files as layers while a map is edited; returns how to stop. */
 export function takeDropped(take: (dropped: Dropped) => void): () => void {
   taker = take
+  for (const dropped of waiting.splice(0)) take(dropped)
   return () => {
     if (taker === take) taker = null
   }
 }
 
-/** Gives what was dropped to the map that is edited; false where there is none. */
-export function giveDropped(dropped: Dropped): boolean {
-  taker?.(dropped)
-  return taker !== null
+/**
+ * Gives what was dropped to the map that is edited; false where there is none.
+ *
+ * @param isOpening a new map is about to be edited, and takes it then
+ */
+export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
+  if (!taker && !isOpening) return false
+  if (taker) taker(dropped)
+  else waiting.push(dropped)
+  return true
 }
 
 /** A name that no table has yet: `parks`, `parks_2`, … */

@@ -69,13 +69,13 @@ export function deleteMap(ref: string, id: string): Promise<void> {
   return request('DELETE', mapPath(ref, id))
 }
 
-/** Makes a map public; its address within the console, and the tables that everyone may read from now on. */
+/** Makes a version of a map public; refused where the kept map is another one, or shows other tables (409). */
 export function shareMap(
   ref: string,
   id: string,
-  origins: readonly string[],
+  what: { readonly version: number; readonly tables: readonly string[]; readonly origins: readonly string[] },
 ): Promise<{ readonly path: string; readonly tables: readonly string[] }> {
-  return request('POST', `${mapPath(ref, id)}/share`, { origins })
+  return request('POST', `${mapPath(ref, id)}/share`, what)
 }
 
 export function unshareMap(ref: string, id: string): Promise<void> {

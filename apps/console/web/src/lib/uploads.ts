@@ -9,8 +9,14 @@ const CHUNK_BYTES = 6 * 1024 * 1024
  * Uploads a file to storage, in chunks that are retried when the connection breaks. Returns `bucket/key`.
  *
  * @param onPercent told how far it is, 0 to 100
+ * @param signal gives it up, and what was sent
  */
-export async function uploadFile(ref: string, file: File, onPercent: (percent: number) => void): Promise<string> {
+export async function uploadFile(
+  ref: string,
+  file: File,
+  onPercent: (percent: number) => void,
+  signal?: AbortSignal,
+): Promise<string> {
   // The code is loaded only for an upload.
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
   let key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
@@ -36,7 +42,13 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
       }
       upload.start()
     }
-    begin().catch(reject)
+    const stop = () => {
+      reject(signal?.reason as Error)
+      upload.abort(true).catch(() => {})
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+    if (signal?.aborted) stop()
+    else begin().catch(reject)
   })
   return `${UPLOADS}/${key}`
 }

@@ -141,7 +141,7 @@ function Manual({
   const [entered, enter] = useState<string | null>(null)
   const take = () => {
     const found = (entered ?? '')
-      .split(/[\s;]+/)
+      .split(/[\s;,]+/)
       .filter(Boolean)
       .map(Number)
       .filter(Number.isFinite)

@@ -73,9 +73,12 @@ export function ColorInput(props: { label: string; value: string; onColor: (colo
   )
 }
 
-/** A number that is taken when it is left. */
+/** A number that is taken when it is left; what is none is undone. */
 export function NumberInput(props: { label: string; value: number; onNumber: (value: number) => void }): JSX.Element {
-  const take = (text: string) => text.trim() !== '' && Number.isFinite(Number(text)) && props.onNumber(Number(text))
+  const take = (input: HTMLInputElement) => {
+    if (input.value.trim() !== '' && Number.isFinite(Number(input.value))) props.onNumber(Number(input.value))
+    else input.value = String(props.value)
+  }
   return (
     <input
       class="input"
@@ -83,7 +86,7 @@ export function NumberInput(props: { label: string; value: number; onNumber: (va
       step="any"
       aria-label={props.label}
       value={props.value}
-      onChange={(event) => take(event.currentTarget.value)}
+      onChange={(event) => take(event.currentTarget)}
     />
   )
 }

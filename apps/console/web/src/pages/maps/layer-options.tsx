@@ -4,8 +4,8 @@ import { ProblemNotice } from '../../components/basics.tsx'
 import { useResource } from '../../lib/use-resource.ts'
 import { readTileJson } from '../../map/live.ts'
 import { Colors } from './colors.tsx'
-import type { Fields, OptionsProps } from './options.ts'
-import { Choice, ColorInput, Option, Slider, TextInput } from './controls.tsx'
+import { SAID, conditionsOf, fitted, type Fields, type OptionsProps } from './options.ts'
+import { Choice, ColorInput, NumberInput, Option, Slider, TextInput } from './controls.tsx'
 
 const DRAWN = [
   ['features', 'Points'],
@@ -80,15 +80,6 @@ function Sizes({ layer, onChange }: OptionsProps): JSX.Element {
   )
 }
 
-const CONDITIONS = [
-  ['equal', 'is'],
-  ['not', 'is not'],
-  ['less', 'is below'],
-  ['more', 'is above'],
-  ['contains', 'contains'],
-  ['empty', 'is empty'],
-  ['filled', 'is not empty'],
-] as const
 const MOST_FILTERS = 5
 
 function Filters({ layer, fields, onChange }: OptionsProps): JSX.Element {
@@ -111,7 +102,10 @@ function Filters({ layer, fields, onChange }: OptionsProps): JSX.Element {
         <button
           type="button"
           class="button small"
-          onClick={() => set([...filters, { property: names[0]!, is: 'filled', value: '' }])}
+          onClick={() => {
+            const first = fitted({ property: names[0]!, is: 'filled', value: '' }, fields[names[0]!])
+            set([...filters, first])
+          }}
         >
           Add a filter
         </button>
@@ -126,8 +120,11 @@ function FilterRow(props: {
   onChange: (next: Filter) => void
   onRemove: () => void
 }): JSX.Element {
-  const { filter, fields, onChange, onRemove } = props
+  const { filter, fields, onRemove } = props
   const { property, is, value } = filter
+  const kind = fields[property]
+  const change = (next: Partial<Filter>) =>
+    props.onChange(fitted({ ...filter, ...next }, fields[next.property ?? property]))
   const hasValue = is !== 'empty' && is !== 'filled'
   return (
     <div class="filter">
@@ -135,30 +132,31 @@ function FilterRow(props: {
         label="Property"
         value={property}
         options={Object.keys(fields)}
-        onChoose={(next) => onChange({ ...filter, property: next })}
+        onChoose={(next) => change({ property: next })}
       />
       <Choice
         label="Condition"
         value={is}
-        options={CONDITIONS}
-        onChoose={(next) => onChange({ ...filter, is: next })}
+        options={conditionsOf(kind).map((one) => [one, SAID[one]] as const)}
+        onChoose={(next) => change({ is: next })}
       />
-      {hasValue && (
-        <TextInput
+      {hasValue && kind === 'Boolean' && (
+        <Choice
           label="Value"
           value={String(value)}
-          onText={(text) => onChange({ ...filter, value: typed(fields[property], text) })}
+          options={['true', 'false']}
+          onChoose={(text) => change({ value: text === 'true' })}
         />
+      )}
+      {hasValue && kind === 'Number' && (
+        <NumberInput label="Value" value={Number(value)} onNumber={(number) => change({ value: number })} />
+      )}
+      {hasValue && (kind === 'String' || kind === undefined) && (
+        <TextInput label="Value" value={String(value)} onText={(text) => change({ value: text })} />
       )}
       <button type="button" class="button small icon quiet" aria-label="Remove the filter" onClick={onRemove}>
         ×
       </button>
     </div>
   )
-}
-
-/** A text as a value of a property's kind. */
-function typed(kind: Fields[string] | undefined, text: string): string | number | boolean {
-  if (kind === 'Number' && /^-?\d+(\.\d+)?$/.test(text.trim())) return Number(text)
-  return kind === 'Boolean' ? text === 'true' : text
 }

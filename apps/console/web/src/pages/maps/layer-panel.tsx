@@ -7,12 +7,15 @@ import { NumberInput, Option, Slider, TextInput, stripes } from './controls.tsx'
 import { LayerOptions } from './layer-options.tsx'
 import { RasterOptions } from './raster-options.tsx'
 
+/** Changes the layers as they are by then. */
+export type LayerChange = (edit: (now: readonly MapLayer[]) => readonly MapLayer[], key?: string) => void
+
 interface PanelProps {
   readonly project: Project
   readonly layers: readonly MapLayer[]
   readonly selected: string | null
   readonly onSelect: (id: string | null) => void
-  readonly onChange: (layers: readonly MapLayer[], key?: string) => void
+  readonly onChange: LayerChange
   readonly onLook: (layer: MapLayer) => void
   readonly onAdd: () => void
 }
@@ -24,12 +27,14 @@ export function LayerPanel(props: PanelProps): JSX.Element {
   const move = (id: string, to: number) => {
     const from = layers.findIndex((layer) => layer.id === id)
     if (from < 0 || to < 0 || to >= layers.length || to === from) return
-    const others = layers.toSpliced(from, 1)
-    onChange(others.toSpliced(to, 0, layers[from]!), `move ${id}`)
+    onChange((now) => {
+      const moved = now.filter((layer) => layer.id === id)
+      return now.filter((layer) => layer.id !== id).toSpliced(to, 0, ...moved)
+    }, `move ${id}`)
   }
   const replace = (next: MapLayer, key?: string) =>
     onChange(
-      layers.map((layer) => (layer.id === next.id ? next : layer)),
+      (now) => now.map((layer) => (layer.id === next.id ? next : layer)),
       key === undefined ? undefined : `${next.id} ${key}`,
     )
   return (
@@ -65,7 +70,9 @@ export function LayerPanel(props: PanelProps): JSX.Element {
                 project={project}
                 layer={layer}
                 onChange={replace}
-                onRemove={() => onChange(layers.filter(({ id }) => id !== layer.id))}
+                onRemove={() => onChange((now) => now.filter(({ id }) => id !== layer.id))}
+                onUp={i > 0 ? () => move(layer.id, i - 1) : null}
+                onDown={i < layers.length - 1 ? () => move(layer.id, i + 1) : null}
               />
             )}
           </li>
@@ -81,8 +88,10 @@ function Opened(props: {
   layer: MapLayer
   onChange: (layer: MapLayer, key?: string) => void
   onRemove: () => void
+  onUp: (() => void) | null
+  onDown: (() => void) | null
 }): JSX.Element {
-  const { project, layer, onChange, onRemove } = props
+  const { project, layer, onChange, onRemove, onUp, onDown } = props
   return (
     <div class="layer-options">
       {layer.kind === 'vector' ? (
@@ -91,9 +100,17 @@ function Opened(props: {
         <RasterOptions project={project} layer={layer} onChange={onChange} />
       )}
       <Shared layer={layer} onChange={onChange} />
-      <button type="button" class="button small danger" onClick={onRemove}>
-        Remove the layer
-      </button>
+      <div class="row">
+        <button type="button" class="button small" disabled={!onUp} onClick={() => onUp?.()}>
+          Move up
+        </button>
+        <button type="button" class="button small" disabled={!onDown} onClick={() => onDown?.()}>
+          Move down
+        </button>
+        <button type="button" class="button small danger" onClick={onRemove}>
+          Remove the layer
+        </button>
+      </div>
     </div>
   )
 }

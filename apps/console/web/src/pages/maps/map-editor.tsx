@@ -4,7 +4,7 @@ import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
 import { Notice, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { projectPath } from '../../lib/api.ts'
+import { projectPath, toProblem, type Problem } from '../../lib/api.ts'
 import type { KeptMap } from '../../lib/maps.ts'
 import { takeDropped } from '../../lib/dropped.ts'
 import type { Project } from '../../lib/project.ts'
@@ -15,7 +15,7 @@ import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
 import { AddLayer } from './add-layer.tsx'
-import { LayerPanel } from './layer-panel.tsx'
+import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
 import { MapMenu } from './map-menu.tsx'
 import { RowPanel } from './row-panel.tsx'
@@ -53,15 +53,15 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
   useClicks(map, document_, setClicked)
   useKeys(edited)
-  const change = (next: readonly MapLayer[], key?: string) => edited.change({ ...document_, layers: next }, key)
+  const change: LayerChange = (edit, key) => edited.change((now) => ({ ...now, layers: edit(now.layers) }), key)
   const add = (made: readonly MapLayer[]) => {
     if (!made[0]) return
-    edited.change(withLayers(document_, made))
+    edited.change((now) => withLayers(now, made))
     setSelected(made[0].id)
     setAdding(false)
     if (map) lookAt(map, made[0].bounds)
   }
-  useDropped(project.ref, add)
+  const failed = useDropped(project.ref, add)
   const shown = layers.find(({ id }) => id === selected)
   return (
     <div class="map-page studio">
@@ -69,6 +69,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
         <TitleBar project={project} kept={kept} edited={edited} map={map} onReload={onReload} />
         <div class="scroll">
           <Unsaved edited={edited} onReload={onReload} />
+          {failed && <ProblemNotice problem={failed} />}
           <LayerPanel
             project={project}
             layers={layers}
@@ -113,8 +114,9 @@ function withLayers(map: MapDocument, made: readonly MapLayer[]): MapDocument {
   return { ...map, title: (isNew && made[0]?.title) || map.title, layers: [...made, ...map.layers] }
 }
 
-/** What is dropped anywhere becomes layers. */
-function useDropped(ref: string, add: (made: readonly MapLayer[]) => void): void {
+/** What is dropped anywhere becomes layers; why the last of it did not. */
+function useDropped(ref: string, add: (made: readonly MapLayer[]) => void): Problem | null {
+  const [failed, setFailed] = useState<Problem | null>(null)
   const latest = useRef(add)
   latest.current = add
   useEffect(
@@ -124,13 +126,17 @@ function useDropped(ref: string, add: (made: readonly MapLayer[]) => void): void
           ...tables.map((table) => tableLayer(ref, table)),
           ...rasters.map((url) => rasterLayer(ref, url, url.split('/').at(-1) ?? url)),
         ]
-        // A table without rows has no extent and makes no layer.
-        void Promise.allSettled(made).then((all) =>
-          latest.current(all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))),
-        )
+        const take = async () => {
+          const all = await Promise.allSettled(made)
+          latest.current(all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
+          const refused = all.find((one) => one.status === 'rejected')
+          setFailed(refused ? toProblem(refused.reason) : null)
+        }
+        void take()
       }),
     [],
   )
+  return failed
 }
 
 function TitleBar(props: {
@@ -151,7 +157,7 @@ function TitleBar(props: {
         value={document_.title}
         maxLength={200}
         onInput={({ currentTarget: { value } }) =>
-          value.trim() !== '' && edited.change({ ...document_, title: value }, 'title')
+          value.trim() !== '' && edited.change((now) => ({ ...now, title: value }), 'title')
         }
       />
       <div class="row">
@@ -180,7 +186,7 @@ function TitleBar(props: {
           <Icon name="right" size={14} />
         </button>
         {state === 'draft' && (
-          <button type="button" class="button small primary" onClick={() => void edited.save()}>
+          <button type="button" class="button small primary" onClick={() => void edited.save().catch(() => {})}>
             Save
           </button>
         )}
@@ -194,7 +200,7 @@ function TitleBar(props: {
 function Unsaved({ edited, onReload }: { edited: EditedMap; onReload: () => void }): JSX.Element | null {
   const { problem, state, save } = edited
   if (problem === null) return null
-  if (state !== 'stale') return <ProblemNotice problem={problem} onRetry={() => void save()} />
+  if (state !== 'stale') return <ProblemNotice problem={problem} onRetry={() => void save().catch(() => {})} />
   return (
     <Notice kind="warn">
       This map was changed in another window. Your last changes are not saved.{' '}
@@ -214,7 +220,7 @@ function Notes({ map, onChange }: { map: MapDocument; onChange: EditedMap['chang
         aria-label="Notes about the map"
         maxLength={10_000}
         value={map.notes}
-        onInput={(event) => onChange({ ...map, notes: event.currentTarget.value }, 'notes')}
+        onInput={({ currentTarget: { value } }) => onChange((now) => ({ ...now, notes: value }), 'notes')}
       />
     </details>
   )

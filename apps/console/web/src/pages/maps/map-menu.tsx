@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import { addressed, compile, type MapDocument } from '@terrane/map-style'
+import { addressed, compile, publishedOf, tablesOf, type MapDocument } from '@terrane/map-style'
 import { Code, Dialog, Loading, Menu, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { readKeys } from '../../lib/keys.ts'
 import { formatAgo } from '../../lib/format.ts'
-import { readVersion, readVersions, shareMap, unshareMap, type KeptMap } from '../../lib/maps.ts'
+import { readMap, readVersion, readVersions, shareMap, unshareMap, type KeptMap } from '../../lib/maps.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
@@ -63,74 +63,85 @@ export function MapMenu(props: MenuProps): JSX.Element {
   )
 }
 
+interface ShareProps extends Pick<MenuProps, 'project' | 'kept' | 'edited'> {
+  readonly onClose: () => void
+}
+
 /** Makes a map public, says what that opens, and how to embed it. */
-function Share(props: Pick<MenuProps, 'project' | 'kept' | 'edited'> & { onClose: () => void }): JSX.Element {
-  const { project, kept, edited, onClose } = props
-  const [path, setPath] = useState<string | null>(kept.is_public ? `/m/${project.id}/${kept.id}` : null)
-  const [origins, setOrigins] = useState(kept.origins.join(' '))
-  const { busy, problem, run } = useAction()
+function Share(props: ShareProps): JSX.Element {
+  const { project, kept, onClose } = props
+  // Whether it is public may have changed since the page was opened.
+  const now = useResource(`shared ${kept.id}`, (signal) => readMap(project.ref, kept.id, signal))
   return (
     <Dialog title="Share the map" onClose={onClose}>
       <div class="body">
         <h2>Share the map</h2>
-        <p class="small dim">Members of the organization open it by the address of this page.</p>
-        <Opens map={edited.map} />
-        <label class="small">
-          Pages that may embed it, such as https://maps.example.org
-          <input
-            class="input"
-            value={origins}
-            placeholder="none"
-            onInput={(event) => setOrigins(event.currentTarget.value)}
-          />
-        </label>
-        {problem && <ProblemNotice problem={problem} />}
-        <div class="row">
-          <button
-            type="button"
-            class="button primary"
-            disabled={busy}
-            onClick={() =>
-              void run(async () => {
-                await edited.save()
-                setPath((await shareMap(project.ref, kept.id, origins.split(/[\s,]+/).filter(Boolean))).path)
-              })
-            }
-          >
-            {path === null ? 'Make it public' : 'Update the public map'}
-          </button>
-          {path !== null && (
-            <button
-              type="button"
-              class="button danger"
-              disabled={busy}
-              onClick={() => void run(() => unshareMap(project.ref, kept.id).then(() => setPath(null)))}
-            >
-              Make it private
-            </button>
-          )}
-          <button type="button" class="button" onClick={onClose}>
-            Close
-          </button>
-        </div>
-        {path !== null && <Addresses path={path} />}
+        {now.problem && <ProblemNotice problem={now.problem} onRetry={now.reload} />}
+        {!now.value && !now.problem && <Loading />}
+        {now.value && <ShareForm {...props} kept={now.value} />}
       </div>
     </Dialog>
   )
 }
 
+function ShareForm({ project, kept, edited, onClose }: ShareProps): JSX.Element {
+  const [path, setPath] = useState<string | null>(kept.is_public ? `/m/${project.id}/${kept.id}` : null)
+  const [text, setText] = useState(kept.origins.join(' '))
+  const { busy, problem, run } = useAction()
+  const share = async () => {
+    // What the dialog names now: a save may bring more.
+    const what = { tables: tablesOf(publishedOf(edited.map)), origins: text.split(/[\s,]+/).filter(Boolean) }
+    setPath((await shareMap(project.ref, kept.id, { version: await edited.save(), ...what })).path)
+  }
+  return (
+    <>
+      <p class="small dim">Members of the organization open it by the address of this page.</p>
+      <Opens map={edited.map} />
+      <label class="small">
+        Pages that may embed it, such as https://maps.example.org
+        <input class="input" value={text} placeholder="none" onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      {problem && <ProblemNotice problem={problem} />}
+      <div class="row">
+        <button type="button" class="button primary" disabled={busy} onClick={() => void run(share)}>
+          {path === null ? 'Make it public' : 'Update the public map'}
+        </button>
+        {path !== null && (
+          <button
+            type="button"
+            class="button danger"
+            disabled={busy}
+            onClick={() => void run(() => unshareMap(project.ref, kept.id).then(() => setPath(null)))}
+          >
+            Make it private
+          </button>
+        )}
+        <button type="button" class="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+      {path !== null && <Addresses path={path} />}
+    </>
+  )
+}
+
 /** What a public map opens to everyone. */
 function Opens({ map }: { map: MapDocument }): JSX.Element {
-  const tables = [...new Set(map.layers.flatMap((layer) => (layer.kind === 'vector' ? [layer.table] : [])))]
-  const hasRasters = map.layers.some(({ kind }) => kind === 'raster')
+  const shown = publishedOf(map)
+  const tables = tablesOf(shown)
+  const hasRasters = shown.layers.some(({ kind }) => kind === 'raster')
   return (
     <>
       {tables.length > 0 && (
         <p class="small">
           A public map shows all rows of {tables.join(', ')} to everyone. The tables become readable with the project’s
-          anon key.
+          anon key, and stay so after the map is made private, until you unshare them.
         </p>
       )}
+      <p class="small">
+        Names and numbers of its legend are public, too. Notes and hidden layers are left out. Later changes are seen by
+        others only once you update the public map.
+      </p>
       {hasRasters && <p class="small">Rasters are seen by others only from a public bucket.</p>}
     </>
   )
@@ -167,7 +178,8 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
                 disabled={version === edited.version}
                 onClick={() =>
                   void run(async () => {
-                    edited.change(await readVersion(project.ref, kept.id, version))
+                    const then = await readVersion(project.ref, kept.id, version)
+                    edited.change(() => then)
                     onClose()
                   })
                 }

@@ -15,7 +15,8 @@ export function EditMapPage({ project, id }: { project: Project; id: string }): 
   const [draftId] = useState(() => crypto.randomUUID())
   const [asked] = useState({ table: query.get('table'), raster: query.get('raster') })
   const [again, setAgain] = useState(0)
-  const isNew = id === 'new' || id === draftId
+  // The draft became a map; loaded again, it is what is kept.
+  const isNew = id === 'new' || (id === draftId && again === 0)
   const kept = useResource(`map ${project.ref} ${isNew ? 'new' : id} ${again}`, async (signal) => {
     const found = isNew
       ? draftOf(draftId, await firstLayers(project.ref, asked))

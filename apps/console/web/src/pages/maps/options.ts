@@ -1,4 +1,4 @@
-import type { VectorLayer } from '@terrane/map-style'
+import type { Filter, VectorLayer } from '@terrane/map-style'
 import type { Project } from '../../lib/project.ts'
 
 /** Properties of a table that tiles carry, with their kinds. */
@@ -9,4 +9,40 @@ export interface OptionsProps {
   readonly layer: VectorLayer
   readonly fields: Fields
   readonly onChange: (layer: VectorLayer, key?: string) => void
+}
+
+type Kind = Fields[string] | undefined
+
+/** Conditions, as they are read between a property and its value. */
+export const SAID: Readonly<Record<Filter['is'], string>> = {
+  equal: 'is',
+  not: 'is not',
+  less: 'is below',
+  more: 'is above',
+  contains: 'contains',
+  empty: 'is empty',
+  filled: 'is not empty',
+}
+
+/** Conditions that mean the same on the map and in the rows of a property. */
+export function conditionsOf(kind: Kind): readonly Filter['is'][] {
+  const all = Object.keys(SAID) as Filter['is'][]
+  if (kind === undefined) return all
+  return all.filter((is) => {
+    if (is === 'contains') return kind === 'String'
+    return kind === 'Number' || (is !== 'less' && is !== 'more')
+  })
+}
+
+/** A filter whose condition and value are of its property's kind, as it is for a kind that is not known. */
+export function fitted({ property, is, value }: Filter, kind: Kind): Filter {
+  if (kind === undefined) return { property, is, value }
+  return { property, is: conditionsOf(kind).includes(is) ? is : 'equal', value: valueOf(kind, value) }
+}
+
+function valueOf(kind: Fields[string], value: Filter['value']): Filter['value'] {
+  if (kind === 'String') return String(value)
+  if (kind === 'Boolean') return value !== false && value !== 'false'
+  const number = typeof value === 'boolean' ? 0 : Number(value)
+  return Number.isFinite(number) ? number : 0
 }

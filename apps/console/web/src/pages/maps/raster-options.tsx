@@ -30,10 +30,12 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
     onChange({
       ...layer,
       bands: next,
-      stretch: layer.stretch.length === 0 ? [] : next.map((_, i) => rangeOf(layer, i)),
+      stretch:
+        layer.stretch.length === 0 ? [] : next.map((band) => limitsOf(info.value, band) ?? rangeOfBand(layer, band)),
     })
   }
-  const byHistogram = () => onChange({ ...layer, stretch: bands.map((_, i) => limitsOf(info.value, i)) })
+  const byHistogram = () =>
+    onChange({ ...layer, stretch: bands.map((band, i) => limitsOf(info.value, band) ?? rangeOf(layer, i)) })
   return (
     <>
       {info.problem && <ProblemNotice problem={info.problem} onRetry={info.reload} />}
@@ -43,7 +45,7 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
         </Option>
       )}
       {bands.map((_, at) => (
-        <Band key={at} {...props} at={at} names={names} />
+        <Band key={at} {...props} at={at} info={info.value} />
       ))}
       {bands.length === 1 && (
         <Option label="Colours">
@@ -65,7 +67,7 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
 }
 
 /** One band, and what is drawn darkest and brightest of it. */
-function Band({ layer, at, names, onChange }: RasterProps & { at: number; names: readonly string[] }): JSX.Element {
+function Band({ layer, at, info, onChange }: RasterProps & { at: number; info: RasterInfo | undefined }): JSX.Element {
   const { bands, stretch } = layer
   const channel = bands.length === 3 ? CHANNELS[at]! : 'Band'
   const [dark, bright] = rangeOf(layer, at)
@@ -73,8 +75,13 @@ function Band({ layer, at, names, onChange }: RasterProps & { at: number; names:
     if (range[0] < range[1])
       onChange({ ...layer, stretch: bands.map((_, i) => (i === at ? range : rangeOf(layer, i))) })
   }
-  const options = names.map((name, i) => [String(i + 1), name] as const)
-  const choose = (band: string) => onChange({ ...layer, bands: bands.with(at, Number(band)) })
+  const options = bandNames(info).map((name, i) => [String(i + 1), name] as const)
+  const choose = (name: string) => {
+    const band = Number(name)
+    const range = limitsOf(info, band) ?? rangeOfBand(layer, band)
+    const ranges = bands.map((_, i) => (i === at ? range : rangeOf(layer, i)))
+    onChange({ ...layer, bands: bands.with(at, band), stretch: stretch.length === 0 ? [] : ranges })
+  }
   return (
     <Option label={channel}>
       <Choice label={channel} value={String(bands[at])} options={options} onChoose={choose} />
@@ -92,9 +99,14 @@ function rangeOf({ stretch }: RasterLayer, at: number): readonly [number, number
   return stretch[at] ?? stretch[0] ?? [0, 255]
 }
 
-function limitsOf(info: RasterInfo | undefined, at: number): readonly [number, number] {
-  const limits = info?.shown.rescale
-  return limits?.[at] ?? limits?.[0] ?? [0, 255]
+/** The range that a band has in the layer already. */
+function rangeOfBand(layer: RasterLayer, band: number): readonly [number, number] {
+  return rangeOf(layer, Math.max(0, layer.bands.indexOf(band)))
+}
+
+/** What the histogram of a band asks for; undefined where it was not counted. */
+function limitsOf(info: RasterInfo | undefined, band: number): readonly [number, number] | undefined {
+  return info?.shown.rescale?.[info.shown.bidx.indexOf(band)]
 }
 
 function bandNames(info: RasterInfo | undefined): string[] {

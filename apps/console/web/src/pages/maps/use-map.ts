@@ -12,12 +12,12 @@ export interface EditedMap {
   readonly version: number
   readonly state: SaveState
   readonly problem: Problem | null
-  /** Changes it. Changes in a row with the same `key`, as of a slider, are undone as one. */
-  readonly change: (next: MapDocument, key?: string) => void
+  /** Changes the map as it is by then. Changes in a row with the same `key`, as of a slider, are undone as one. */
+  readonly change: (edit: (now: MapDocument) => MapDocument, key?: string) => void
   readonly undo: (() => void) | null
   readonly redo: (() => void) | null
-  /** Saves now; a draft becomes a map. */
-  readonly save: () => Promise<void>
+  /** Saves all changes now and tells the version; a draft becomes a map. Rejects where it is not saved. */
+  readonly save: () => Promise<number>
 }
 
 const SAVE_MS = 800
@@ -45,17 +45,22 @@ interface Steps {
 export function useMap(ref: string, start: Start, viewNow: () => MapDocument['view']): EditedMap {
   const [steps, setSteps] = useState<Steps>({ past: [], now: start.document, future: [], key: null })
   const { put, ...saved } = useSaver(ref, start, viewNow)
+  // What is added once it is loaded builds on the map of then.
+  const latest = useRef(steps)
   const go = (next: Steps) => {
+    latest.current = next
     setSteps(next)
     put(next.now)
   }
-  const { past, now, future, key: lastKey } = steps
+  const { past, now, future } = steps
   return {
     ...saved,
     map: now,
-    change: (next, key) => {
-      const isSameStep = key !== undefined && key === lastKey
-      go({ past: isSameStep ? past : [...past, now].slice(-MOST_STEPS), now: next, future: [], key: key ?? null })
+    change: (edit, key) => {
+      const last = latest.current
+      const isSameStep = key !== undefined && key === last.key
+      const before = isSameStep ? last.past : [...last.past, last.now].slice(-MOST_STEPS)
+      go({ past: before, now: edit(last.now), future: [], key: key ?? null })
     },
     undo:
       past.length === 0
@@ -68,54 +73,89 @@ export function useMap(ref: string, start: Start, viewNow: () => MapDocument['vi
   }
 }
 
+interface Saving {
+  version: number
+  now: MapDocument
+  /** 0 where nothing waits. */
+  timer: number
+  running: Promise<number> | null
+  isFailed: boolean
+  /** Saved elsewhere: it is not saved any more. */
+  isEnded: boolean
+}
+
 /** Saves a map, one save at a time. One that was saved elsewhere meanwhile is not overwritten. */
 function useSaver(ref: string, start: Start, viewNow: () => MapDocument['view']) {
   const [state, setState] = useState<SaveState>(start.version === 0 ? 'draft' : 'saved')
   const [problem, setProblem] = useState<Problem | null>(null)
   const [version, setVersion] = useState(start.version)
-  const about = useRef({ version: start.version, now: start.document, timer: 0, isBusy: false, isEnded: false }).current
-  const save = async (): Promise<void> => {
-    clearTimeout(about.timer)
-    about.timer = 0
-    // The save that is under way sees to what changed since.
-    if (about.isEnded || about.isBusy) return
-    about.isBusy = true
+  const about = useRef<Saving>({
+    isFailed: false,
+    version: start.version,
+    now: start.document,
+    timer: 0,
+    running: null,
+    isEnded: false,
+  }).current
+  const write = async (): Promise<number> => {
     setState('saving')
     try {
       let sent: MapDocument
       do {
+        clearTimeout(about.timer)
+        about.timer = 0
         sent = about.now
         about.version = await saveMap(ref, start.id, about.version, { ...sent, view: viewNow() ?? sent.view })
       } while (sent !== about.now)
       setVersion(about.version)
+      about.isFailed = false
       setProblem(null)
       setState('saved')
+      return about.version
     } catch (error) {
       const seen = toProblem(error)
+      about.isFailed = true
       about.isEnded = seen.status === 409
       setState(about.isEnded ? 'stale' : 'failed')
       setProblem(seen)
+      throw error
+    } finally {
+      about.running = null
     }
-    about.isBusy = false
   }
+  const save = (): Promise<number> => {
+    // The save that is under way sees to what changed since.
+    if (!about.isEnded) return (about.running ??= write())
+    return Promise.reject(new Error('The map was changed in another window, so this one is not saved.'))
+  }
+  // Why it failed is told by the state.
+  const saveSoon = () => void save().catch(() => {})
   const put = (now: MapDocument) => {
     about.now = now
     if (about.isEnded) return
     setState('waiting')
     clearTimeout(about.timer)
-    about.timer = setTimeout(() => void save(), SAVE_MS)
+    about.timer = setTimeout(saveSoon, SAVE_MS)
   }
+  useLeave(about, saveSoon)
+  return { state, problem, version, save, put }
+}
+
+/** What waits is saved before the page is left; a person who leaves before it is saved is asked. */
+function useLeave(about: Saving, saveSoon: () => void): void {
   useEffect(() => {
-    // What waits is saved before the page is left.
     const leave = () => {
-      if (about.timer !== 0) void save()
+      if (about.timer !== 0) saveSoon()
     }
     const hide = () => document.visibilityState === 'hidden' && leave()
+    const isSaved = () => about.timer === 0 && about.running === null && !about.isFailed
+    const warn = (event: BeforeUnloadEvent) => isSaved() || event.preventDefault()
     document.addEventListener('visibilitychange', hide)
+    addEventListener('beforeunload', warn)
     return () => {
       document.removeEventListener('visibilitychange', hide)
+      removeEventListener('beforeunload', warn)
       leave()
     }
   }, [])
-  return { state, problem, version, save, put }
 }
