@@ -2,6 +2,13 @@ import { seededRandom } from '@terrane/core'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Parameters } from '@terrane/database/rest-query'
+import type { Session } from '@terrane/database'
+import { findCollection } from '../src/ogc/collection.ts'
+import { conditionSql } from '../src/ogc/cql2-sql.ts'
+import { parseCql2Text } from '../src/ogc/cql2-text.ts'
+import { CRS84 as CRS84_SYSTEM, offeredSystems } from '../src/ogc/crs.ts'
+import { readPage } from '../src/ogc/items.ts'
 import { openOrigin, settingsOf, PATIENT, USER, type TestOrigin } from './harness.ts'
 
 /** Made with gdaltransform 3.10: 11.58, 48.14 in metres. */
@@ -36,6 +43,16 @@ beforeAll(async () => {
     create table public.metric (code text primary key, geom geometry(MultiPoint, 25832));
     insert into public.metric values ('007', st_transform('SRID=4326;MULTIPOINT(11.58 48.14)', 25832)), ('a/b c', st_transform('SRID=4326;MULTIPOINT(9 50)', 25832));
     create view public.northing with (security_invoker = true) as select code as id, st_transform(geom, 3035)::geometry(MultiPoint, 3035) as geom from public.metric;
+    create table public.short (code varchar(3) primary key, shown text, geom geometry(Point, 4326));
+    insert into public.short values ('DEU', 'x', 'SRID=4326;POINT(9 50)');
+    create view public.repeated as select case when n < 8 then 1 when n < 12 then 2 end as id, n, st_setsrid(st_point(n, 1), 4326)::geometry(Point, 4326) as geom from generate_series(1, 15) n;
+    create view public.nameless as select 'n' || n as name, st_setsrid(st_point(n % 2, 1), 4326)::geometry(Point, 4326) as geom from generate_series(1, 15) n order by random();
+    create table public.roofs (id int primary key, geom geometry(GeometryZ, 4326));
+    insert into public.roofs values (1, 'SRID=4326;POLYHEDRALSURFACE Z (((0 0 0, 0 1 0, 1 1 0, 0 0 0)), ((0 0 0, 1 0 1, 1 1 0, 0 0 0)))'), (2, 'SRID=4326;POINT Z (1 2 3)');
+    create table public.mixed (id int primary key, geom geometry);
+    insert into public.mixed values (1, st_point(11.5, 48)), (2, st_transform('SRID=4326;POINT(9 50)', 25832));
+    create table public.bound (id int primary key, geom geometry(Point, 3888));
+    insert into public.bound values (1, 'SRID=3888;POINT(44.123456789 33.3)');
     create table public.wide (id int8 primary key, name text, geom geometry(Point, 4326));
     create table public.keyless (name text, geom geometry(Point, 4326));
     insert into public.keyless select 'n' || n, st_setsrid(st_point(n, 1), 4326) from generate_series(1, 30) n;
@@ -229,13 +246,15 @@ describe('features', () => {
 
   test('pages follow one another by links, and none is read twice', async () => {
     for (const [collection, count] of [
-      ['public.places', 5],
+      ['public.places', 6],
       ['public.keyless', 30],
+      ['public.repeated', 15],
+      ['public.nameless', 15],
     ] as const) {
       const read: string[] = []
       let url: string | undefined = `/collections/${collection}/items?limit=2`
       for (let pages = 0; url !== undefined && pages < 20; pages++) {
-        const page: { features: Item[]; links: Link[] } = await bodyOf(url)
+        const page: { features: Item[]; links: Link[] } = await bodyOf(url, origin.keys.service)
         expect(page.features.length).toBeLessThanOrEqual(2)
         read.push(...page.features.map((one) => JSON.stringify([one.id, one.properties])))
         url = page.links.find(({ rel }) => rel === 'next')?.href
@@ -247,6 +266,51 @@ describe('features', () => {
       numberMatched: 30,
       numberReturned: 2,
     })
+    const next = async (query: string) =>
+      (await bodyOf(`${query}`, origin.keys.service)).links.find(({ rel }) => rel === 'next')?.href.split('?')[1]
+    expect(await next(`${PLACES}?limit=1&offset=2`)).toBe('limit=1&after=3')
+    expect(await next('/collections/public.repeated/items?limit=1&offset=2')).toBe('limit=1&offset=3')
+    expect((await ask('/collections/public.repeated/items?after=1', { key: origin.keys.service })).status).toBe(400)
+  })
+
+  test('are counted wherever the page begins, and a count that takes too long is left out', async () => {
+    expect((await bodyOf(`${PLACES}?offset=50`))['numberMatched']).toBe(5)
+    const asked: string[] = []
+    const session = {
+      query: async (text: string) => {
+        asked.push(text)
+        if (text.includes('count(*)')) throw Object.assign(new Error('canceled'), { code: '57014' })
+        return { rows: [1, 2].map((id) => ({ id, geometry: null, properties: '{}' })) }
+      },
+    } as unknown as Session
+    const found = await origin.db.database.session((own) => findCollection(own, 'public', 'keyless'))
+    const query = { limit: 1, after: null, offset: 0, crs: CRS84_SYSTEM, conditions: [] }
+    const page = await readPage(session, found, query, new Parameters())
+    expect([page.features.length, page.next, page.matched]).toEqual([1, ['offset', '1'], null])
+    expect(asked.at(-1)).toBe('rollback to counted')
+    // What follows would be refused.
+    expect((await readPage(session, found, { ...query, offset: 10_000_000 }, new Parameters())).next).toBeNull()
+  })
+
+  test('of unusual columns are whole', async () => {
+    const { service } = origin.keys
+    const first = async (table: string, query = '') =>
+      (await bodyOf(`/collections/public.${table}/items?${query}`, service)).features[0]
+    expect(await first('short')).toMatchObject({ id: 'DEU', properties: { shown: 'x' } })
+    expect((await first('roofs'))?.geometry).toMatchObject({ type: 'MultiPolygon' })
+    expect(await bodyOf('/collections/public.mixed', service)).toMatchObject({
+      extent: { spatial: { bbox: [[9, 48, 11.5, 50].map((one) => expect.closeTo(one, 6))] } },
+    })
+  })
+
+  test('of compound and bound systems have the axes of their first part', async () => {
+    const systemsOf = (srid: number) => origin.db.database.session((own) => offeredSystems(own, srid))
+    // Of the EPSG registry: 5555 is ETRS89 / UTM 32N with heights, 3901 KKJ zone 3 (northing first), 5498 NAD83 with heights.
+    expect((await systemsOf(5555)).at(-1)).toMatchObject({ isSwapped: false, isGeographic: false })
+    expect((await systemsOf(3901)).at(-1)).toMatchObject({ isSwapped: true, isGeographic: false })
+    expect((await systemsOf(5498)).at(-1)).toMatchObject({ isSwapped: true, isGeographic: true })
+    const items = `/collections/public.bound/items?crs=${EPSG}3888`
+    expect((await bodyOf(items, origin.keys.service)).features[0]?.geometry?.coordinates).toEqual([33.3, 44.123456789])
   })
 
   test.each([
@@ -432,6 +496,18 @@ describe('filters', () => {
     expect(await idsOf(`filter-lang=cql2-json&${cql(box)}`)).toEqual([4])
   })
 
+  test('days are in UTC beside moments, whatever the zone of the session', async () => {
+    const collection = await origin.db.database.session((own) => findCollection(own, 'public', 'places'))
+    const parameters = new Parameters()
+    const node = parseCql2Text("built = TIMESTAMP('2001-01-01T00:00:00Z')")
+    const condition = conditionSql(node, { collection, parameters, crs: CRS84_SYSTEM })
+    const { rows } = await origin.db.database.transaction(
+      (own) => own.query(`select source.id from public.places as source where ${condition}`, parameters.values),
+      `begin; set local timezone = 'Asia/Tokyo'`,
+    )
+    expect(rows).toEqual([{ id: 1 }])
+  })
+
   test('constants hold no connection', async () => {
     const costly = Array.from({ length: 100 }, (_, i) => `9.9^130000%9.9^6500${i}>1`).join(' AND ')
     expect((await ask(`${PLACES}?${cql(costly)}`)).status).toBe(400)
@@ -581,6 +657,14 @@ describe('changes', () => {
       expect(page).toContain(id)
       expect(page).not.toContain('9007199254740992')
     }
+  })
+
+  test('an id that is longer than its column is no feature', async () => {
+    const key = origin.keys.service
+    const item = '/collections/public.short/items/DEU-2019'
+    expect((await send('DELETE', item, undefined, { key })).status).toBe(404)
+    expect((await ask(item, { key })).status).toBe(404)
+    expect((await ask('/collections/public.short/items/DEU', { key })).status).toBe(200)
   })
 
   test('a feature is added, replaced, changed and deleted', async () => {

@@ -17,7 +17,7 @@ export interface ItemsQuery {
   readonly limit: number
   /** Features with a greater id; null for the first page. */
   readonly after: string | null
-  /** Features that are left out at the start, of collections without ids. */
+  /** Features that are left out at the start, of collections without a primary key. */
   readonly offset: number
   readonly crs: Crs
   /** Conditions on rows of `source`, joined by AND. */
@@ -38,7 +38,8 @@ const OWN = [
   'offset',
 ]
 const LIMIT = 100
-const MOST_OFFSET = 1_000_000
+/** Features that may be left out at the start. */
+export const MOST_OFFSET = 10_000_000
 /** The draft's name of CQL2 text, by which GDAL 3.10 asks. */
 const LANGUAGES: ReadonlySet<string> = new Set(['cql2-text', 'cql2-json', 'cql-text'])
 const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i
@@ -64,7 +65,8 @@ export function readItemsQuery(
     ...propertyConditions(given, { collection, parameters, crs: CRS84 }),
   ]
   const after = given.get('after')
-  if (after !== null && collection.key === null) throw badParameter('after', 'features of this collection have no ids')
+  if (after !== null && !collection.isUnique)
+    throw badParameter('after', 'this collection has no primary key: use offset')
   if (after !== null)
     conditions.push(`source.${quoteIdentifier(collection.key!.name)} > ${keyValue(collection, after, parameters)}`)
   return {
