@@ -1,3 +1,4 @@
+import { get } from 'node:http'
 import { seededRandom } from '@terrane/core'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
@@ -183,6 +184,17 @@ describe('documents', () => {
     expect((await fetch(`${origin.url}/ogc/v1/collections`)).status).toBe(401)
   })
 
+  test('a header Host that is none is refused', async () => {
+    const headers = { host: 'a b', apikey: origin.keys.anon }
+    const status = await new Promise((resolve, reject) => {
+      get(`${origin.url}/ogc/v1${PLACES}`, { headers }, (answer) => resolve(answer.resume().statusCode)).on(
+        'error',
+        reject,
+      )
+    })
+    expect(status).toBe(400)
+  })
+
   test('a collection has its systems, bounds and properties; columns that the caller may not read are none', async () => {
     expect(await bodyOf('/collections/public.metric')).toMatchObject({
       id: 'public.metric',
@@ -216,6 +228,11 @@ describe('documents', () => {
       401,
       expect.stringContaining('Basic realm='),
     ])
+    // A page elsewhere that shows an answer as a picture has it sent, too.
+    const picture = { ...basic(origin.keys.anon), 'sec-fetch-dest': 'image' }
+    expect((await fetch(`${origin.url}/ogc/v1${PLACES}`, { headers: picture })).status).toBe(401)
+    const opened = { ...basic(origin.keys.anon), 'sec-fetch-dest': 'document' }
+    expect((await fetch(`${origin.url}/ogc/v1${PLACES}`, { headers: opened })).status).toBe(200)
     const elsewhere = await fetch(`${origin.url}/rest/v1/places`, { headers: basic(origin.keys.anon) })
     expect(elsewhere.status).toBe(401)
   })
@@ -267,7 +284,7 @@ describe('features', () => {
       numberReturned: 2,
     })
     const next = async (query: string) =>
-      (await bodyOf(`${query}`, origin.keys.service)).links.find(({ rel }) => rel === 'next')?.href.split('?')[1]
+      (await bodyOf(query, origin.keys.service)).links.find(({ rel }) => rel === 'next')?.href.split('?')[1]
     expect(await next(`${PLACES}?limit=1&offset=2`)).toBe('limit=1&after=3')
     expect(await next('/collections/public.repeated/items?limit=1&offset=2')).toBe('limit=1&offset=3')
     expect((await ask('/collections/public.repeated/items?after=1', { key: origin.keys.service })).status).toBe(400)
