@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { validateStyleMin, type StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { VectorTile } from '@mapbox/vector-tile'
@@ -6,6 +7,10 @@ import { Keys } from '@terrane/control'
 import { PbfReader } from 'pbf'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testLane } from '@terrane/database/testing'
+import { createHttp, createLogger } from '@terrane/service'
+import type { StorageDeps } from '../src/storage/access.ts'
+import { archiveRoutes } from '../src/vector/archives.ts'
+import { cachedBytes, tagged } from '../src/vector/given.ts'
 import { openOrigin, settingsOf, USER, type TestOrigin } from './harness.ts'
 
 let origin: TestOrigin
@@ -37,7 +42,11 @@ beforeAll(async () => {
     create function public.kept(z int, x int, y int) returns bytea language sql as $$ select 'kept'::bytea $$;
     revoke execute on function public.kept(int, int, int) from public;
     grant execute on function public.kept(int, int, int) to service_role;
-    grant insert on public.notes to anon`)
+    grant insert on public.notes to anon;
+    ${['a', 'b', 'c'].map((name) => `create function public.heavy_${name}(z int, x int, y int) returns bytea language sql stable as $$ select convert_to(repeat('${name}', 6000000), 'utf8') $$;`).join(' ')}
+    create table public.pages (id int primary key, page text, geom geometry(Point, 4326));
+    insert into public.pages values (1, 'a', 'SRID=4326;POINT(11.58 48.14)');
+    grant select on public.pages to anon`)
 })
 afterAll(() => origin[Symbol.asyncDispose]())
 
@@ -59,6 +68,22 @@ describe('several sources in one tile', () => {
     // A source that shows nothing here adds nothing.
     expect(Object.keys(await layersOf(await ask(`/dots,lines${AT}?name=eq.l`)))).toEqual(['lines'])
     expect((await ask('/dots,lines/10/0/0')).status).toBe(204)
+  })
+
+  test('have no more bytes together than an answer', async () => {
+    expect((await ask(`/heavy_a,heavy_b${AT}`)).status).toBe(200)
+    const refused = await ask(`/heavy_a,heavy_b,heavy_c${AT}`)
+    expect([refused.status, await refused.json()]).toMatchObject([413, { code: 'ANSWER_TOO_LARGE' }])
+  })
+
+  test('may have a column of any name', async () => {
+    const { pages } = await layersOf(await ask(`/pages${AT}`))
+    expect(pages?.feature(0).properties).toEqual({ id: 1, page: 'a' })
+  })
+
+  test('are weighed in the cache with their keys', () => {
+    const given = tagged(Buffer.from('tile'))
+    expect(cachedBytes(given, 'x'.repeat(1000)) - cachedBytes(given, '')).toBe(2000)
   })
 
   test('have one TileJSON', async () => {
@@ -207,6 +232,44 @@ describe('an archive', () => {
     expect((await asked('open/town.pmtiles/10/0/0')).status).toBe(204)
     const etag = (await asked('open/town.pmtiles/10/544/355')).headers.get('etag')!
     expect((await asked('open/town.pmtiles/10/544/355', { 'if-none-match': etag })).status).toBe(304)
+  })
+
+  test('is read again after the storage failed', async () => {
+    const bytes = await archive()
+    let isDown = true
+    const store = {
+      getBucket: async () => ({ public: true }),
+      head: async (bucket: string, key: string) => ({ bucket, key, size: bytes.length, etag: 'e' }),
+      get: async (_bucket: string, _key: string, { range }: { range: { start: number; end: number } }) => {
+        if (isDown) throw new Error('the storage is down')
+        return { body: Readable.from([bytes.subarray(range.start, range.end + 1)]) }
+      },
+    }
+    const http = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
+    await archiveRoutes(http, { store, limits: { count: async () => {} } } as unknown as StorageDeps)
+    const statusOf = async (path: string) => (await http.inject(`/vector/v1/archives/open/${path}`)).statusCode
+    for (const path of ['a.pmtiles', 'b.pmtiles/10/544/355']) {
+      isDown = true
+      const refused = await statusOf(path)
+      isDown = false
+      expect([path, refused, await statusOf(path)]).toEqual([path, 422, 200])
+    }
+    await http.close()
+  })
+
+  test('whose directory unpacks to more than one has is refused', async () => {
+    const count = 300_000
+    const varint = [(count % 128) | 128, ((count >> 7) % 128) | 128, count >> 14]
+    const parts = [varint, Array<number>(3 * count).fill(1), [1], Array<number>(count - 1).fill(0)]
+    const root = gzipSync(Buffer.concat(parts.map((part) => Buffer.from(part))))
+    const header = Buffer.from((await archive()).subarray(0, 127))
+    header.writeBigUInt64LE(127n, 8)
+    header.writeBigUInt64LE(BigInt(root.length), 16)
+    header.writeUInt8(2, 97)
+    const service = origin.client(origin.keys.service)
+    await service.storage.from('open').upload('bomb.pmtiles', Buffer.concat([header, root]))
+    // No entry has this tile.
+    expect((await asked('open/bomb.pmtiles/10/544/355')).status).toBe(422)
   })
 
   test('of a private bucket is for the service role alone', async () => {

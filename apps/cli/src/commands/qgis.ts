@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { ask, connect, type Connection } from '../connection.ts'
@@ -52,8 +52,10 @@ async function qgis(tables: readonly string[], { profile, file, schema, role }: 
         hint: 'Share it (terrane tables share … --with anon), or use --role service.',
       },
     )
-  // Others on this machine may not read the key.
-  await writeFile(file, layerDefinition(connection.url, key, wanted), { mode: 0o600 })
+  // Others on this machine may not read the key, even where the file was there already.
+  await using handle = await open(file, 'w', 0o600)
+  await handle.chmod(0o600)
+  await handle.writeFile(layerDefinition(connection.url, key, wanted))
   print(`${file}: features and tiles of ${wanted.length > 5 ? `${wanted.length} tables` : wanted.join(', ')}`)
 }
 

@@ -1,5 +1,5 @@
 import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
-import { findLayer, NEVER_SHOWN, type Layer } from '../vector/layer.ts'
+import { findLayer, geometrySql, NEVER_SHOWN, type Layer } from '../vector/layer.ts'
 import { RestError } from '../rest/errors.ts'
 import { noCollection } from './errors.ts'
 import { offeredSystems, type Crs } from './crs.ts'
@@ -19,6 +19,10 @@ export interface Collection {
   readonly geometryColumn: Column
   /** The column that tells features apart; null where none does. */
   readonly key: Column | null
+  /** No two features have the same key, and none has null. */
+  readonly isUnique: boolean
+  /** SQL of a total order of the rows. */
+  readonly order: string
   /** Columns that are properties of features. */
   readonly properties: readonly Column[]
   /** The property that `datetime` asks about. */
@@ -63,9 +67,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
 const TIMES: ReadonlySet<Kind> = new Set(['instant', 'timestamp', 'date'])
 
 const COLUMNS = `
-  select a.attname as name, t.typname as "typeName", format_type(a.atttypid, a.atttypmod) as type, col_description(c.oid, a.attnum) as comment,
+  select a.attname as name, t.typname as "typeName", format_type(a.atttypid, -1) as type, col_description(c.oid, a.attnum) as comment,
     (select json_agg(e.enumlabel order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid) as labels,
     coalesce(a.attnum = any (k.conkey) and array_length(k.conkey, 1) = 1, c.relkind in ('v', 'm', 'f') and a.attname = 'id') as "isKey",
+    k.oid is not null as "isUnique", c.relkind in ('r', 'p', 'm') and has_table_privilege(c.oid, 'select') as "hasPlaces",
     a.attgenerated <> '' or a.attidentity = 'a' as "isGenerated",
     has_column_privilege(c.oid, a.attnum, 'insert') as "mayInsert", has_column_privilege(c.oid, a.attnum, 'update') as "mayUpdate",
     has_table_privilege(c.oid, 'delete') as "mayDelete", pg_relation_is_updatable(c.oid, true) as updatable
@@ -76,7 +81,15 @@ const COLUMNS = `
   where n.nspname = $1 and c.relname = $2 and has_column_privilege(c.oid, a.attnum, 'select')
   order by a.attnum`
 
-type Found = Column & { readonly isKey: boolean; readonly mayDelete: boolean; readonly updatable: number }
+type Found = Column & {
+  readonly isKey: boolean
+  /** The table has a primary key. */
+  readonly isUnique: boolean
+  /** The caller may read the places of rows in the table. */
+  readonly hasPlaces: boolean
+  readonly mayDelete: boolean
+  readonly updatable: number
+}
 
 /** Bits of pg_relation_is_updatable. */
 const [UPDATES, INSERTS, DELETES] = [4, 8, 16]
@@ -92,7 +105,11 @@ export async function findCollection(session: Queryable, schema: string, table: 
   const geometryColumn = columns.find(({ name }) => layer.geometry.startsWith(`source.${quoteIdentifier(name)}`))!
   const key = columns.find((column) => column.isKey && !NEVER_SHOWN.has(column.typeName)) ?? null
   const properties = columns.filter((column) => column !== key && !NEVER_SHOWN.has(column.typeName))
-  const { mayDelete = false, updatable = 0 } = columns[0] ?? {}
+  const { mayDelete = false, updatable = 0, hasPlaces = false } = columns[0] ?? {}
+  const names = columns.map(({ name }) => `source.${quoteIdentifier(name)}`)
+  const isUnique = key?.isUnique === true
+  const rest = hasPlaces ? ['source.tableoid', 'source.ctid'] : [`row(${names.join(', ')})::text`]
+  const order = [...(key ? [`source.${quoteIdentifier(key.name)}`] : []), ...(isUnique ? [] : rest)]
   const srid = layer.srid === 0 ? 4326 : layer.srid
   return {
     id,
@@ -105,6 +122,8 @@ export async function findCollection(session: Queryable, schema: string, table: 
     systems: await offeredSystems(session, srid),
     geometryColumn,
     key,
+    isUnique,
+    order: order.join(', '),
     properties,
     time: properties.find(({ kind }) => TIMES.has(kind)) ?? null,
     may: {
@@ -132,10 +151,4 @@ export async function listProperties(
     [schemas, [...NEVER_SHOWN]],
   )
   return rows
-}
-
-/** Columns that do not say their system have one for each row; a row that says none is in degrees. */
-function geometrySql({ geometry, srid }: Layer): string {
-  if (srid !== 0) return geometry
-  return `(case when st_srid(${geometry}) in (0, 4326) then st_setsrid(${geometry}, 4326) else st_transform(${geometry}, 4326) end)`
 }

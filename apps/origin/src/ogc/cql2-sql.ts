@@ -4,6 +4,8 @@ import type { Collection, Column, Kind } from './collection.ts'
 import type { Node } from './cql2-text.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFilter } from './errors.ts'
+import { Numeral } from './exact-json.ts'
+import { envelopesOf, relationSql } from './space.ts'
 import { temporalSql, utcText, type Value } from './cql2-time.ts'
 
 /** What an expression is compiled with. */
@@ -36,6 +38,8 @@ const SPATIAL: Readonly<Record<string, string>> = {
   s_crosses: 'st_crosses',
   s_contains: 'st_contains',
 }
+/** The same relation with its sides exchanged, where it is another one. */
+const CONVERSE: Readonly<Record<string, string>> = { s_within: 's_contains', s_contains: 's_within' }
 const WKT = /^[\p{L}\d\s.,()+-]+$/u
 
 /** Compiles CQL2 to a condition on rows of `source`; every value is a parameter. @throws BAD_FILTER */
@@ -91,8 +95,7 @@ function predicate(node: Node, scope: Scope): string {
     return `(${valueSql(value, first, scope)} in (${items.join(', ')}))`
   }
   if (Object.hasOwn(SPATIAL, op)) {
-    const [a, b] = only(op, args, 2).map((arg) => shapeSql(arg, scope))
-    return `${SPATIAL[op]}(${a}, ${b})`
+    return spatialSql(op, only(op, args, 2), scope)
   }
   const temporal = op.startsWith('t_')
     ? temporalSql(op, only(op, args, 2), (arg) => valueOf(arg, scope), scope.parameters)
@@ -147,7 +150,7 @@ export function queryables({ key, properties, geometryColumn }: Collection): rea
 }
 
 function valueOf(node: Node, scope: Scope): Value {
-  if (typeof node === 'string' || typeof node === 'number' || typeof node === 'boolean') return { literal: node }
+  if (isLiteral(node)) return { literal: node }
   const column = columnOf(node, scope)
   if (column?.kind === 'geometry')
     throw badFilter(`${column.name} is a geometry: ask about it with s_intersects and the like`)
@@ -167,23 +170,31 @@ function valueOf(node: Node, scope: Scope): Value {
   throw badFilter(`${JSON.stringify(node).slice(0, 100)} is no value`)
 }
 
+function isLiteral(node: Node): node is string | number | Numeral | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof node) || node instanceof Numeral
+}
+
 /** Local times are read in UTC. */
-function columnValue({ name, kind }: Column): Value {
+function columnValue({ name, kind, typeName }: Column): Value {
   const sql = `source.${quoteIdentifier(name)}`
   if (kind === 'timestamp') return { sql: `(${sql} at time zone 'UTC')`, kind: 'instant' }
-  return kind === 'other' ? { sql: `${sql}::text`, kind: 'text' } : { sql, kind }
+  return kind === 'other' ? { sql: `${sql}::text`, kind: 'text', typeName } : { sql, kind, typeName }
 }
 
 function arithmetic(op: string, args: readonly Node[], scope: Scope): Value {
   const [a, b] = args.map((arg) => valueOf(arg, scope)) as [Value, Value]
   if (![a, b].every((value) => isNumber(kindOf(value)))) throw badFilter(`${op} takes numbers`)
   const [left, right] = [a, b].map((value) => `${valueSql(value, null, scope)}::numeric`)
-  return { sql: op === 'div' ? `div(${left}, ${right})` : `(${left} ${ARITHMETIC[op]} ${right})`, kind: 'number' }
+  if (op === 'div') return { sql: `div(${left}, ${right})`, kind: 'number' }
+  // As doubles: the database works on powers of more digits for minutes, and is not to be interrupted.
+  if (op === '^') return { sql: `power(${left}::float8, ${right}::float8)::numeric`, kind: 'number' }
+  return { sql: `(${left} ${ARITHMETIC[op]} ${right})`, kind: 'number' }
 }
 
 function kindOf(value: Value): Kind {
   if ('sql' in value) return value.kind
-  return ({ string: 'text', number: 'number', boolean: 'boolean' } as const)[typeof value.literal as 'string']
+  const { literal } = value
+  return typeof literal === 'string' ? 'text' : typeof literal === 'boolean' ? 'boolean' : 'number'
 }
 
 function isNumber(kind: string): boolean {
@@ -203,18 +214,25 @@ function isComparable(a: Value, b: Value): boolean {
 
 /** A literal takes the type of the column that it stands beside, so that indexes of the column are used. */
 function valueSql(value: Value, beside: Value | null, { parameters }: Scope): string {
-  if ('sql' in value) return value.sql
-  const kind = beside === null ? kindOf(value) : kindOf(beside)
-  if (kind === 'instant' && typeof value.literal === 'string')
-    return `${parameters.add(utcText(value.literal))}::timestamptz`
-  const text = parameters.add(String(value.literal))
-  if (typeof value.literal === 'number') {
-    const isWhole = kind === 'integer' && Number.isSafeInteger(value.literal)
-    return `${text}::${isWhole ? 'int8' : 'numeric'}`
-  }
-  if (typeof value.literal === 'boolean') return `${text}::boolean`
+  const kind = kindOf(beside ?? value)
+  if ('sql' in value)
+    return value.kind === 'date' && kind === 'instant' ? `(${value.sql}::timestamp at time zone 'UTC')` : value.sql
+  const { literal } = value
+  if (kind === 'instant' && typeof literal === 'string') return `${parameters.add(utcText(literal))}::timestamptz`
+  const text = parameters.add(String(literal))
+  const typeName = beside && 'sql' in beside ? beside.typeName : undefined
+  if (typeof literal === 'number' || literal instanceof Numeral)
+    return `${text}::${numberType(literal, kind, typeName)}`
+  if (typeof literal === 'boolean') return `${text}::boolean`
   if (kind === 'date') return `${text}::date`
-  return value.isFolded ? `lower(${text}::text)` : `${text}::text`
+  return value.isFolded || typeName === 'uuid' ? `lower(${text}::text)` : `${text}::text`
+}
+
+/** The type of a number beside a column: that of the column where it holds the number. */
+function numberType(literal: number | Numeral, kind: Kind, typeName: string | undefined): string {
+  if (kind === 'integer' && /^-?\d{1,18}$/.test(String(literal))) return 'int8'
+  const size = Math.abs(Number(literal))
+  return typeName === 'float4' && (size === 0 || (size > 1e-37 && size < 3e38)) ? 'float4' : 'numeric'
 }
 
 function isShape(node: Node): boolean {
@@ -223,22 +241,32 @@ function isShape(node: Node): boolean {
   )
 }
 
-/** A geometry, in the system of the collection. */
-function shapeSql(node: Node, scope: Scope): string {
+/** A relation between the column and shapes of the filter, in the system of the filter. */
+function spatialSql(op: string, [left, right]: readonly Node[], scope: Scope): string {
+  const [a, b] = [shapeSql(left!, scope), shapeSql(right!, scope)]
+  if (a === null && b !== null) return relationSql(SPATIAL[op]!, b, scope.crs, scope.collection)
+  if (a !== null && b === null) return relationSql(SPATIAL[CONVERSE[op] ?? op]!, a, scope.crs, scope.collection)
+  const own = scope.collection.geometry
+  return `${SPATIAL[op]}(${a ?? own}, ${b ?? own})`
+}
+
+/** A geometry of the filter, in the filter's system; null for the column. */
+function shapeSql(node: Node, scope: Scope): string | null {
   const { collection, parameters, crs } = scope
   const column = columnOf(node, scope)
   if (column && column.name !== collection.geometryColumn.name) throw badFilter(`${column.name} is no geometry`)
-  if (column) return collection.geometry
+  if (column) return null
   const { wkt, bbox } = (node ?? {}) as { wkt?: unknown; bbox?: unknown }
   if (typeof wkt === 'string' && WKT.test(wkt))
-    return fromSystem(`st_geomfromtext(${parameters.add(wkt)}::text)`, crs, collection.srid)
+    return fromSystem(`st_geomfromtext(${parameters.add(wkt)}::text)`, crs, crs.srid)
   if (isShape(node))
-    return fromSystem(`st_geomfromgeojson(${parameters.add(JSON.stringify(node))}::text)`, crs, collection.srid)
-  if (Array.isArray(bbox) && (bbox.length === 4 || bbox.length === 6) && bbox.every(Number.isFinite)) {
-    const [w, s, e, n] = (bbox.length === 4 ? bbox : [bbox[0], bbox[1], bbox[3], bbox[4]]).map(
-      (one) => `${parameters.add(String(one))}::float8`,
-    )
-    return fromSystem(`st_makeenvelope(${w}, ${s}, ${e}, ${n})`, crs, collection.srid)
+    return fromSystem(`st_geomfromgeojson(${parameters.add(JSON.stringify(node))}::text)`, crs, crs.srid)
+  if (Array.isArray(bbox) && (bbox.length === 4 || bbox.length === 6)) {
+    const numbers = bbox.map((one) => (one instanceof Numeral ? Number(one.text) : (one as unknown)))
+    if (numbers.every((one): one is number => Number.isFinite(one))) {
+      const [first, second] = envelopesOf(numbers, crs, (detail) => badFilter(`of a box ${detail}`))
+      return second === undefined ? first! : `st_collect(${first}, ${second})`
+    }
   }
   throw badFilter(`${JSON.stringify(node).slice(0, 100)} is no geometry`)
 }

@@ -1,7 +1,8 @@
 import { badFilter } from './errors.ts'
+import { numberOf, Numeral } from './exact-json.ts'
 
 /** An expression as CQL2 JSON has it (OGC 21-065r2, annex C); well-known text is `{ wkt }`. */
-export type Node = string | number | boolean | null | readonly Node[] | { readonly [name: string]: Node }
+export type Node = string | number | Numeral | boolean | null | readonly Node[] | { readonly [name: string]: Node }
 
 const MAX_LENGTH = 8192
 const MAX_DEPTH = 40
@@ -121,12 +122,13 @@ class Parser {
     if (kind === 'sign' && value === '-') {
       this.#at++
       const operand = this.#expression(7)
+      if (operand instanceof Numeral) return new Numeral(`-${operand.text}`.replace('--', ''))
       return typeof operand === 'number' ? -operand : { op: '*', args: [-1, operand] }
     }
     if (kind === 'word') return this.#word(value)
     if (kind === 'end' || kind === 'sign') throw this.#unexpected('a property or a value')
     this.#at++
-    if (kind === 'number') return Number(value)
+    if (kind === 'number') return numberOf(value)
     return kind === 'text' ? value : { property: value }
   }
 

@@ -2,11 +2,12 @@ import type { Parameters } from '@terrane/database/rest-query'
 import type { Kind } from './collection.ts'
 import type { Node } from './cql2-text.ts'
 import { badFilter } from './errors.ts'
+import type { Numeral } from './exact-json.ts'
 
 /** SQL of a value, or a literal that takes the type of what it is compared with. */
 export type Value =
-  | { readonly sql: string; readonly kind: Kind }
-  | { readonly literal: string | number | boolean; readonly isFolded?: boolean }
+  | { readonly sql: string; readonly kind: Kind; readonly typeName?: string }
+  | { readonly literal: string | number | Numeral | boolean; readonly isFolded?: boolean }
 
 /** Start and end of a time as SQL; both included. */
 interface Span {
@@ -53,9 +54,14 @@ function spanOf(node: Node, valueOf: (node: Node) => Value, parameters: Paramete
   if (interval === null) return instant(node, valueOf, parameters)
   if (!Array.isArray(interval) || interval.length !== 2) throw badFilter('an interval has two ends')
   const [from, to] = interval as [Node, Node]
+  // Only the ends that a relation asks about: a statement with a parameter that it does not use fails.
   return {
-    from: from === '..' ? `'-infinity'::timestamptz` : instant(from, valueOf, parameters).from,
-    to: to === '..' ? `'infinity'::timestamptz` : instant(to, valueOf, parameters).to,
+    get from() {
+      return from === '..' ? `'-infinity'::timestamptz` : instant(from, valueOf, parameters).from
+    },
+    get to() {
+      return to === '..' ? `'infinity'::timestamptz` : instant(to, valueOf, parameters).to
+    },
   }
 }
 

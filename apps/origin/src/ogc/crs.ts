@@ -31,9 +31,13 @@ export async function offeredSystems(session: Queryable, srid: number): Promise<
   )
   const found = rows[0]
   if (!found) return [CRS84, EPSG_4326, EPSG_3857]
-  const isGeographic = found.text.startsWith('GEOG')
+  // Of a compound or bound system: its first part.
+  const text = found.text
+    .replace(/^(?:COMPD_CS\["[^"]*",|BOUNDCRS\[SOURCECRS\[)+/, '')
+    .split(/,(?:VERT_CS|TARGETCRS)\[/, 1)[0]!
+  const isGeographic = text.startsWith('GEOG')
   // Texts of systems whose official order is northing first name no axes.
-  const isSwapped = isGeographic || !found.text.includes('AXIS[')
+  const isSwapped = isGeographic || !text.includes('AXIS[')
   return [CRS84, EPSG_4326, EPSG_3857, { uri: epsg(found.code), srid, isSwapped, isGeographic }]
 }
 

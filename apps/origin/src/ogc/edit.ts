@@ -1,9 +1,9 @@
 import { quoteIdentifier, type Session } from '@terrane/database'
 import { Parameters } from '@terrane/database/rest-query'
-import { parseForeignJson } from '@terrane/service'
 import type { Collection, Column } from './collection.ts'
 import { fromSystem, type Crs } from './crs.ts'
 import { badFeature, noFeature } from './errors.ts'
+import { Numeral, parseExactJson } from './exact-json.ts'
 import { isNoValue, keyCondition } from './items.ts'
 
 /** A feature as it was sent: its text, which the database reads, so that numbers of any size survive. */
@@ -26,7 +26,8 @@ export function readFeature(body: unknown, isPart: boolean): Sent {
   if (geometry !== null && typeof geometry !== 'object') throw badFeature('geometry is no object')
   if (properties !== null && (typeof properties !== 'object' || Array.isArray(properties)))
     throw badFeature('properties is no object')
-  if (id !== null && typeof id !== 'string' && typeof id !== 'number') throw badFeature('id is neither text nor number')
+  if (id !== null && typeof id !== 'string' && typeof id !== 'number' && !(id instanceof Numeral))
+    throw badFeature('id is neither text nor number')
   return {
     json: body as string,
     id: id === null ? null : String(id),
@@ -39,7 +40,7 @@ export function readFeature(body: unknown, isPart: boolean): Sent {
 function objectOf(body: unknown): Record<string, unknown> {
   let value: unknown
   try {
-    value = parseForeignJson(typeof body === 'string' ? body : '')
+    value = parseExactJson(typeof body === 'string' ? body : '')
   } catch {
     throw badFeature('it is no JSON, or nested too deeply')
   }

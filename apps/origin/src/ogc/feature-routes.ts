@@ -12,6 +12,7 @@ import { systemOf } from './crs.ts'
 import { GEOJSON } from './documents.ts'
 import { changeFeature, createFeature, deleteFeature, readFeature } from './edit.ts'
 import { noCollection, noType, notEditable } from './errors.ts'
+import { parseExactJson } from './exact-json.ts'
 import { readItemsQuery } from './items-query.ts'
 import { readItem, readPage, type Page } from './items.ts'
 import { asksForPage, baseOf, ownLinks, readKnown, selfOf, sendPage, sendText } from './respond.ts'
@@ -76,7 +77,9 @@ async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: Fast
   })
   reply.header('content-crs', `<${crs.uri}>`)
   const text = collectionText(request, id, page, isPage)
-  return isPage ? sendPage(reply, id, withSelf(request, JSON.parse(text) as Features)) : sendText(reply, text, GEOJSON)
+  return isPage
+    ? sendPage(reply, id, withSelf(request, parseExactJson(text) as Features))
+    : sendText(reply, text, GEOJSON)
 }
 
 interface Features {
@@ -102,6 +105,7 @@ function collectionText(request: FastifyRequest, id: string, page: Page, isPage:
     { rel: 'collection', href: collection, type: 'application/json' },
   ]
   if (page.next !== null) {
+    self.searchParams.delete('offset')
     self.searchParams.set(...page.next)
     links.push({ rel: 'next', href: self.href, type: isPage ? 'text/html' : GEOJSON, title: 'Following features' })
   }
@@ -128,7 +132,7 @@ async function sendItem(deps: FeatureDeps, request: FastifyRequest, reply: Fasti
     { rel: 'collection', href: collection, type: 'application/json' },
   ]
   reply.header('content-crs', `<${crs.uri}>`)
-  if (isPage) return sendPage(reply, `${id} ${idOf(request)}`, { ...(JSON.parse(text) as object), links })
+  if (isPage) return sendPage(reply, `${id} ${idOf(request)}`, { ...(parseExactJson(text) as object), links })
   return sendText(reply, `${text.slice(0, -1)},"links":${JSON.stringify(links)}}`, GEOJSON)
 }
 

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '@terrane/database'
 import type { Parameters } from '@terrane/database/rest-query'
-import { parseForeignJson, readParameters } from '@terrane/service'
+import { readParameters } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { wholeOf } from '../vector/whole-of.ts'
 import type { Collection } from './collection.ts'
@@ -9,13 +9,15 @@ import { parseCql2Text, type Node } from './cql2-text.ts'
 import { timeSpan, utcText } from './cql2-time.ts'
 import { CRS84, systemOf, type Crs } from './crs.ts'
 import { badFilter, badParameter, unknownParameter } from './errors.ts'
+import { parseExactJson } from './exact-json.ts'
+import { envelopesOf, relationSql } from './space.ts'
 
 /** A page of features that was asked for. */
 export interface ItemsQuery {
   readonly limit: number
   /** Features with a greater id; null for the first page. */
   readonly after: string | null
-  /** Features that are left out at the start, of collections without ids. */
+  /** Features that are left out at the start, of collections without a primary key. */
   readonly offset: number
   readonly crs: Crs
   /** Conditions on rows of `source`, joined by AND. */
@@ -36,9 +38,8 @@ const OWN = [
   'offset',
 ]
 const LIMIT = 100
-const MOST_OFFSET = 1_000_000
-/** The largest box, in degrees or meters, that is looked up by the index of another system. */
-const NEAR = { degrees: 5, meters: 500_000 } as const
+/** Features that may be left out at the start. */
+export const MOST_OFFSET = 10_000_000
 /** The draft's name of CQL2 text, by which GDAL 3.10 asks. */
 const LANGUAGES: ReadonlySet<string> = new Set(['cql2-text', 'cql2-json', 'cql-text'])
 const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i
@@ -64,7 +65,8 @@ export function readItemsQuery(
     ...propertyConditions(given, { collection, parameters, crs: CRS84 }),
   ]
   const after = given.get('after')
-  if (after !== null && collection.key === null) throw badParameter('after', 'features of this collection have no ids')
+  if (after !== null && !collection.isUnique)
+    throw badParameter('after', 'this collection has no primary key: use offset')
   if (after !== null)
     conditions.push(`source.${quoteIdentifier(collection.key!.name)} > ${keyValue(collection, after, parameters)}`)
   return {
@@ -82,39 +84,13 @@ export function keyValue({ key }: Collection, id: string, parameters: Parameters
   return `${parameters.add(id)}::text::${key!.type}`
 }
 
-function bboxConditions(text: string | null, crs: Crs, { geometry, srid }: Collection): string[] {
+function bboxConditions(text: string | null, crs: Crs, collection: Collection): string[] {
   if (text === null) return []
   const numbers = text.split(',').map((part) => (NUMBER.test(part) ? Number(part) : Number.NaN))
   if ((numbers.length !== 4 && numbers.length !== 6) || !numbers.every(Number.isFinite))
     throw badParameter('bbox', 'four or six numbers are wanted: west,south,east,north')
-  const [a, b, c, d] = (numbers.length === 4 ? numbers : [numbers[0], numbers[1], numbers[3], numbers[4]]) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  const [west, south, east, north] = crs.isSwapped ? [b, a, d, c] : [a, b, c, d]
-  if (south > north) throw badParameter('bbox', 'its south lies north of its north')
-  if (west > east && !crs.isGeographic) throw badParameter('bbox', 'its west lies east of its east')
-  const boxes =
-    west <= east
-      ? [[west, south, east, north]]
-      : [
-          [west, south, 180, north],
-          [-180, south, east, north],
-        ]
-  const own = srid === crs.srid ? geometry : `st_transform(${geometry}, ${crs.srid})`
-  const tests = boxes.map(([w = 0, s = 0, e = 0, n = 0]) => {
-    const exact = `st_intersects(${own}, st_makeenvelope(${w}, ${s}, ${e}, ${n}, ${crs.srid}))`
-    const side = Math.max(e - w, n - s)
-    const isNear =
-      side <= (crs.isGeographic ? NEAR.degrees : NEAR.meters) && (!crs.isGeographic || Math.max(-s, n) < 85)
-    if (srid === crs.srid || !isNear) return exact
-    // Edges bend on their way to the other system: the box is widened, and cut into short edges.
-    const wide = `st_segmentize(st_expand(st_makeenvelope(${w}, ${s}, ${e}, ${n}, ${crs.srid}), ${side * 0.05 + 1e-9}), ${side / 8 + 1e-9})`
-    return `(${geometry} && st_transform(${wide}, ${srid}) and ${exact})`
-  })
-  return [`(${tests.join(' or ')})`]
+  const boxes = envelopesOf(numbers, crs, (detail) => badParameter('bbox', detail))
+  return [`(${boxes.map((box) => relationSql('st_intersects', box, crs, collection)).join(' or ')})`]
 }
 
 const isOpen = (end: string) => end === '..' || end === ''
@@ -156,7 +132,7 @@ function filterConditions(given: URLSearchParams, scope: Scope): string[] {
 
 function jsonOf(text: string): Node {
   try {
-    return parseForeignJson(text) as Node
+    return parseExactJson(text) as Node
   } catch {
     throw badFilter('it is no JSON, or nested too deeply')
   }

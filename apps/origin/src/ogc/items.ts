@@ -3,7 +3,7 @@ import { Parameters } from '@terrane/database/rest-query'
 import type { Collection } from './collection.ts'
 import { inSystem, type Crs } from './crs.ts'
 import { noFeature } from './errors.ts'
-import { keyValue, type ItemsQuery } from './items-query.ts'
+import { keyValue, MOST_OFFSET, type ItemsQuery } from './items-query.ts'
 
 /** Features as texts of GeoJSON: numbers are as the database writes them. */
 export interface Page {
@@ -22,40 +22,54 @@ interface Row {
 
 /** More features are not counted. */
 const MOST_COUNTED = 100_000
+const COUNT_MS = 2000
+const CANCELED = '57014'
 /** Digits behind the point: a tenth of a millimetre. */
 const DIGITS = { degrees: 9, meters: 4 } as const
 
-/** Reads a page as the session's role. Pages follow the ids, so that none is read twice or left out while others change. */
+/** Reads a page as the session's role. Pages follow primary keys, so that none is read twice or left out while others change. */
 export async function readPage(
   session: Session,
   collection: Collection,
   query: ItemsQuery,
   parameters: Parameters,
 ): Promise<Page> {
-  const { key, source } = collection
+  const { isUnique, order, source } = collection
   const { limit, offset, conditions } = query
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
-  const order = key === null ? '' : ` order by source.${quoteIdentifier(key.name)}`
-  const text = `select ${columns(collection, query.crs)} from ${source} as source${where}${order} limit ${limit + 1} offset ${offset}`
+  const text = `select ${columns(collection, query.crs)} from ${source} as source${where} order by ${order} limit ${limit + 1} offset ${offset}`
   const { rows } = await session.query<Row>(text, parameters.values)
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const isLast = rows.length <= limit
   return {
     features: shown.map((row) => featureText(row, collection)),
-    next: isLast || !last ? null : key === null ? ['offset', String(offset + limit)] : ['after', last.id!],
+    next: isLast || !last ? null : isUnique ? ['after', last.id!] : offsetAfter(offset + limit),
     matched: await matched(),
   }
 
   async function matched(): Promise<number | null> {
     if (query.after !== null) return null
-    if (isLast) return offset + rows.length
-    const counted = await session.query<{ n: number }>(
-      `select count(*)::int as n from (select 1 from ${source} as source${where} limit ${MOST_COUNTED + 1}) rows`,
-      parameters.values,
-    )
-    const { n = 0 } = counted.rows[0] ?? {}
+    if (isLast && (rows.length > 0 || offset === 0)) return offset + rows.length
+    const n = await countWithin(session, `select 1 from ${source} as source${where}`, parameters)
     return n > MOST_COUNTED ? null : n
+  }
+}
+
+function offsetAfter(offset: number): Page['next'] {
+  return offset > MOST_OFFSET ? null : ['offset', String(offset)]
+}
+
+/** Number of rows up to one more than are counted; infinite where counting takes too long, for what was read stays. */
+async function countWithin(session: Session, text: string, { values }: Parameters): Promise<number> {
+  await session.query(`savepoint counted; set local statement_timeout = ${COUNT_MS}`)
+  try {
+    const limited = `select count(*)::int as n from (${text} limit ${MOST_COUNTED + 1}) rows`
+    return (await session.query<{ n: number }>(limited, values)).rows[0]?.n ?? 0
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== CANCELED) throw error
+    await session.query('rollback to counted')
+    return Infinity
   }
 }
 
@@ -86,14 +100,18 @@ export function isNoValue(error: unknown): boolean {
 }
 
 function columns({ key, geometry, srid, layer, properties }: Collection, crs: Crs): string {
-  const straight = /^(?:geometry|circularstring|compoundcurve|curvepolygon|multicurve|multisurface)/i.test(
-    layer.geometryType,
-  )
-  const shape = straight ? `st_curvetoline(${geometry})` : geometry
+  const straight =
+    /^(?:geometry|polyhedralsurface|circularstring|compoundcurve|curvepolygon|multicurve|multisurface)/i.test(
+      layer.geometryType,
+    )
+  // GeoJSON has no polyhedral surfaces: they become multipolygons.
+  const shape = straight
+    ? `(case geometrytype(${geometry}) when 'POLYHEDRALSURFACE' then st_collect(array(select (st_dump(${geometry})).geom)) else st_curvetoline(${geometry}) end)`
+    : geometry
   const id = key === null ? 'null::text' : `source.${quoteIdentifier(key.name)}::text`
   const names = properties.map(({ name }) => `source.${quoteIdentifier(name)}`).join(', ')
   return `${id} as id, st_asgeojson(${inSystem(shape, srid, crs)}, ${crs.isGeographic ? DIGITS.degrees : DIGITS.meters}, 0) as geometry,
-    (select row_to_json(shown)::text from (select ${names}) shown) as properties`
+    (select row_to_json(shown.*)::text from (select ${names}) shown) as properties`
 }
 
 function featureText({ id, geometry, properties }: Row, { key }: Collection): string {

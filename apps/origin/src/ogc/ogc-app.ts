@@ -36,6 +36,7 @@ export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
       scope.addHook('onRequest', async (request) => {
         // A browser asks without a key whether it may ask with one.
         if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) return
+        if (!URL.canParse(baseOf(request))) throw badParameter('the header Host', 'the name of a host is wanted')
         takeBasicKey(request)
         request.restCaller = await deps.authenticate(request)
         if (request.raw.url?.includes('%00'))

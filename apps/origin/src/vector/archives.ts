@@ -24,8 +24,10 @@ const badPlace = defineError(
   (f: { detail: string }) => `The tile cannot be read: ${f.detail}.`,
 )
 
-/** Most bytes of a directory or tile, before and after it is unpacked. */
+/** Most bytes of a tile, before and after it is unpacked. */
 const PART_BYTES = 32 * 1024 * 1024
+/** Most bytes of an unpacked directory or of the metadata: their entries take many times as much. */
+const ABOUT_BYTES = 1024 * 1024
 const MOST_DIRECTORIES = 200
 const MOST_ARCHIVES = 100
 const TILE_BYTES = 32 * 1024 * 1024
@@ -50,7 +52,8 @@ const UNPACK = {
  * libraries that do not read archives themselves. Archives of public buckets need no key, as their objects do.
  */
 export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void> {
-  const directories = new SharedPromiseCache(MOST_DIRECTORIES, false, unpack)
+  const unpackAbout = unpackTo(ABOUT_BYTES)
+  const directories = new SharedPromiseCache(MOST_DIRECTORIES, false, unpackAbout)
   const archives = new LRUCache<string, PMTiles>({ max: MOST_ARCHIVES })
   const tiles = new LRUCache<string, Given>({ maxSize: TILE_BYTES, sizeCalculation: cachedBytes })
   const find = async (request: FastifyRequest) => {
@@ -60,17 +63,24 @@ export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void>
     if (!isOpen) await readableBucket(deps, request, id)
     const info = await existingObject(deps, id, key)
     const name = `${id}/${key} ${info.etag}`
-    const archive = archives.get(name) ?? new PMTiles(sourceOf(deps, info, name), directories, unpack)
+    const archive = archives.get(name) ?? new PMTiles(sourceOf(deps, info, name), directories, unpackTo(PART_BYTES))
     archives.set(name, archive)
     const headers = { 'cache-control': `${isOpen ? 'public' : 'private'}, no-cache`, vary: 'apikey, Authorization' }
-    return { archive, name, headers, unreadable: () => archiveUnreadable({ bucket: id, key }) }
+    // The library keeps what failed as failed.
+    const unreadable = () => {
+      archives.delete(name)
+      for (const kept of directories.cache.keys())
+        if (kept === name || kept.startsWith(`${name}|`)) directories.cache.delete(kept)
+      return archiveUnreadable({ bucket: id, key })
+    }
+    return { archive, name, headers, unreadable }
   }
   const config = { quiet: true }
   app.get('/vector/v1/archives/:bucket/:key', { config }, async (request, reply) => {
     const { archive, headers, unreadable } = await find(request)
     const { protocol, host, url } = request
     const base = `${protocol}://${host}${url.split('?', 1)[0] ?? ''}`
-    const about = await archive.getTileJson(base).catch(() => {
+    const about = await new PMTiles(archive.source, directories, unpackAbout).getTileJson(base).catch(() => {
       throw unreadable()
     })
     return reply.headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(about))
@@ -115,11 +125,13 @@ function sourceOf({ store }: StorageDeps, { bucket, key, size }: ObjectInfo, nam
   }
 }
 
-async function unpack(bytes: ArrayBuffer, compression: Compression): Promise<ArrayBuffer> {
-  if (compression === Compression.None) return bytes
-  if (!(compression in UNPACK)) throw new Error('the compression of the archive is not known')
-  const unpacked = UNPACK[compression as keyof typeof UNPACK]
-  return bufferOf(await unpacked(new Uint8Array(bytes), { maxOutputLength: PART_BYTES }))
+function unpackTo(maxOutputLength: number) {
+  return async (bytes: ArrayBuffer, compression: Compression): Promise<ArrayBuffer> => {
+    if (compression === Compression.None) return bytes
+    if (!(compression in UNPACK)) throw new Error('the compression of the archive is not known')
+    const unpacked = UNPACK[compression as keyof typeof UNPACK]
+    return bufferOf(await unpacked(new Uint8Array(bytes), { maxOutputLength }))
+  }
 }
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {

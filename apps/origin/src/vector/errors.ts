@@ -17,3 +17,8 @@ export const badTile = (detail: string) =>
 
 export const badStats = (detail: string) =>
   new RestError(400, 'PGRST100', 'The statistics cannot be read', { details: detail })
+
+export const tileTooLarge = (limit: number) =>
+  new RestError(413, 'ANSWER_TOO_LARGE', `The layers of the tile have more than ${limit} bytes together`, {
+    hint: 'Ask for fewer sources, features or properties at once.',
+  })

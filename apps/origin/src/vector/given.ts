@@ -13,9 +13,9 @@ export const VECTOR_TILE = 'application/vnd.mapbox-vector-tile'
 /** Bytes that an entry of a cache takes beside its tile. */
 const ENTRY_BYTES = 200
 
-/** Bytes that a tile takes in a cache: what it is compressed to takes about as much again. */
-export function cachedBytes({ bytes }: Given): number {
-  return 2 * (ENTRY_BYTES + (bytes?.byteLength ?? 0))
+/** Bytes that a tile takes in a cache with its key: what it is compressed to takes about as much again. */
+export function cachedBytes({ bytes }: Given, key: string): number {
+  return 2 * (ENTRY_BYTES + (bytes?.byteLength ?? 0) + key.length)
 }
 
 /** Names the bytes of a tile; null or no bytes are an empty one. */

@@ -1,5 +1,5 @@
 import type { Session } from '@terrane/database'
-import type { Layer } from './layer.ts'
+import { geometrySql, type Layer } from './layer.ts'
 
 /** Bounds of larger tables are the server's estimate, or the world's. */
 const COUNTED_ROWS = 100_000
@@ -8,8 +8,8 @@ const COUNTED_ROWS = 100_000
 export async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
   const world = [-180, -85.0511, 180, 85.0511]
   if (layer.rows !== null && layer.rows > COUNTED_ROWS) return world
-  const in4326 = layer.srid === 4326 ? 'box' : 'st_transform(box, 4326)'
-  const extent = `select st_setsrid(st_extent(g), max(st_srid(g))) as box from (select ${layer.geometry} as g from ${layer.source} as source limit ${COUNTED_ROWS}) rows`
+  const in4326 = layer.srid === 4326 || layer.srid === 0 ? 'box' : 'st_transform(box, 4326)'
+  const extent = `select st_setsrid(st_extent(g), max(st_srid(g))) as box from (select ${geometrySql(layer)} as g from ${layer.source} as source limit ${COUNTED_ROWS}) rows`
   const { rows } = await session.query<Record<'w' | 's' | 'e' | 'n', number | null>>(
     `select st_xmin(b) as w, st_ymin(b) as s, st_xmax(b) as e, st_ymax(b) as n from (select ${in4326} as b from (${extent}) boxes) shown`,
   )

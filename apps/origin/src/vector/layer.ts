@@ -132,3 +132,9 @@ export async function listLayers(session: Queryable, schemas: readonly string[])
 function typeOf(type: string): Property['type'] {
   return INTEGERS.has(type) ? 'int8' : FLOATS.has(type) ? 'float8' : type === 'bool' ? 'bool' : 'text'
 }
+
+/** Columns that do not say their system have one for each row; a row that says none is in degrees. */
+export function geometrySql({ geometry, srid }: Layer): string {
+  if (srid !== 0) return geometry
+  return `(case when st_srid(${geometry}) in (0, 4326) then st_setsrid(${geometry}, 4326) else st_transform(${geometry}, 4326) end)`
+}

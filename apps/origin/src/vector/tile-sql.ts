@@ -17,7 +17,8 @@ export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters):
   const id = layer.id === null ? '' : `, ${idSql(layer)} as "mvt id"`
   const feature = layer.id === null ? '' : `, 'mvt id'`
   const { where, envelope } = rowsOf(layer, query, parameters)
-  return `select st_asmvt(page, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom'${feature}) as tile from (
+  // With a star: a column of the name of the rows goes before them.
+  return `select st_asmvt(page.*, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom'${feature}) as tile from (
     select st_asmvtgeom(st_transform(${straight(layer)}, 3857), ${envelope}, 4096, ${query.buffer}, true) as "mvt geom"${id}${columns(layer)}
     ${where}) as page where "mvt geom" is not null`
 }

@@ -8,6 +8,7 @@ import { RestError } from '../rest/errors.ts'
 import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import { answerBytesOf } from '../rest/limits.ts'
 import { encodeRows } from './encode-rows.ts'
+import { tileTooLarge } from './errors.ts'
 import { cachedBytes, sendGiven, tagged, type Given } from './given.ts'
 import { findLayer, type Layer } from './layer.ts'
 import { findTileFunction, functionSql, type TileFunction } from './tile-function.ts'
@@ -54,7 +55,14 @@ export class Tiles {
     const principal = request.restCaller as Principal
     const database = this.#deps.database.withSignal(signal)
     const layers: Given[] = []
-    for (const source of asked.sources) layers.push(await this.#tileOf(database, principal, source, asked))
+    const limit = answerBytesOf(principal)
+    let total = 0
+    for (const source of asked.sources) {
+      const layer = await this.#tileOf(database, principal, source, asked)
+      total += layer.bytes?.byteLength ?? 0
+      if (total > limit) throw tileTooLarge(limit)
+      layers.push(layer)
+    }
     reply.headers({ 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' })
     return await sendGiven(request, reply, layers.length === 1 ? layers[0]! : this.#joined(layers))
   }

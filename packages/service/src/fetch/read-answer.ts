@@ -44,9 +44,14 @@ export async function readJson(body: AsyncIterable<Uint8Array> | null, limit: nu
 /**
  * Like {@link readJson}, for a text that was read already.
  *
+ * @param reviver as of `JSON.parse`; its context has the text of a number
  * @throws BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
  */
-export function parseForeignJson(text: string): unknown {
+export function parseForeignJson(
+  text: string,
+  reviver?: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+): unknown {
   refuseCostlyJson(text, MAX_VALUES)
-  return JSON.parse(text)
+  // The context is of ES2026, which the types do not know yet.
+  return JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 }

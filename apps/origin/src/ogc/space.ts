@@ -1,0 +1,39 @@
+import type { Collection } from './collection.ts'
+import type { Crs } from './crs.ts'
+
+/** The largest shape, in degrees or meters, that is looked up by the index of another system. */
+const NEAR = { degrees: 5, meters: 500_000 } as const
+
+/** Envelopes of a box in the order of the system's axes: two where it crosses the antimeridian. */
+export function envelopesOf(box: readonly number[], crs: Crs, refuse: (detail: string) => Error): readonly string[] {
+  const [a = 0, b = 0, c = 0, d = 0] = box.length === 6 ? [box[0], box[1], box[3], box[4]] : box
+  const [west, south, east, north] = crs.isSwapped ? [b, a, d, c] : [a, b, c, d]
+  if (south > north) throw refuse('its south lies north of its north')
+  if (west > east && !crs.isGeographic) throw refuse('its west lies east of its east')
+  const spans =
+    west <= east
+      ? [[west, east]]
+      : [
+          [west, 180],
+          [-180, east],
+        ]
+  return spans.map(([w, e]) => `st_makeenvelope(${w}, ${south}, ${e}, ${north}, ${crs.srid})`)
+}
+
+/** SQL of a relation between a row's geometry and a shape in `crs`, where edges of the shape are straight. */
+export function relationSql(
+  relation: string,
+  shape: string,
+  crs: Crs,
+  { geometry, srid }: Pick<Collection, 'geometry' | 'srid'>,
+): string {
+  if (srid === crs.srid) return `${relation}(${geometry}, ${shape})`
+  const exact = `${relation}(st_transform(${geometry}, ${crs.srid}), ${shape})`
+  if (relation === 'st_disjoint') return exact
+  const side = `greatest(st_xmax(${shape}) - st_xmin(${shape}), st_ymax(${shape}) - st_ymin(${shape}))`
+  const pole = crs.isGeographic ? ` and greatest(-st_ymin(${shape}), st_ymax(${shape})) < 85` : ''
+  // Edges bend on their way to the other system: the box is widened, and cut into short edges.
+  const wide = `st_segmentize(st_expand(${shape}, ${side} * 0.05 + 1e-9), ${side} / 8 + 1e-9)`
+  return `(${geometry} && (case when ${side} <= ${crs.isGeographic ? NEAR.degrees : NEAR.meters}${pole}
+    then st_transform(${wide}, ${srid}) else st_makeenvelope(-1e38, -1e38, 1e38, 1e38, ${srid}) end) and ${exact})`
+}
