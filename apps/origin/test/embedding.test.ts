@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Parameters, parseQuery } from '@terrane/database/rest-query'
+import { countSql } from '../src/rest/embedding/count-sql.ts'
+import { SchemaPictures } from '../src/rest/embedding/schema-picture.ts'
+import { rootSource } from '../src/rest/embedding/sources.ts'
 import { openOrigin, PATIENT, settingsOf, USER, type TestOrigin } from './harness.ts'
 
 const LONG = 'l'.repeat(63)
@@ -239,6 +243,26 @@ describe('embedded resources', () => {
     expect(body).toEqual([{ id: 1, places: expect.any(Array) }])
   })
 
+  test('count with a short statement, however often conditions mention an embedded resource', async () => {
+    const levels = 6
+    const select = `id,${'boss('.repeat(levels)}id${')'.repeat(levels)}`
+    const parameters = new URLSearchParams({ select })
+    for (let level = 0; level < levels; level++) {
+      const terms = [...Array.from({ length: 8 }, () => 'boss.is.null'), 'id.gte.2']
+      parameters.append(`${'boss.'.repeat(level)}or`, `(${terms.join(',')})`)
+    }
+    const picture = await new SchemaPictures(['public']).read(origin.db.database, 'anon')
+    const context = { schema: 'public', picture, parameters: new Parameters(), maxRows: 50, maxBytes: 1 }
+    const sql = countSql(parseQuery(parameters, true), rootSource('people', 'people'), context)
+    expect(sql.length).toBeLessThan(10_000)
+    const headers = { prefer: 'count=exact' }
+    const { status, headers: answered, body } = await call(`/people?${parameters.toString()}`, { headers })
+    expect({ status, ids: (body as { id: number }[]).map(({ id }) => id) }).toEqual({ status: 200, ids: [1, 2, 3] })
+    expect(answered.get('content-range')).toBe('0-2/3')
+    const bossless = await call('/people?select=id,boss()&boss=is.null&or=(boss.is.null,id.eq.2)', { headers })
+    expect(bossless.headers.get('content-range')).toBe('0-0/1')
+  })
+
   test.each<[string, string, number, object]>([
     [
       'several ways',
@@ -434,6 +458,38 @@ describe('bounds', () => {
     const answer = await call(`/many?select=id,one(${nested})`)
     expect(answer).toMatchObject({ status: 413, body: { code: 'ANSWER_TOO_LARGE' } })
     expect(await call('/many?select=id,one(text)&limit=1')).toMatchObject({ status: 200 })
+  })
+  describe('of bytes', () => {
+    // 40 shops of one district that has notes of 1 MB: anon may read 16 MB.
+    beforeAll(() =>
+      origin.db.database.query(`
+        create table areas (id int primary key, text text);
+        create table notes (id int primary key, area int references areas (id), body text);
+        create table shops (id int primary key, area int references areas (id));
+        insert into areas values (1, repeat('y', 1000000)), (2, 'small');
+        insert into notes values (1, 1, repeat('x', 1000000)), (2, 2, 'short');
+        insert into shops select n, 1 from generate_series(1, 40) n; insert into shops values (41, 2);
+        grant select on areas, notes, shops to anon; analyze areas, notes, shops`),
+    )
+    test.each([
+      '/shops?select=id,...areas(notes(body))',
+      '/shops?select=id,...areas(text)',
+      '/areas?select=shops(id,...areas(notes(body)))&id=eq.1',
+      '/areas?select=...shops(id,...areas(text))&id=eq.1',
+    ])('count in each row that a spread of the one stands in: %s', async (path) => {
+      // The database refuses them, before it has written the answer.
+      const message = expect.stringContaining('embedded rows') as string
+      expect(await call(path)).toMatchObject({ status: 413, body: { code: 'ANSWER_TOO_LARGE', message } })
+      const small = path.replace('id=eq.1', 'id=eq.2').replace('/shops?', '/shops?id=eq.41&')
+      expect(await call(small)).toMatchObject({ status: 200 })
+    })
+    test.each([
+      ['a page', '/shops?select=id,areas(id,notes(body))&order=id&offset=40&limit=1'],
+      ['the first of an order', '/shops?select=*,areas(id,notes(body))&order=id.desc&limit=1'],
+      ['a page of a list', '/areas?select=id,shops(id,areas(notes(body)))&shops.order=id&shops.offset=39&id=eq.1'],
+    ])('do not count where %s leaves rows out', async (_, path) => {
+      expect(await call(path)).toMatchObject({ status: 200, body: [{ id: expect.any(Number) }] })
+    })
   })
 })
 

@@ -2,6 +2,7 @@ import type { Session } from '@terrane/database'
 import type { Parameters, RestQuery } from '@terrane/database/rest-query'
 import type { Call, RestScope } from './call.ts'
 import { countSql } from './embedding/count-sql.ts'
+import { listOf } from './embedding/embedded-bytes.ts'
 import { needsPicture, readSql } from './embedding/read-sql.ts'
 import { rootSource } from './embedding/sources.ts'
 import { RestError } from './errors.ts'
@@ -34,10 +35,11 @@ export async function readRows(session: Session, deps: RestScope, call: Call, re
   const source = rootSource(read.table, read.from)
   const page = readSql(query, source, context)
   const total = read.total ?? (call.preferences.count ? countSql(query, source, context) : 'select null::bigint')
-  const list = `coalesce(json_agg(page.*), '[]')`
+  const value = format === 'geojson' ? 'st_asgeojson(page.*)::json' : 'row_to_json(page.*)'
+  const list = `coalesce(${listOf(query, value, context.maxBytes)}, '[]')`
   const body =
     format === 'geojson'
-      ? `json_build_object('type', 'FeatureCollection', 'features', coalesce(json_agg(st_asgeojson(page.*)::json), '[]'))`
+      ? `json_build_object('type', 'FeatureCollection', 'features', ${list})`
       : isStripped
         ? `json_strip_nulls(${list})`
         : list
