@@ -285,6 +285,7 @@ describe('embedded resources', () => {
         hint: "Try changing 'people' to one of the following: 'people!places_architect_fkey', 'people!places_owner_fkey'. Find the desired relationship in the 'details' key.",
       },
     ],
+    ['a table that is not there', '/nowhere?select=places(name)', 404, { code: 'PGRST205' }],
     ['no way', '/places?select=nothing(name)', 400, { code: 'PGRST200', hint: null }],
     [
       'a name that is nearly one',
@@ -524,6 +525,11 @@ describe('preferences', () => {
       body: { code: 'PGRST124' },
     })
   })
+  test('max-affected bounds no inserts', async () => {
+    const body = [{ id: 90 }, { id: 91 }]
+    expect(await call('/tags', { method: 'POST', body, ...strict('max-affected=1') })).toMatchObject({ status: 201 })
+    await call('/tags?id=gt.50', { method: 'DELETE' })
+  })
   test('missing=default gives rows their defaults where they leave a column out', async () => {
     const body = [{ id: 60, name: 'Named' }, { size: 1 }]
     const headers = { prefer: 'return=representation, missing=default' }
@@ -568,11 +574,72 @@ describe('preferences', () => {
         { id: 80, label: 'new' },
       ]),
     ).toMatchObject({ status: 201 })
+    const minimal = { prefer: 'resolution=merge-duplicates' }
+    const merged = await call('/tags', { method: 'POST', body: { id: 1, label: 'old' }, headers: minimal })
+    expect(merged).toMatchObject({ status: 200, body: null })
     await call('/tags?id=gt.50', { method: 'DELETE' })
   })
   test('a role that may only insert does, where nothing is returned', async () => {
     await origin.db.database.query('create table letters (id int); grant insert on letters to anon')
     expect((await call('/letters', { method: 'POST', body: { id: 1 } })).status).toBe(201)
+  })
+  test('a change returns what the role may read of its rows', async () => {
+    await origin.db.database.query(`
+      create table ledgers (id int primary key, label text, place int references places (id), secret text default 's');
+      grant insert, update, delete, select (id, label, place) on ledgers to anon`)
+    const headers = { prefer: 'return=representation' }
+    const path = '/ledgers?select=label,places(name)&order=id'
+    const body = [
+      { id: 2, label: 'b', place: 1 },
+      { id: 1, label: 'a', place: null },
+    ]
+    const wanted = [
+      { label: 'a', places: null },
+      { label: 'b', places: { name: 'Mill' } },
+    ]
+    expect(await call(path, { method: 'POST', body, headers })).toMatchObject({ status: 201, body: wanted })
+    const patch = { method: 'PATCH', body: { label: 'c' }, headers }
+    expect(await call('/ledgers?id=eq.1&select=label', patch)).toMatchObject({ body: [{ label: 'c' }] })
+    expect(await call('/ledgers?id=gt.0&select=count()', { method: 'DELETE', headers })).toMatchObject({
+      body: [{ count: 2 }],
+    })
+    expect(await call('/ledgers', { method: 'POST', body: { id: 3 }, headers })).toMatchObject({ status: 401 })
+  })
+  test('a change returns the value of a function of its rows', async () => {
+    const patch = { method: 'PATCH', body: { size: 10 }, headers: { prefer: 'return=representation' } }
+    expect(await call('/places?id=eq.1&select=id,shout', patch)).toMatchObject({ body: [{ id: 1, shout: 'MILL' }] })
+  })
+})
+
+describe('bodies and names of changes', () => {
+  test('a body inserts as many rows as it has objects, though they name no column', async () => {
+    await origin.db.database.query(`create table drafts (id serial, text text default 'x');
+      grant select, insert, update on drafts to anon; grant usage on sequence drafts_id_seq to anon`)
+    for (const [body, more] of [
+      [[], 0],
+      [[{}, {}], 2],
+      [{}, 1],
+    ] as const) {
+      const headers = { prefer: 'return=representation' }
+      const answer = await call('/drafts?select=text', { method: 'POST', body, headers })
+      expect(answer).toMatchObject({ status: 201, body: Array.from({ length: more }, () => ({ text: 'x' })) })
+    }
+    expect(await rows('/drafts?select=count()')).toEqual([{ count: 3 }])
+  })
+  test('a table may be called like a part of the statement', async () => {
+    await origin.db.database.query(
+      `create table body (id int, text text); insert into body values (1, 'a'); grant select, update on body to anon`,
+    )
+    expect((await call('/body?id=eq.1', { method: 'PATCH', body: { text: 'b' } })).status).toBe(204)
+    expect(await rows('/body')).toEqual([{ id: 1, text: 'b' }])
+  })
+  test('a change of nothing is not the one object that was asked for', async () => {
+    const headers = { accept: 'application/vnd.pgrst.object+json', prefer: 'return=representation' }
+    const answer = await call('/tags?id=eq.1', { method: 'PATCH', body: {}, headers })
+    expect(answer).toMatchObject({ status: 406, body: { code: 'PGRST116' } })
+  })
+  test('a change is no call of a function, whatever its filters say', async () => {
+    expect((await call('/tags?label=eq./rpc/', { method: 'PATCH', body: { label: 'x' } })).status).toBe(204)
   })
 })
 

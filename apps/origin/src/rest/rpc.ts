@@ -91,12 +91,12 @@ interface Called {
 async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, source, values }: Called): Promise<Rows> {
   const isLimited = call.preferences.maxAffected !== null
   const rows = await readRows(session, deps, call, {
-    table: fn.table ?? 'source',
+    table: fn.table,
     from: 'source',
     query: call.query,
     accepted: call.accepted,
     parameters: values,
-    prefix: `with source as materialized (select result.* from ${source} as result), `,
+    prefix: () => `with source as materialized (select result.* from ${source} as result), `,
     ...(isLimited ? { total: 'select count(*) from source' } : {}),
   })
   if (fn.returnsSet || call.accepted.format !== 'json') return rows

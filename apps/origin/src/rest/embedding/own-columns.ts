@@ -6,16 +6,22 @@ export function isStar({ field, aggregate }: SelectItem): boolean {
   return field.column === '*' && field.path.length === 0 && aggregate === null
 }
 
+/** Names of columns; `isAll` where every column is needed beside them. */
+export interface OwnColumns {
+  readonly names: readonly string[]
+  readonly isAll: boolean
+}
+
 /**
  * The columns of a resource’s own rows that its answer is made of: shown ones, those of its order and those of the
- * relationships to embedded rows. `isAll` where it shows all, or where a function takes the row.
+ * relationships to embedded rows. All, where it shows all or a function takes the row.
  */
 export function ownColumnsOf(
   resource: Pick<Resource, 'select' | 'embeds' | 'order'>,
   source: Source,
   context: ReadContext,
   ordered: readonly OrderItem[] = [],
-): { names: string[]; isAll: boolean } {
+): OwnColumns {
   const relationships = resource.embeds.map((embed) => embedded(embed, source, context).relationship)
   const fields = [...(resource.select ?? []), ...resource.order.filter((item) => item.relation === null), ...ordered]
   const names = [
