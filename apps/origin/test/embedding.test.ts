@@ -164,6 +164,14 @@ describe('embedded resources', () => {
       { code: '42501' },
     ],
     [
+      'conditions by the table of an embedded resource that has an alias',
+      '/places?select=id,quarter:districts(name)&districts.name=eq.North&id=in.(1,3)&order=id',
+      [
+        { id: 1, quarter: { name: 'North' } },
+        { id: 3, quarter: null },
+      ],
+    ],
+    [
       'a function of a row',
       '/people?select=name,main_place(name,people!owner(main_place(id)))&id=eq.2',
       [{ name: 'Bob', main_place: { name: 'Quay', people: { main_place: { id: 2 } } } }],

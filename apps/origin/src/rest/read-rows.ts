@@ -80,8 +80,17 @@ export function single(rows: Rows): string {
   })
 }
 
+/** TypeScript does not know the source text of values in JSON yet. */
+const ExactJson = JSON as unknown as {
+  parse(text: string, reviver: (key: string, value: unknown, context: { readonly source: string }) => unknown): unknown
+  rawJSON(text: string): unknown
+}
+
 function toCsv(json: string): string {
-  const rows = JSON.parse(json) as Record<string, unknown>[]
+  // Numbers keep their digits: a bigint has more of them than a double.
+  const rows = ExactJson.parse(json, (_, value, { source }) =>
+    typeof value === 'number' ? ExactJson.rawJSON(source) : value,
+  ) as Record<string, unknown>[]
   const columns = Object.keys(rows[0] ?? {})
   const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','))
   return [columns.map(csvField).join(','), ...lines].join('\n')
