@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Queryable } from '@terrane/database'
 import { Parameters, parseQuery } from '@terrane/database/rest-query'
 import { countSql } from '../src/rest/embedding/count-sql.ts'
 import { SchemaPictures } from '../src/rest/embedding/schema-picture.ts'
@@ -433,6 +434,22 @@ describe('what a role may not read', () => {
       (await call(filtered, { headers: { ...user.headers, prefer: 'count=exact' } })).headers.get('content-range'),
     ).toBe('*/0')
   })
+  test('is read once for requests at one time, and not again for temporary tables', async () => {
+    const { database } = origin.db
+    let reads = 0
+    const session: Queryable = {
+      query: (text, values) => {
+        if (text.includes('"isView"')) reads++
+        return database.query(text, values)
+      },
+    }
+    const pictures = new SchemaPictures(['public'])
+    const [a, b] = await Promise.all([pictures.read(session, 'anon'), pictures.read(session, 'anon')])
+    expect([a === b, reads]).toEqual([true, 1])
+    await database.query('create temporary table scratch (id int primary key, text text)')
+    expect([(await pictures.read(session, 'anon')) === a, reads]).toEqual([true, 1])
+    await database.query('drop table if exists pg_temp.scratch')
+  })
   test('a relationship comes and goes with the schema and its grants, at once', async () => {
     const { database } = origin.db
     const status = async () => (await call('/places?select=reports(id)')).status
@@ -645,6 +662,16 @@ describe('bodies and names of changes', () => {
     const headers = { accept: 'application/vnd.pgrst.object+json', prefer: 'return=representation' }
     const answer = await call('/tags?id=eq.1', { method: 'PATCH', body: {}, headers })
     expect(answer).toMatchObject({ status: 406, body: { code: 'PGRST116' } })
+  })
+  test.each(['PATCH', 'DELETE'])('%s of a page is refused, and changes nothing', async (method) => {
+    for (const page of ['limit=1', 'offset=1']) {
+      const answer = await call(`/place_tags?${page}`, { method, body: { tag: 1 } })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'PGRST100', details: expect.stringContaining('filters') },
+      })
+    }
+    expect(await rows('/place_tags?select=count()')).toEqual([{ count: 3 }])
   })
   test('a change is no call of a function, whatever its filters say', async () => {
     expect((await call('/tags?label=eq./rpc/', { method: 'PATCH', body: { label: 'x' } })).status).toBe(204)

@@ -1,5 +1,5 @@
 import { qualified, quoteIdentifier, quoteLiteral, type Session } from '@terrane/database'
-import { conditionList, Parameters } from '@terrane/database/rest-query'
+import { badQuery, conditionList, Parameters } from '@terrane/database/rest-query'
 import type { FastifyReply } from 'fastify'
 import { readRowsBody } from './bodies.ts'
 import { answer, readCall, run, type Call, type Named, type RestScope } from './call.ts'
@@ -71,7 +71,14 @@ export async function remove(deps: RestScope, request: Named, reply: FastifyRepl
   return answer(reply, call, rows, 200)
 }
 
+/** @throws PGRST100 for a page: the rows that it leaves out would be changed, too */
 function filters(call: Call, name: string, parameters: Parameters): string {
+  const parameter = ['limit', 'offset'].find((word) => call.parameters.has(word))
+  if (parameter)
+    throw badQuery({
+      parameter,
+      detail: 'PATCH and DELETE change all rows that fit the filters; name the rows by filters',
+    })
   const list = conditionList(call.query.conditions, quoteIdentifier(name), parameters)
   return list.length === 0 ? '' : ` where ${list.join(' and ')}`
 }
