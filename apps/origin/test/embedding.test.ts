@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Queryable } from '@terrane/database'
+import { Parameters, parseQuery } from '@terrane/database/rest-query'
+import { countSql } from '../src/rest/embedding/count-sql.ts'
+import { SchemaPictures } from '../src/rest/embedding/schema-picture.ts'
+import { rootSource } from '../src/rest/embedding/sources.ts'
 import { openOrigin, PATIENT, settingsOf, USER, type TestOrigin } from './harness.ts'
 
 const LONG = 'l'.repeat(63)
@@ -160,6 +165,14 @@ describe('embedded resources', () => {
       { code: '42501' },
     ],
     [
+      'conditions by the table of an embedded resource that has an alias',
+      '/places?select=id,quarter:districts(name)&districts.name=eq.North&id=in.(1,3)&order=id',
+      [
+        { id: 1, quarter: { name: 'North' } },
+        { id: 3, quarter: null },
+      ],
+    ],
+    [
       'a function of a row',
       '/people?select=name,main_place(name,people!owner(main_place(id)))&id=eq.2',
       [{ name: 'Bob', main_place: { name: 'Quay', people: { main_place: { id: 2 } } } }],
@@ -239,6 +252,26 @@ describe('embedded resources', () => {
     expect(body).toEqual([{ id: 1, places: expect.any(Array) }])
   })
 
+  test('count with a short statement, however often conditions mention an embedded resource', async () => {
+    const levels = 6
+    const select = `id,${'boss('.repeat(levels)}id${')'.repeat(levels)}`
+    const parameters = new URLSearchParams({ select })
+    for (let level = 0; level < levels; level++) {
+      const terms = [...Array.from({ length: 8 }, () => 'boss.is.null'), 'id.gte.2']
+      parameters.append(`${'boss.'.repeat(level)}or`, `(${terms.join(',')})`)
+    }
+    const picture = await new SchemaPictures(['public']).read(origin.db.database, 'anon')
+    const context = { schema: 'public', picture, parameters: new Parameters(), maxRows: 50, maxBytes: 1 }
+    const sql = countSql(parseQuery(parameters, true), rootSource('people', 'people'), context)
+    expect(sql.length).toBeLessThan(10_000)
+    const headers = { prefer: 'count=exact' }
+    const { status, headers: answered, body } = await call(`/people?${parameters.toString()}`, { headers })
+    expect({ status, ids: (body as { id: number }[]).map(({ id }) => id) }).toEqual({ status: 200, ids: [1, 2, 3] })
+    expect(answered.get('content-range')).toBe('0-2/3')
+    const bossless = await call('/people?select=id,boss()&boss=is.null&or=(boss.is.null,id.eq.2)', { headers })
+    expect(bossless.headers.get('content-range')).toBe('0-0/1')
+  })
+
   test.each<[string, string, number, object]>([
     [
       'several ways',
@@ -261,6 +294,7 @@ describe('embedded resources', () => {
         hint: "Try changing 'people' to one of the following: 'people!places_architect_fkey', 'people!places_owner_fkey'. Find the desired relationship in the 'details' key.",
       },
     ],
+    ['a table that is not there', '/nowhere?select=places(name)', 404, { code: 'PGRST205' }],
     ['no way', '/places?select=nothing(name)', 400, { code: 'PGRST200', hint: null }],
     [
       'a name that is nearly one',
@@ -400,6 +434,22 @@ describe('what a role may not read', () => {
       (await call(filtered, { headers: { ...user.headers, prefer: 'count=exact' } })).headers.get('content-range'),
     ).toBe('*/0')
   })
+  test('is read once for requests at one time, and not again for temporary tables', async () => {
+    const { database } = origin.db
+    let reads = 0
+    const session: Queryable = {
+      query: (text, values) => {
+        if (text.includes('"isView"')) reads++
+        return database.query(text, values)
+      },
+    }
+    const pictures = new SchemaPictures(['public'])
+    const [a, b] = await Promise.all([pictures.read(session, 'anon'), pictures.read(session, 'anon')])
+    expect([a === b, reads]).toEqual([true, 1])
+    await database.query('create temporary table scratch (id int primary key, text text)')
+    expect([(await pictures.read(session, 'anon')) === a, reads]).toEqual([true, 1])
+    await database.query('drop table if exists pg_temp.scratch')
+  })
   test('a relationship comes and goes with the schema and its grants, at once', async () => {
     const { database } = origin.db
     const status = async () => (await call('/places?select=reports(id)')).status
@@ -435,6 +485,38 @@ describe('bounds', () => {
     expect(answer).toMatchObject({ status: 413, body: { code: 'ANSWER_TOO_LARGE' } })
     expect(await call('/many?select=id,one(text)&limit=1')).toMatchObject({ status: 200 })
   })
+  describe('of bytes', () => {
+    // 40 shops of one district that has notes of 1 MB: anon may read 16 MB.
+    beforeAll(() =>
+      origin.db.database.query(`
+        create table areas (id int primary key, text text);
+        create table notes (id int primary key, area int references areas (id), body text);
+        create table shops (id int primary key, area int references areas (id));
+        insert into areas values (1, repeat('y', 1000000)), (2, 'small');
+        insert into notes values (1, 1, repeat('x', 1000000)), (2, 2, 'short');
+        insert into shops select n, 1 from generate_series(1, 40) n; insert into shops values (41, 2);
+        grant select on areas, notes, shops to anon; analyze areas, notes, shops`),
+    )
+    test.each([
+      '/shops?select=id,...areas(notes(body))',
+      '/shops?select=id,...areas(text)',
+      '/areas?select=shops(id,...areas(notes(body)))&id=eq.1',
+      '/areas?select=...shops(id,...areas(text))&id=eq.1',
+    ])('count in each row that a spread of the one stands in: %s', async (path) => {
+      // The database refuses them, before it has written the answer.
+      const message = expect.stringContaining('embedded rows') as string
+      expect(await call(path)).toMatchObject({ status: 413, body: { code: 'ANSWER_TOO_LARGE', message } })
+      const small = path.replace('id=eq.1', 'id=eq.2').replace('/shops?', '/shops?id=eq.41&')
+      expect(await call(small)).toMatchObject({ status: 200 })
+    })
+    test.each([
+      ['a page', '/shops?select=id,areas(id,notes(body))&order=id&offset=40&limit=1'],
+      ['the first of an order', '/shops?select=*,areas(id,notes(body))&order=id.desc&limit=1'],
+      ['a page of a list', '/areas?select=id,shops(id,areas(notes(body)))&shops.order=id&shops.offset=39&id=eq.1'],
+    ])('do not count where %s leaves rows out', async (_, path) => {
+      expect(await call(path)).toMatchObject({ status: 200, body: [{ id: expect.any(Number) }] })
+    })
+  })
 })
 
 describe('preferences', () => {
@@ -467,6 +549,11 @@ describe('preferences', () => {
     expect(await call('/rpc/all_places', { method: 'POST', body: {}, ...strict('max-affected=1') })).toMatchObject({
       body: { code: 'PGRST124' },
     })
+  })
+  test('max-affected bounds no inserts', async () => {
+    const body = [{ id: 90 }, { id: 91 }]
+    expect(await call('/tags', { method: 'POST', body, ...strict('max-affected=1') })).toMatchObject({ status: 201 })
+    await call('/tags?id=gt.50', { method: 'DELETE' })
   })
   test('missing=default gives rows their defaults where they leave a column out', async () => {
     const body = [{ id: 60, name: 'Named' }, { size: 1 }]
@@ -512,11 +599,82 @@ describe('preferences', () => {
         { id: 80, label: 'new' },
       ]),
     ).toMatchObject({ status: 201 })
+    const minimal = { prefer: 'resolution=merge-duplicates' }
+    const merged = await call('/tags', { method: 'POST', body: { id: 1, label: 'old' }, headers: minimal })
+    expect(merged).toMatchObject({ status: 200, body: null })
     await call('/tags?id=gt.50', { method: 'DELETE' })
   })
   test('a role that may only insert does, where nothing is returned', async () => {
     await origin.db.database.query('create table letters (id int); grant insert on letters to anon')
     expect((await call('/letters', { method: 'POST', body: { id: 1 } })).status).toBe(201)
+  })
+  test('a change returns what the role may read of its rows', async () => {
+    await origin.db.database.query(`
+      create table ledgers (id int primary key, label text, place int references places (id), secret text default 's');
+      grant insert, update, delete, select (id, label, place) on ledgers to anon`)
+    const headers = { prefer: 'return=representation' }
+    const path = '/ledgers?select=label,places(name)&order=id'
+    const body = [
+      { id: 2, label: 'b', place: 1 },
+      { id: 1, label: 'a', place: null },
+    ]
+    const wanted = [
+      { label: 'a', places: null },
+      { label: 'b', places: { name: 'Mill' } },
+    ]
+    expect(await call(path, { method: 'POST', body, headers })).toMatchObject({ status: 201, body: wanted })
+    const patch = { method: 'PATCH', body: { label: 'c' }, headers }
+    expect(await call('/ledgers?id=eq.1&select=label', patch)).toMatchObject({ body: [{ label: 'c' }] })
+    expect(await call('/ledgers?id=gt.0&select=count()', { method: 'DELETE', headers })).toMatchObject({
+      body: [{ count: 2 }],
+    })
+    expect(await call('/ledgers', { method: 'POST', body: { id: 3 }, headers })).toMatchObject({ status: 401 })
+  })
+  test('a change returns the value of a function of its rows', async () => {
+    const patch = { method: 'PATCH', body: { size: 10 }, headers: { prefer: 'return=representation' } }
+    expect(await call('/places?id=eq.1&select=id,shout', patch)).toMatchObject({ body: [{ id: 1, shout: 'MILL' }] })
+  })
+})
+
+describe('bodies and names of changes', () => {
+  test('a body inserts as many rows as it has objects, though they name no column', async () => {
+    await origin.db.database.query(`create table drafts (id serial, text text default 'x');
+      grant select, insert, update on drafts to anon; grant usage on sequence drafts_id_seq to anon`)
+    for (const [body, more] of [
+      [[], 0],
+      [[{}, {}], 2],
+      [{}, 1],
+    ] as const) {
+      const headers = { prefer: 'return=representation' }
+      const answer = await call('/drafts?select=text', { method: 'POST', body, headers })
+      expect(answer).toMatchObject({ status: 201, body: Array.from({ length: more }, () => ({ text: 'x' })) })
+    }
+    expect(await rows('/drafts?select=count()')).toEqual([{ count: 3 }])
+  })
+  test('a table may be called like a part of the statement', async () => {
+    await origin.db.database.query(
+      `create table body (id int, text text); insert into body values (1, 'a'); grant select, update on body to anon`,
+    )
+    expect((await call('/body?id=eq.1', { method: 'PATCH', body: { text: 'b' } })).status).toBe(204)
+    expect(await rows('/body')).toEqual([{ id: 1, text: 'b' }])
+  })
+  test('a change of nothing is not the one object that was asked for', async () => {
+    const headers = { accept: 'application/vnd.pgrst.object+json', prefer: 'return=representation' }
+    const answer = await call('/tags?id=eq.1', { method: 'PATCH', body: {}, headers })
+    expect(answer).toMatchObject({ status: 406, body: { code: 'PGRST116' } })
+  })
+  test.each(['PATCH', 'DELETE'])('%s of a page is refused, and changes nothing', async (method) => {
+    for (const page of ['limit=1', 'offset=1']) {
+      const answer = await call(`/place_tags?${page}`, { method, body: { tag: 1 } })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'PGRST100', details: expect.stringContaining('filters') },
+      })
+    }
+    expect(await rows('/place_tags?select=count()')).toEqual([{ count: 3 }])
+  })
+  test('a change is no call of a function, whatever its filters say', async () => {
+    expect((await call('/tags?label=eq./rpc/', { method: 'PATCH', body: { label: 'x' } })).status).toBe(204)
   })
 })
 

@@ -147,6 +147,14 @@ describe('reading a table, through supabase-js', () => {
       features: [{ geometry: { type: 'Point' }, properties: { name: 'Bakery' } }],
     })
   })
+  test('numbers of a csv have all their digits, in documents too', async () => {
+    await origin.db.database.query(`
+      create table public.large (n bigint, x numeric, doc json);
+      insert into public.large values (9007199254740993, 0.10, '{"n":9007199254740993}'); grant select on public.large to anon`)
+    expect((await anon().from('large').select().csv()).data).toBe(
+      'n,x,doc\n9007199254740993,0.10,"{""n"":9007199254740993}"',
+    )
+  })
   test('an offset behind the end is 416 when counting', async () => {
     const response = await raw('/places?offset=50&limit=5', { headers: { prefer: 'count=exact' } })
     expect(response.status).toBe(416)
@@ -330,6 +338,32 @@ describe('functions, through supabase-js', () => {
     expect((await anon().rpc('nearby', { radius: 1 }).select('name').eq('id', 1).single()).data).toEqual({
       name: 'Bakery',
     })
+  })
+  test('values of a function are filtered, ordered and paged by its name', async () => {
+    const found = anon().rpc('numbers', { n: 9 }, { count: 'exact' }).gt('numbers', 2)
+    const { data, count } = await found.order('numbers', { ascending: false }).range(1, 2)
+    expect({ data, count }).toEqual({ data: [8, 7], count: 7 })
+    expect((await anon().rpc('numbers', { n: 9 }, { get: true }).eq('nothing', 2)).error).toMatchObject({
+      code: '42703',
+    })
+  })
+  test('no error names a function that the caller may not execute', async () => {
+    await origin.db.database.query(`
+      create function public.guarded(secret_argument int) returns int language sql as 'select 1';
+      create function public.mixed(a int) returns int language sql as 'select 1';
+      create function public.mixed(a int, secret_argument int default 1) returns int language sql as 'select 2';
+      revoke execute on function public.guarded(int), public.mixed(int, int) from public, anon`)
+    for (const [name, argument, code] of [
+      ['guarded', 'z', 'PGRST202'],
+      ['mixed', 'z', 'PGRST202'],
+      // The database has no clear choice either.
+      ['mixed', 'a', '42725'],
+    ] as const) {
+      const { error } = await anon().rpc(name, { [argument]: 1 })
+      expect(error).toMatchObject({ code })
+      expect(JSON.stringify(error)).not.toContain('secret_argument')
+    }
+    expect((await anon().rpc('guarded', { secret_argument: 1 })).error).toMatchObject({ code: '42501' })
   })
   test('GET calls what reads, with arrays, and HEAD counts', async () => {
     expect((await anon().rpc('sum_of', { xs: [1, 2, 3] }, { get: true })).data).toBe(6)

@@ -82,9 +82,9 @@ export function answer(reply: FastifyReply, call: Call, rows: Rows, status: numb
   const isChange = status === 201 || !['GET', 'HEAD'].includes(reply.request.method)
   reply.header('content-range', contentRange(call.query, rows))
   if (preferences.applied.length > 0) reply.header('preference-applied', preferences.applied.join(', '))
-  const isCall = reply.request.url.includes('/rpc/')
+  const isCall = reply.request.routeOptions.url?.endsWith('/rpc/:name') === true
   if (isChange && !isCall && preferences.representation !== 'full')
-    return reply.code(status === 200 ? 204 : status).send()
+    return reply.code(status === 200 && reply.request.method !== 'POST' ? 204 : status).send()
   reply.code(status).type(CONTENT_TYPES[call.accepted.format])
   return headOnly ? reply.send() : reply.send(rows.body)
 }

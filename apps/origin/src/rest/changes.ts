@@ -1,8 +1,10 @@
 import { qualified, quoteIdentifier, quoteLiteral, type Session } from '@terrane/database'
-import { conditionList, Parameters } from '@terrane/database/rest-query'
+import { badQuery, conditionList, Parameters } from '@terrane/database/rest-query'
 import type { FastifyReply } from 'fastify'
 import { readRowsBody } from './bodies.ts'
 import { answer, readCall, run, type Call, type Named, type RestScope } from './call.ts'
+import type { OwnColumns } from './embedding/own-columns.ts'
+import { aliasOf } from './embedding/sources.ts'
 import { RestError } from './errors.ts'
 import type { Rows } from './execute.ts'
 import { readRows, single } from './read-rows.ts'
@@ -13,7 +15,8 @@ export async function insert(deps: RestScope, request: Named, reply: FastifyRepl
   const table = qualified(call.schema, request.params.name)
   const { columns, rows: given, json } = readRowsBody(request.body, call.query)
   const parameters = new Parameters()
-  const body = columns.length === 0 ? '' : `${parameters.add(Array.isArray(given) ? json : `[${json}]`)}::json`
+  const body = `${parameters.add(Array.isArray(given) ? json : `[${json}]`)}::json`
+  const into = `insert into ${table} as ${quoteIdentifier(request.params.name)}`
   const list = columns.map(quoteIdentifier).join(', ')
   const isMerge = call.preferences.resolution === 'merge-duplicates'
   let inserted = 1
@@ -21,11 +24,11 @@ export async function insert(deps: RestScope, request: Named, reply: FastifyRepl
     table: request.params.name,
     parameters,
     statement: async (session) => {
-      if (columns.length === 0) return `insert into ${table} default values`
+      if (columns.length === 0) return `${into} select from json_array_elements(${body})`
       const conflict = await conflictClause(session, call, request.params.name, columns)
       const complete = await withDefaults(session, call, request.params.name, { columns, body, isList: true })
       const counted = conflict.includes(COUNTER) ? ` where ${count(1)} <> 0` : ''
-      return `insert into ${table} (${list}) select ${list} from json_populate_recordset(null::${table}, ${complete})${counted}${conflict}`
+      return `${into} (${list}) select ${list} from json_populate_recordset(null::${table}, ${complete})${counted}${conflict}`
     },
     after: async (session) => {
       if (isMerge) inserted = await insertedRows(session)
@@ -39,15 +42,20 @@ export async function update(deps: RestScope, request: Named, reply: FastifyRepl
   const call = await readCall(deps, request)
   const { name } = request.params
   const { columns, json } = readRowsBody(request.body, call.query)
-  if (columns.length === 0) return answer(reply, call, { body: '[]', returned: 0, total: null }, 200)
+  if (columns.length === 0) {
+    const none = { body: '[]', returned: 0, total: null }
+    if (call.accepted.format === 'object') single(none)
+    return answer(reply, call, none, 200)
+  }
   const parameters = new Parameters()
   const body = `${parameters.add(json)}::json`
   const table = qualified(call.schema, name)
-  const set = columns.map((column) => `${quoteIdentifier(column)} = body.${quoteIdentifier(column)}`).join(', ')
+  const alias = aliasOf('body', 'body', new Set([name]))
+  const set = columns.map((column) => `${quoteIdentifier(column)} = ${alias}.${quoteIdentifier(column)}`).join(', ')
   const where = filters(call, name, parameters)
   const statement = async (session: Session) => {
     const complete = await withDefaults(session, call, name, { columns, body, isList: false })
-    return `update ${table} as ${quoteIdentifier(name)} set ${set} from json_populate_record(null::${table}, ${complete}) as body${where}`
+    return `update ${table} as ${quoteIdentifier(name)} set ${set} from json_populate_record(null::${table}, ${complete}) as ${alias}${where}`
   }
   const rows = await change(deps, call, { table: name, parameters, statement })
   return answer(reply, call, rows, 200)
@@ -63,7 +71,14 @@ export async function remove(deps: RestScope, request: Named, reply: FastifyRepl
   return answer(reply, call, rows, 200)
 }
 
+/** @throws PGRST100 for a page: the rows that it leaves out would be changed, too */
 function filters(call: Call, name: string, parameters: Parameters): string {
+  const parameter = ['limit', 'offset'].find((word) => call.parameters.has(word))
+  if (parameter)
+    throw badQuery({
+      parameter,
+      detail: 'PATCH and DELETE change all rows that fit the filters; name the rows by filters',
+    })
   const list = conditionList(call.query.conditions, quoteIdentifier(name), parameters)
   return list.length === 0 ? '' : ` where ${list.join(' and ')}`
 }
@@ -85,7 +100,9 @@ function change(deps: RestScope, call: Call, work: Change): Promise<Rows> {
   const isRead = preferences.representation === 'full' || accepted.format.startsWith('plan')
   return run(deps, call, false, async (session) => {
     const statement = await work.statement(session)
-    const source = `with source as (${statement} returning ${isRead ? `${statement.startsWith('insert') ? '' : `${quoteIdentifier(table)}.`}*` : '1'})`
+    const own = quoteIdentifier(table)
+    const returning = ({ names, isAll }: OwnColumns) =>
+      isAll ? `${own}.*` : names.map((column) => `${own}.${quoteIdentifier(column)}`).join(', ') || '1'
     const rows = isRead
       ? await readRows(session, deps, call, {
           table,
@@ -93,11 +110,11 @@ function change(deps: RestScope, call: Call, work: Change): Promise<Rows> {
           query,
           accepted,
           parameters,
-          prefix: `${source}, `,
+          prefix: (columns) => `with source as (${statement} returning ${returning(columns)}), `,
           total: 'select count(*) from source',
         })
-      : await affected(session, source, parameters)
-    refuseTooMany(call, rows.total ?? 0)
+      : await affected(session, `with source as (${statement} returning 1)`, parameters)
+    if (!statement.startsWith('insert')) refuseTooMany(call, rows.total ?? 0)
     if (!isRead && accepted.format === 'object') single(rows)
     await work.after?.(session)
     return { ...rows, total: preferences.count ? rows.total : null }

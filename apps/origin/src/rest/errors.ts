@@ -28,6 +28,11 @@ export class RestError extends Error {
   }
 }
 
+/** A table of a request that is not there. */
+export function unknownTable(schema: string, name: string): RestError {
+  return new RestError(404, 'PGRST205', `Could not find the table '${schema}.${name}' in the schema cache`)
+}
+
 /** Statuses by the first two characters of an SQLSTATE (PostgREST manual, errors). */
 const CLASSES: Readonly<Record<string, number>> = {
   '08': 503,

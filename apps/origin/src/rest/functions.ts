@@ -26,6 +26,8 @@ export interface CallableFunction {
   readonly returnsVoid: boolean
   /** The table or view that its rows are of; null for other rows. */
   readonly table: string | null
+  /** Whether the role may execute it. */
+  readonly isPermitted: boolean
   /** It changes nothing, so GET may call it. */
   readonly readOnly: boolean
 }
@@ -54,7 +56,10 @@ export async function resolveFunction(
     (f) =>
       names.every((n) => f.args.some((a) => a.name === n)) && f.args.every((a) => a.optional || names.includes(a.name)),
   )
-  const fitting = byNames.length > 0 || !isBody ? byNames : functions.filter(takesBody)
+  const found = byNames.length > 0 || !isBody ? byNames : functions.filter(takesBody)
+  const permitted = found.filter((f) => f.isPermitted)
+  // Of functions that the role may not execute the database refuses one; beside others they are no choice.
+  const fitting = permitted.length > 0 ? permitted : found.slice(0, 1)
   const shown = `${schema}.${name}`
   if (fitting.length > 1) {
     const byLength = fitting.toSorted((a, b) => a.args.length - b.args.length || (signature(a) < signature(b) ? -1 : 1))
@@ -69,7 +74,7 @@ export async function resolveFunction(
     )
   }
   if (!fitting[0]) {
-    const suggestion = functions[0] ?? (isNamed ? all[0] : undefined)
+    const suggestion = [...functions, ...(isNamed ? all : [])].find((f) => f.isPermitted)
     const list = names.toSorted().join(', ')
     const sought = names.length === 0 ? ' without parameters' : ` with parameter${names.length > 1 ? 's' : ''} ${list}`
     const whole = isBody ? ' or with a single unnamed json/jsonb parameter' : ''
@@ -97,7 +102,11 @@ function takesBody({ args }: CallableFunction): boolean {
 }
 
 /** `from` item that calls the function with the arguments of a JSON object; `add` gives the placeholder that stands for it. */
-export function callSql(fn: CallableFunction, given: readonly string[], add: () => string): string {
+export function callSql(
+  fn: Pick<CallableFunction, 'schema' | 'name' | 'args'>,
+  given: readonly string[],
+  add: () => string,
+): string {
   const used = fn.args.filter((arg) => given.includes(arg.name))
   const target = `${quoteIdentifier(fn.schema)}.${quoteIdentifier(fn.name)}`
   const [only] = fn.args
@@ -141,12 +150,14 @@ async function readFunctions(
     returns_void: boolean
     table_name: string | null
     read_only: boolean
+    permitted: boolean
   }>(
     `select p.proargnames as names, p.proargmodes::text[] as modes,
        array(select format_type(t.oid, null) from unnest(p.proargtypes) with ordinality a(oid, i) join pg_type t on t.oid = a.oid order by a.i) as types,
        p.pronargdefaults as defaults, p.proretset as returns_set,
        (rt.typtype = 'c' or p.proargmodes && array['o', 'b', 't']::"char"[] or p.prorettype = 'record'::regtype) is true as returns_row,
-       p.prorettype = 'void'::regtype as returns_void, (select c.relname from pg_class c where c.oid = rt.typrelid and c.relkind <> 'c' and c.relnamespace = n.oid) as table_name, p.provolatile <> 'v' as read_only
+       p.prorettype = 'void'::regtype as returns_void, (select c.relname from pg_class c where c.oid = rt.typrelid and c.relkind <> 'c' and c.relnamespace = n.oid) as table_name, p.provolatile <> 'v' as read_only,
+       has_function_privilege(p.oid, 'execute') as permitted
      from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type rt on rt.oid = p.prorettype
      where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
        and ($3 or not exists (
@@ -163,6 +174,7 @@ async function readFunctions(
     returnsVoid: row.returns_void,
     table: row.table_name,
     readOnly: row.read_only,
+    isPermitted: row.permitted,
   }))
 }
 

@@ -2,42 +2,48 @@ import type { Session } from '@terrane/database'
 import type { Parameters, RestQuery } from '@terrane/database/rest-query'
 import type { Call, RestScope } from './call.ts'
 import { countSql } from './embedding/count-sql.ts'
+import { listOf } from './embedding/embedded-bytes.ts'
+import { ownColumnsOf, type OwnColumns } from './embedding/own-columns.ts'
 import { needsPicture, readSql } from './embedding/read-sql.ts'
 import { rootSource } from './embedding/sources.ts'
-import { RestError } from './errors.ts'
+import { RestError, unknownTable } from './errors.ts'
 import type { Rows } from './execute.ts'
 import { answerBytesOf } from './limits.ts'
 import type { Accepted } from './preferences.ts'
 
 /** Rows to read: of a table, or of a statement before. */
 export interface Read {
-  /** Name of the table or view that the rows are of; relationships start there. */
-  readonly table: string
+  /** Name of the table or view that the rows are of, where relationships start; null for other rows. */
+  readonly table: string | null
   /** A `from` item without an alias. */
   readonly from: string
   readonly query: RestQuery
   readonly accepted: Accepted
   readonly parameters: Parameters
-  /** `with source as (…), ` */
-  readonly prefix: string
+  /** `with source as (…), ` with the columns that the answer needs of it. */
+  readonly prefix: (columns: OwnColumns) => string
   /** Counts the rows; by default the rows that fit the query, where the request wants their number. */
   readonly total?: string
 }
 
 /** Reads rows with everything the query says, and the rows that it embeds, in one statement. */
 export async function readRows(session: Session, deps: RestScope, call: Call, read: Read): Promise<Rows> {
-  const { query, accepted, parameters, prefix } = read
+  const { query, accepted, parameters } = read
   const { format, isStripped } = accepted
   const picture = needsPicture(query) ? await deps.pictures.read(session, call.principal.role) : null
   const { maxRows } = deps.limits
   const context = { schema: call.schema, picture, parameters, maxRows, maxBytes: answerBytesOf(call.principal) }
-  const source = rootSource(read.table, read.from)
+  if (read.table !== null && query.embeds.length > 0 && picture?.columns(call.schema, read.table).length === 0)
+    throw unknownTable(call.schema, read.table)
+  const source = rootSource(read.table ?? 'source', read.from)
+  const prefix = read.prefix(ownColumnsOf(query, source, context))
   const page = readSql(query, source, context)
   const total = read.total ?? (call.preferences.count ? countSql(query, source, context) : 'select null::bigint')
-  const list = `coalesce(json_agg(page.*), '[]')`
+  const value = format === 'geojson' ? 'st_asgeojson(page.*)::json' : 'row_to_json(page.*)'
+  const list = `coalesce(${listOf(query, value, context.maxBytes)}, '[]')`
   const body =
     format === 'geojson'
-      ? `json_build_object('type', 'FeatureCollection', 'features', coalesce(json_agg(st_asgeojson(page.*)::json), '[]'))`
+      ? `json_build_object('type', 'FeatureCollection', 'features', ${list})`
       : isStripped
         ? `json_strip_nulls(${list})`
         : list
@@ -74,8 +80,17 @@ export function single(rows: Rows): string {
   })
 }
 
+/** TypeScript does not know the source text of values in JSON yet. */
+const ExactJson = JSON as unknown as {
+  parse(text: string, reviver: (key: string, value: unknown, context: { readonly source: string }) => unknown): unknown
+  rawJSON(text: string): unknown
+}
+
 function toCsv(json: string): string {
-  const rows = JSON.parse(json) as Record<string, unknown>[]
+  // Numbers keep their digits: a bigint has more of them than a double.
+  const rows = ExactJson.parse(json, (_, value, { source }) =>
+    typeof value === 'number' ? ExactJson.rawJSON(source) : value,
+  ) as Record<string, unknown>[]
   const columns = Object.keys(rows[0] ?? {})
   const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','))
   return [columns.map(csvField).join(','), ...lines].join('\n')

@@ -7,7 +7,7 @@ import { answer, partial, readCall, run, schemaOf, type Named, type RestDeps, ty
 import { insert, remove, update } from './changes.ts'
 import { describeSchema } from './describe.ts'
 import { SchemaPictures } from './embedding/schema-picture.ts'
-import { RestError, toRestError } from './errors.ts'
+import { toRestError, unknownTable, type RestError } from './errors.ts'
 import { readRows } from './read-rows.ts'
 import { withinRows } from './limits.ts'
 import { rpc } from './rpc.ts'
@@ -59,9 +59,8 @@ function tableNotFound(deps: RestDeps, request: FastifyRequest, thrown: unknown)
   const { code, message } = thrown as { code?: unknown; message?: string }
   const { name } = (request.params ?? {}) as { name?: string }
   if (code !== '42P01' || name === undefined) return null
-  const table = `${schemaOf(deps, request)}.${name}`
-  if (message !== `relation "${table}" does not exist`) return null
-  return new RestError(404, 'PGRST205', `Could not find the table '${table}' in the schema cache`)
+  const schema = schemaOf(deps, request)
+  return message === `relation "${schema}.${name}" does not exist` ? unknownTable(schema, name) : null
 }
 
 type Handler = (deps: RestScope, request: Named, reply: FastifyReply) => Promise<FastifyReply>
@@ -80,7 +79,7 @@ async function readTable(deps: RestScope, request: Named, reply: FastifyReply): 
   const table = request.params.name
   const from = qualified(call.schema, table)
   const rows = await run(deps, call, true, (session) =>
-    readRows(session, deps, call, { table, from, query, accepted, parameters: new Parameters(), prefix: '' }),
+    readRows(session, deps, call, { table, from, query, accepted, parameters: new Parameters(), prefix: () => '' }),
   )
   return answer(reply, call, rows, partial(call, rows) ? 206 : 200)
 }

@@ -1,5 +1,5 @@
-import type { Session } from '@terrane/database'
-import { Parameters, isArgument, parseQuery } from '@terrane/database/rest-query'
+import { quoteIdentifier, type Session } from '@terrane/database'
+import { Parameters, isArgument, orderClause, parseQuery, whereClause } from '@terrane/database/rest-query'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 import { argumentsOfBody, argumentsOfQuery } from './bodies.ts'
@@ -91,25 +91,29 @@ interface Called {
 async function rowsOf(session: Session, deps: RestScope, call: Call, { fn, source, values }: Called): Promise<Rows> {
   const isLimited = call.preferences.maxAffected !== null
   const rows = await readRows(session, deps, call, {
-    table: fn.table ?? 'source',
+    table: fn.table,
     from: 'source',
     query: call.query,
     accepted: call.accepted,
     parameters: values,
-    prefix: `with source as materialized (select result.* from ${source} as result), `,
+    prefix: () => `with source as materialized (select result.* from ${source} as result), `,
     ...(isLimited ? { total: 'select count(*) from source' } : {}),
   })
   if (fn.returnsSet || call.accepted.format !== 'json') return rows
   return { ...rows, body: rows.returned === 0 ? 'null' : single(rows) }
 }
 
-/** The value of a function, or its values as a list. */
+/** The value of a function, or its values as a list; filters and orders name them as the function. */
 async function valuesOf(session: Session, call: Call, { fn, source, values }: Called): Promise<Rows> {
-  const { limit } = call.query
+  const { conditions, order, limit, offset } = call.query
+  const where = fn.returnsSet ? whereClause(conditions, 'source', values) : ''
+  const page = `${orderClause(order, 'source')}${limit === null ? '' : ` limit ${limit}`} offset ${offset}`
+  const column = quoteIdentifier(fn.name)
   const { rows } = await session.query<Rows>(
     fn.returnsSet
-      ? `with source as materialized (select result from ${source} as result), page as (select result from source${limit === null ? '' : ` limit ${limit}`})
-        select coalesce(json_agg(page.result), '[]')::text as body, count(*) as returned, (select count(*) from source) as total from page`
+      ? `with source as materialized (select result as ${column} from ${source} as result), page as (select source.${column} as result from source${where}${page})
+        select coalesce(json_agg(page.result), '[]')::text as body, count(*) as returned,
+          (select count(*) from source${call.preferences.maxAffected === null ? where : ''}) as total from page`
       : `select to_json(result.*)::text as body, 1 as returned, 1 as total from ${source} as result`,
     values.values,
   )

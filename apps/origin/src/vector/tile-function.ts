@@ -66,9 +66,8 @@ export function functionSql(
         return value === null ? [] : [[name, JSON.stringify(value)] as const]
       })
   const all = [...members, ...given]
-  const fn = { ...named, args, returnsSet: false, returnsRow: false, returnsVoid: false, table: null, readOnly: true }
   const text = `select result as tile from ${callSql(
-    fn,
+    { ...named, args },
     all.map(([name]) => name),
     () => '$1',
   )} as result`

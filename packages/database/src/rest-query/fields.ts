@@ -37,7 +37,11 @@ export function resourcePath(name: string): { path: string[]; rest: string } {
 
 /** Parts of a list in a parameter. @throws PGRST100 when quotes or brackets are not closed */
 export function list(text: string, parameter: string, separator = ','): string[] {
-  const parts = splitOutside(text, separator)
+  return closed(splitOutside(text, separator), parameter)
+}
+
+/** Parts as they are. @throws PGRST100 where there are none, since quotes or brackets are not closed */
+export function closed(parts: string[] | null, parameter: string): string[] {
   if (parts === null) throw badQuery({ parameter, detail: 'quotes or brackets are not closed' })
   return parts
 }

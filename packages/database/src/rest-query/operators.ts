@@ -25,26 +25,52 @@ export function readOperator(text: string): WrittenOperator | null {
 }
 
 /**
+ * Elements of `in.(…)`, split at commas: quotes count in an element that begins with one, and all else is as it is written. Null
+ * when a quote is not closed; an empty text has no elements.
+ */
+export function listElements(text: string): string[] | null {
+  if (text === '') return []
+  const elements: string[] = []
+  for (let start = 0; start <= text.length;) {
+    const isQuoted = text[start] === '"'
+    let end = start
+    for (; end < text.length && text[end] !== ','; end++) {
+      if (isQuoted && text[end] === '"') end = endOfQuoted(text, end)
+      if (end < 0) return null
+    }
+    elements.push(unquote(text.slice(start, end)))
+    start = end + 1
+  }
+  return elements
+}
+
+/**
  * Splits at a separator that stands outside quotes, parentheses, braces and brackets. Null when one of these is not
  * closed. Parts are trimmed; an empty text has none.
+ *
+ * @param isLogic terms of a logic tree: quotes count where a name or a value begins, braces where a value does, brackets never
  */
-export function splitOutside(text: string, separator: string): string[] | null {
+export function splitOutside(text: string, separator: string, isLogic = false): string[] | null {
   const parts: string[] = []
   let depth = 0
+  let braces = 0
   let start = 0
   for (let i = 0; i < text.length; i++) {
     const c = text[i]
-    if (c === '"') {
+    const isInBraces = !isLogic || braces > 0
+    if (c === '"' && (isInBraces || i === 0 || ' .,(>'.includes(text[i - 1] as string))) {
       i = endOfQuoted(text, i)
       if (i < 0) return null
-    } else if (c === '(' || c === '{' || c === '[') depth++
-    else if (c === ')' || c === '}' || c === ']') depth--
-    else if (c === separator && depth === 0) {
+    } else if (c === '{' && (isInBraces || text[i - 1] === '.')) braces++
+    else if (c === '}' && isInBraces) braces--
+    else if (c === '(' || (c === '[' && !isLogic)) depth++
+    else if (c === ')' || (c === ']' && !isLogic)) depth--
+    else if (c === separator && depth + braces === 0) {
       parts.push(text.slice(start, i).trim())
       start = i + 1
     }
   }
-  if (depth !== 0) return null
+  if (depth + braces !== 0) return null
   const last = text.slice(start).trim()
   return parts.length === 0 && last === '' ? [] : [...parts, last]
 }

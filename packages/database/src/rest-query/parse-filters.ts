@@ -1,6 +1,6 @@
 import { badQuery } from './errors.ts'
-import { fieldPath, list } from './fields.ts'
-import { enclosed, indexOutsideQuotes, readOperator, unquote } from './operators.ts'
+import { closed, fieldPath, list } from './fields.ts'
+import { enclosed, indexOutsideQuotes, listElements, readOperator, splitOutside, unquote } from './operators.ts'
 import { expandedSize } from './pattern-size.ts'
 import type { Condition, Filter, Logic } from './query.ts'
 
@@ -36,7 +36,12 @@ export function filter(name: string, text: string): Filter {
   const inner = operator === 'in' ? enclosed(value, '(', ')') : quantifier ? enclosed(value, '{', '}') : null
   if ((operator === 'in' || quantifier) && inner === null)
     throw badQuery({ parameter: parameter, detail: 'expected a list' })
-  const filtered = inner === null ? value : list(inner, parameter).map(unquote)
+  const filtered =
+    inner === null
+      ? value
+      : operator === 'in'
+        ? closed(listElements(inner), parameter)
+        : list(inner, parameter).map(unquote)
   if (PATTERNS.has(operator)) refuseCostlyPatterns([filtered].flat(), parameter)
   return {
     kind: 'filter',
@@ -63,7 +68,11 @@ export function logic(kind: 'and' | 'or', negated: boolean, text: string, depth 
   const inner = enclosed(text.trim(), '(', ')')
   if (inner === null || depth > MAX_DEPTH)
     throw badQuery({ parameter: `logic tree (${text.slice(0, 200)})`, detail: 'expected (a.eq.1,b.eq.2)' })
-  return { kind, negated, terms: list(inner, 'logic tree').map((term) => logicTerm(term, depth)) }
+  return {
+    kind,
+    negated,
+    terms: closed(splitOutside(inner, ',', true), 'logic tree').map((term) => logicTerm(term, depth)),
+  }
 }
 
 /** `[not.]and(…)`, `[not.]or(…)` or `column.operator.value`; a value with special characters is quoted there. */

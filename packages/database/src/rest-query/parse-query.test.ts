@@ -54,6 +54,46 @@ test('quotes keep what is special out of the syntax', () => {
   ])
 })
 
+test.each([
+  ['name=in.(Cin[ema,Kiosk)', ['Cin[ema', 'Kiosk']],
+  ['name=in.(a{b,c}d,e)f)', ['a{b', 'c}d', 'e)f']],
+  ['name=in.( lead,trail )', [' lead', 'trail ']],
+  ['name=in.(5" pipe,b)', ['5" pipe', 'b']],
+  ['name=in.("a,b","c\\"d",)', ['a,b', 'c"d', '']],
+  ['name=in.("a"b,c)', ['"a"b', 'c']],
+  ['name=in.()', []],
+])('a list is what stands between its commas, unless an element is quoted: %s', (text, value) => {
+  expect(parse(text).conditions).toMatchObject([{ value }])
+})
+
+test.each<[string, unknown[]]>([
+  ['(a.eq.Cin[ema,b.eq.x)', ['Cin[ema', 'x']],
+  ['(a.eq.x{y,b.eq.}z)', ['x{y', '}z']],
+  ['(a.cs.{1,"2}",3},b.eq.5" pipe)', ['{1,"2}",3}', '5" pipe']],
+  ['(a.in.(5" pipe,"x,y"), "b".eq."q,r")', [['5" pipe', 'x,y'], 'q,r']],
+])('braces and quotes of a logic tree count where a value begins: %s', (text, values) => {
+  const [tree] = parse(`or=${encodeURIComponent(text)}`).conditions
+  expect(tree).toMatchObject({ terms: values.map((value) => ({ value })) })
+})
+
+test('an instruction of an embedded resource is a whole name, and the last key of a path is none', () => {
+  const query = parseQuery(new URLSearchParams('select=id,a(id)&a.data->x.order=eq.1&a.order=id'), true)
+  expect(query.embeds[0]).toMatchObject({
+    conditions: [{ field: { column: 'data', path: [{ key: 'x.order' }] } }],
+    order: [{ field: { column: 'id' } }],
+  })
+})
+
+test('a filter reaches an embedded resource by its alias, or by its table where no alias has that name', () => {
+  const query = parseQuery(
+    new URLSearchParams('select=id,who:users(id),users:others(id)&users.id=eq.1&others.id=eq.2'),
+    true,
+  )
+  expect(query.embeds).toMatchObject([{ conditions: [] }, { conditions: [{ value: '1' }, { value: '2' }] }])
+  const alone = parseQuery(new URLSearchParams('select=id,who:users(id)&users.id=eq.1'), true)
+  expect(alone.embeds).toMatchObject([{ conditions: [{ value: '1' }] }])
+})
+
 test('every query of the grammar is read as it was written', () => {
   const random = seededRandom(20)
   for (let i = 0; i < 2000; i++) {

@@ -18,6 +18,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'not.or',
 ])
 /** What a parameter may say of an embedded resource, beside filters: `districts.order`. */
+const WORDS_OF_EMBEDDED: ReadonlySet<string> = new Set(['order', 'limit', 'offset', 'and', 'or', 'not.and', 'not.or'])
 const OF_EMBEDDED = /\.(?:order|limit|offset|and|or)$/
 /** Longest query string, in characters after decoding. */
 const MAX_QUERY_LENGTH = 16_384
@@ -49,8 +50,7 @@ function read(root: OpenResource, name: string, value: string, isTree: boolean):
   const isNegated = rest !== name && path.at(-1) === 'not' && (rest === 'and' || rest === 'or')
   const resource = embedded(root, isNegated ? path.slice(0, -1) : path)
   const word = isNegated ? `not.${rest}` : rest
-  const isReserved =
-    path.length === 0 ? RESERVED.has(name) : word === 'not.and' || word === 'not.or' || OF_EMBEDDED.test(`.${word}`)
+  const isReserved = path.length === 0 ? RESERVED.has(name) : WORDS_OF_EMBEDDED.has(word)
   if (!isReserved) resource.conditions = [...resource.conditions, filter(rest, value)]
   else if (word === 'order')
     resource.order = [...resource.order, ...list(value, name).map((item) => orderItem(item, isTree))]
@@ -65,7 +65,9 @@ function read(root: OpenResource, name: string, value: string, isTree: boolean):
 function embedded(root: OpenResource, path: readonly string[]): OpenResource {
   let resource = root
   for (const name of path) {
-    const found = resource.embeds.find((embed) => (embed.alias ?? embed.target) === name)
+    const { embeds } = resource
+    const found =
+      embeds.find((embed) => (embed.alias ?? embed.target) === name) ?? embeds.find(({ target }) => target === name)
     if (!found) throw notEmbedded({ name })
     resource = found
   }

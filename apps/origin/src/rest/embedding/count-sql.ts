@@ -1,24 +1,35 @@
 import { quoteIdentifier } from '@terrane/database'
 import { conditionList, type Embed, type Resource } from '@terrane/database/rest-query'
-import { embedded, type ReadContext, type Source } from './sources.ts'
+import { aliasOf, embedded, type ReadContext, type Source } from './sources.ts'
 
 /** The statement that counts the rows of a resource, without its page. */
 export function countSql(resource: Resource, source: Source, context: ReadContext): string {
   return `select count(*) ${matching(resource, source, context)}`
 }
 
-/** `from … where …` of the rows of a resource, with `exists` for what embedded resources say of them. */
+/** `from … where …` of the rows of a resource, where each embedded resource that says which rows there are stands once. */
 function matching(resource: Resource, source: Source, context: ReadContext): string {
   const alias = quoteIdentifier(source.alias)
   const exists = (embed: Embed) => `exists (select ${matching(embed, embedded(embed, source, context).child, context)})`
+  const mentioned = new Map<Embed, string>()
   const hasRows = (name: string) => {
     const embed = resource.embeds.find((e) => (e.alias ?? e.target) === name)
-    return embed ? exists(embed) : null
+    if (!embed) return null
+    const found = `found_${source.depth}_${resource.embeds.indexOf(embed)}`
+    const flag = mentioned.get(embed) ?? quoteIdentifier(aliasOf(found, found, new Set([source.alias])))
+    mentioned.set(embed, flag)
+    return `${flag}.found`
   }
+  const list = conditionList(resource.conditions, alias, context.parameters, hasRows)
+  const inner = resource.embeds.filter((embed) => embed.isInner)
   const conditions = [
     ...source.joins,
-    ...conditionList(resource.conditions, alias, context.parameters, hasRows),
-    ...resource.embeds.filter((embed) => embed.isInner).map(exists),
+    ...list,
+    ...inner.map((e) => (mentioned.has(e) ? `${mentioned.get(e)}.found` : exists(e))),
   ]
-  return `from ${source.from} as ${alias}${source.junction}${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`}`
+  // `offset 0` keeps the planner from writing the subquery wherever it is mentioned.
+  const flags = [...mentioned].map(
+    ([e, flag]) => ` cross join lateral (select ${exists(e)} as found offset 0) as ${flag}`,
+  )
+  return `from ${source.from} as ${alias}${source.junction}${flags.join('')}${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`}`
 }

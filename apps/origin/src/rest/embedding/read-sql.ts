@@ -10,7 +10,8 @@ import {
   type SelectItem,
 } from '@terrane/database/rest-query'
 import { RestError } from '../errors.ts'
-import { guarded } from './embedded-bytes.ts'
+import { guarded, listOf } from './embedded-bytes.ts'
+import { isStar, ownColumnsOf } from './own-columns.ts'
 import { aliasOf, embedded, type ReadContext, type Source } from './sources.ts'
 
 /** Whether a query needs the picture of the schema: it embeds resources, or groups by all columns. */
@@ -65,21 +66,49 @@ function selectSql(
     return name === null ? sql : `${sql} as ${quoteIdentifier(name)}`
   })
   form.ordered.forEach((item, i) => list.push(`${alias}.${quoteIdentifier(item.field.column)} as o${i + 1}`))
-  const conditions = [
-    ...source.joins,
-    ...conditionList(resource.conditions, alias, context.parameters, (name) => named(joined, name)?.found ?? null),
-  ]
+  const mentioned = new Set<string>()
+  const hasRows = (name: string) => {
+    const embed = named(joined, name)
+    if (embed) mentioned.add(name)
+    return embed?.found ?? null
+  }
+  const conditions = [...source.joins, ...conditionList(resource.conditions, alias, context.parameters, hasRows)]
   const order = orderClause(resource.order, alias, (item) => orderPlace(item, { alias, source, joined, resource }))
-  const sql = [
-    `select ${list.join(', ')} from ${source.from} as ${alias}${source.junction}`,
-    ...joined.map((embed) => embed.sql),
-    conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`,
-    groupClause(columns),
-    order,
-    resource.limit === null ? '' : `limit ${resource.limit}`,
-    resource.offset === 0 ? '' : `offset ${resource.offset}`,
-  ]
+  const rows = `from ${source.from} as ${alias}${source.junction}`
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+  const limit = `${resource.limit === null ? '' : ` limit ${resource.limit}`}${resource.offset === 0 ? '' : ` offset ${resource.offset}`}`
+  const joins = joined.map((embed) => embed.sql)
+  const paged =
+    limit === '' || isGrouped || mentioned.size > 0 ? null : pagedColumns(resource, source, context, form.ordered)
+  const sql =
+    paged === null
+      ? [`select ${list.join(', ')} ${rows}`, ...joins, where, groupClause(columns), order, limit]
+      : [
+          `select ${list.join(', ')} from (select ${paged} ${rows} ${where}${order}${limit}) as ${alias}`,
+          ...joins,
+          order,
+        ]
   return { sql: sql.filter((part) => part !== '').join(' '), columns }
+}
+
+/**
+ * The columns of a page that is cut before rows are embedded, so that rows which it leaves out cost nothing; null where embedded
+ * rows say which rows there are, or a column is none of the table's, as a function of its row is.
+ */
+function pagedColumns(
+  resource: Resource,
+  source: Source,
+  context: ReadContext,
+  ordered: readonly OrderItem[],
+): string | null {
+  const { embeds, order } = resource
+  if (embeds.length === 0 || embeds.some((embed) => embed.isInner) || order.some((item) => item.relation !== null))
+    return null
+  const alias = quoteIdentifier(source.alias)
+  const known = context.picture?.columns(context.schema, source.table) ?? []
+  const { names, isAll } = ownColumnsOf(resource, source, context, ordered)
+  if (!names.every((name) => known.includes(name))) return null
+  return isAll ? `${alias}.*` : names.map((name) => `${alias}.${quoteIdentifier(name)}`).join(', ')
 }
 
 const STAR: SelectItem = {
@@ -88,10 +117,6 @@ const STAR: SelectItem = {
   cast: null,
   aggregate: null,
   aggregateCast: null,
-}
-
-function isStar({ field, aggregate }: SelectItem): boolean {
-  return field.column === '*' && field.path.length === 0 && aggregate === null
 }
 
 /** Whether rows are grouped: an aggregate among the columns, or among the columns of a spread. */
@@ -200,10 +225,10 @@ function many(embed: Embed, alias: string, context: ReadContext, { child, isGrou
   const listed = (value: string) => `coalesce(${guarded(value, context.maxBytes)}, '[]')`
   const found = `${alias}.found is not null`
   const lists = embed.isSpread
-    ? columns.map((_, i) => `json_agg(r.c${i + 1}) as c${i + 1}`)
+    ? columns.map((_, i) => `${listOf(embed, `to_json(r.c${i + 1})`, context.maxBytes)} as c${i + 1}`)
     : isEmpty(embed)
       ? []
-      : ['json_agg(r.*) as rows']
+      : [`${listOf(embed, 'row_to_json(r.*)', context.maxBytes)} as rows`]
   const rows = `select ${[...lists, 'nullif(count(*), 0) as found'].join(', ')} from (${sql}) as r`
   if (isEmpty(embed)) return { rows, found, columns: [] }
   if (!embed.isSpread) return { rows, found, columns: [valueColumn(embed, listed(`${alias}.rows`), isGrouped)] }

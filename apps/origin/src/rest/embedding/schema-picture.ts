@@ -9,16 +9,18 @@ export interface SchemaPicture {
   columns(schema: string, table: string): readonly string[]
 }
 
+const TEMPORARY = "array(select oid from pg_class where relpersistence = 't')"
+
 /**
  * The stamp changes whenever a table, a column, a key, a view, a function, a grant or a membership does. It is not computed
  * where the snapshot is that of $1: since then no transaction has ended that changed anything.
  */
 const STAMP = `
   select pg_current_snapshot()::text as snapshot, case when pg_current_snapshot()::text = $1 then null else concat_ws(' ',
-    (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_namespace),
-    (select concat_ws('.', count(*), sum(c.xmin::text::bigint)) from pg_class c where c.oid >= 16384 and c.relkind in ('r', 'p', 'v', 'm', 'f')),
-    (select concat_ws('.', count(*), sum(a.xmin::text::bigint)) from pg_attribute a where a.attrelid >= 16384 and a.attnum > 0),
-    (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_constraint),
+    (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_namespace where nspname !~ '^pg_(toast_)?temp_'),
+    (select concat_ws('.', count(*), sum(c.xmin::text::bigint)) from pg_class c where c.oid >= 16384 and c.relpersistence <> 't' and c.relkind in ('r', 'p', 'v', 'm', 'f')),
+    (select concat_ws('.', count(*), sum(a.xmin::text::bigint)) from pg_attribute a where a.attrelid >= 16384 and a.attnum > 0 and a.attrelid <> all (${TEMPORARY})),
+    (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_constraint where conrelid <> all (${TEMPORARY})),
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_rewrite where oid >= 16384),
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_proc where oid >= 16384 and pronargs = 1),
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_auth_members)) end as stamp`
@@ -55,6 +57,8 @@ const MAX_ROLES = 16
 /** Keeps what each role sees of the exposed schemas until the schema, a grant or a membership changes. */
 export class SchemaPictures {
   readonly #schemas: readonly string[]
+  /** Pictures that are being read, by role and stamp: requests at one time read one. */
+  readonly #reading = new Map<string, Promise<SchemaPicture>>()
   readonly #pictures = new Map<string, { snapshot: string; stamp: string; picture: SchemaPicture }>()
 
   constructor(schemas: readonly string[]) {
@@ -66,17 +70,30 @@ export class SchemaPictures {
     const kept = this.#pictures.get(role)
     const { rows } = await session.query<{ snapshot: string; stamp: string | null }>(STAMP, [kept?.snapshot ?? ''])
     const { snapshot, stamp } = rows[0] as { snapshot: string; stamp: string | null }
-    if (kept && (stamp === null || stamp === kept.stamp)) {
-      this.#pictures.set(role, { ...kept, snapshot })
-      return kept.picture
+    // Another request may have read it in the meantime.
+    const valid = stamp === null ? kept : this.#pictures.get(role)
+    if (valid && (stamp === null || stamp === valid.stamp)) {
+      this.#pictures.set(role, { ...valid, snapshot })
+      return valid.picture
     }
-    const schemas = [[...this.#schemas]]
-    const tables = await session.query<CatalogTable & object>(TABLES, schemas)
-    const functions = await session.query<CatalogFunction & object>(FUNCTIONS, schemas)
-    const picture = pictureOf(tables.rows, functions.rows)
+    const key = id(role, stamp ?? '')
+    const shared = this.#reading.get(key)
+    // One that fails, as its request ends, is read again.
+    const read = shared && (await shared.catch(() => null))
+    if (read) return read
+    const reading = this.#readTables(session)
+    this.#reading.set(key, reading)
+    const picture = await reading.finally(() => this.#reading.delete(key))
     if (this.#pictures.size >= MAX_ROLES) this.#pictures.clear()
     this.#pictures.set(role, { snapshot, stamp: stamp ?? '', picture })
     return picture
+  }
+
+  async #readTables(session: Queryable): Promise<SchemaPicture> {
+    const schemas = [[...this.#schemas]]
+    const tables = await session.query<CatalogTable & object>(TABLES, schemas)
+    const functions = await session.query<CatalogFunction & object>(FUNCTIONS, schemas)
+    return pictureOf(tables.rows, functions.rows)
   }
 }
 
