@@ -72,6 +72,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const served = database && new ServedFunctions(database, own, lost)
   const folder = await openFolder(config, { projects, functions, factory, builder, logBook, served, checkTypes })
   if (folder) opening.use(folder)
+  else await served?.keep([])
   const deployed = database
     ? await openDeployed(config, { ...base, database, functions, store, builder, folder })
     : null
