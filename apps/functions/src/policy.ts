@@ -13,7 +13,7 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 const closed = { additionalProperties: false } as const
 const MIB = 1024 * 1024
 /** A cron expression of five fields or a nickname, after a name that it may have. */
-const CRON_ENTRY =
+export const CRON_ENTRY =
   '^([A-Za-z0-9_ -]{1,64}: )?(@(hourly|daily|midnight|weekly|monthly|yearly|annually)|[0-9A-Za-z*/,#?-]+( [0-9A-Za-z*/,#?-]+){4})$'
 const MAX_FIELDS = 100
 
@@ -123,7 +123,6 @@ const PolicySchema = Type.Object(
 export type Policy = Static<typeof PolicySchema>
 
 const compiled = Compile(PolicySchema)
-const isCronEntry = new RegExp(CRON_ENTRY)
 
 /** The methods that a function takes: HEAD wherever it takes GET. */
 export function methodsOf({ methods }: Pick<Policy, 'methods'>): readonly string[] {
@@ -173,22 +172,6 @@ export function parsePolicy(given: unknown): Policy {
     throw invalidPolicy({ errors: [...errors.values()] })
   }
   return value
-}
-
-/**
- * The policy with the crons that the function's code sets up when it starts.
- *
- * @throws FUNCTION_POLICY_INVALID for one that is no cron expression
- */
-export function withCrons(policy: Policy, crons: readonly string[]): Policy {
-  const wrong = crons.find((entry) => !isCronEntry.test(entry) || entry.length > 300)
-  if (wrong !== undefined)
-    throw invalidPolicy({
-      errors: [
-        { path: '/schedule', message: `Deno.cron has '${wrong.slice(0, 100)}', which is no name with five fields` },
-      ],
-    })
-  return { ...policy, schedule: [...new Set([...policy.schedule, ...crons])] }
 }
 
 /** {@link parsePolicy}, then {@link clampPolicy}. */

@@ -87,6 +87,8 @@ describe(`crons of functions on ${testLane()}`, { timeout: 120_000 }, () => {
     const served = () => rows('select policy from terrane.served_functions')
     const policy = { schedule: ['@daily', ...ALL], time_zone: 'Europe/Zurich' }
     await expect.poll(served, { timeout: 30_000 }).toEqual([{ policy: expect.objectContaining(policy) as object }])
+    await using _ = await startApp({ DATABASE_URL: database.url })
+    expect(await served()).toEqual([])
     await rm(join(folder, 'in-folder'), { recursive: true })
     await expect.poll(served, { timeout: 30_000 }).toEqual([])
   })
@@ -103,9 +105,13 @@ describe(`crons of functions on ${testLane()}`, { timeout: 120_000 }, () => {
       [`Deno.cron('a', '* * * * *')`, 'FUNCTION_BOOT_FAILED'],
     ] as const
     for (const [source, code] of refused) expect((await app.deploy('wrong', source, {})).body).toMatchObject({ code })
-    expect((await app.deploy('wrong', DENO_CRON, { schedule: ['* * *'] })).body).toMatchObject({
-      code: 'FUNCTION_POLICY_INVALID',
-    })
+    const wrong = [['* * *'], ['H * * * *'], ['a: 0 0 1,H * *'], ['0 0 30 2 *'], ['61 * * * *']]
+    for (const policy of [...wrong.map((schedule) => ({ schedule })), { time_zone: 'Mars/Olympus' }])
+      expect([policy, (await app.deploy('wrong', DENO_CRON, policy)).body]).toMatchObject([
+        policy,
+        { code: 'FUNCTION_POLICY_INVALID' },
+      ])
+    expect(await app.deploy('thursdays', DENO_CRON, { schedule: ['0 0 * * THU'] })).toMatchObject({ status: 201 })
   })
 
   test('are called by the platform alone', async () => {

@@ -192,6 +192,13 @@ export const columnUnknown = defineError(
   (f) => ({ errors: [{ path: f.path, message: 'must name columns of the table' }] }),
 )
 
+export const whereInvalid = defineError(
+  'WHERE_INVALID',
+  'invalid',
+  () => 'where holds text that no row can have',
+  () => ({ errors: [{ path: '/where', message: 'must not hold the character \\u0000 or half of a surrogate pair' }] }),
+)
+
 export const tableBusy = defineError(
   'TABLE_BUSY',
   'unavailable',

@@ -15,14 +15,15 @@ interface Call {
 let host: Server
 let workers: TestWorker[] = []
 let calls: Call[] = []
-let answer = () => 204
+/** A status, with the code of an answer that the host itself makes. */
+let answer = (): readonly [status: number, code?: string] => [204]
 beforeAll(async () => {
   host = createServer((request, response) => {
     const { url, headers } = request
     const event = JSON.parse(decodeURIComponent(String(headers['x-terrane-cron']))) as Call['event']
-    const status = answer()
-    if (status !== 503) calls.push({ path: url!, headers, event })
-    response.writeHead(status).end()
+    const [status, code] = answer()
+    if (code === undefined) calls.push({ path: url!, headers, event })
+    response.writeHead(status, code === undefined ? {} : { 'x-error-code': code }).end()
   })
   await once(host.listen(0, '127.0.0.1'), 'listening')
   const env = { TERRANE_FUNCTIONS_URL: `http://127.0.0.1:${(host.address() as AddressInfo).port}` }
@@ -71,8 +72,9 @@ describe(`functions at times (${testLane()})`, () => {
 
   test('are called again where they were not reached, and once where they failed', { timeout: 60_000 }, async () => {
     calls = []
-    const statuses = [503, 500]
-    answer = () => statuses.shift() ?? 204
+    // The function's own 503 is an answer.
+    const answers: [number, string?][] = [[503, 'FUNCTION_BUSY'], [503]]
+    answer = () => answers.shift() ?? [204]
     await sql(
       `update terrane.function_crons set next_at = date_trunc('second', clock_timestamp()) where entry = '30 4 * * *'`,
     )

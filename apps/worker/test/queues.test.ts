@@ -18,6 +18,7 @@ interface Batch {
 let host: Server
 let worker: TestWorker
 let taken: Batch[] = []
+const ids = new Map<string, string>()
 let answer: (batch: Batch) => number = () => 204
 beforeAll(async () => {
   host = createServer((request, response) => {
@@ -25,16 +26,22 @@ beforeAll(async () => {
     request.on('data', (chunk) => (body += String(chunk)))
     request.on('end', () => {
       const batch = JSON.parse(body) as Batch
-      const status = request.url === '/functions/v1/mailer' ? answer(batch) : 404
+      const status = ['/functions/v1/mailer', '/functions/v1/once'].includes(request.url!) ? answer(batch) : 404
       if (status < 300) taken.push(batch)
+      ids.set(JSON.stringify(batch.messages.map(({ id }) => id)), String(request.headers['webhook-id']))
       response.writeHead(status).end()
     })
   })
   await once(host.listen(0, '127.0.0.1'), 'listening')
   const env = { TERRANE_FUNCTIONS_URL: `http://127.0.0.1:${(host.address() as AddressInfo).port}` }
   worker = await openWorker({ tasks: [fakeTask()], env })
-  const policy = JSON.stringify({ schedule: [], queue: 'mail', batch: 3, attempts: 2 })
-  await sql(`insert into terrane.served_functions select id, 'mailer', '${policy}' from terrane.projects`)
+  for (const [name, queue, attempts] of [
+    ['mailer', 'mail', 2],
+    ['once', 'once', 1],
+  ] as const) {
+    const policy = JSON.stringify({ schedule: [], queue, batch: 3, attempts })
+    await sql(`insert into terrane.served_functions select id, '${name}', '${policy}' from terrane.projects`)
+  }
 })
 afterAll(async () => {
   await worker[Symbol.asyncDispose]()
@@ -86,6 +93,15 @@ describe(`queues (${testLane()})`, () => {
     await worker.app.inject({ method: 'POST', url: '/dead-letters/resend', headers: HEADERS, payload })
     await taking(3)
     expect(await dead()).toEqual([])
+  })
+
+  test('have an id for each batch, and no batches where there is one attempt', async () => {
+    expect(new Set(ids.values()).size).toBe(ids.size)
+    answer = ({ messages }) => (messages.some(({ body }) => body.n === 2) ? 500 : 204)
+    await sql(`select terrane.send('once', jsonb_build_object('n', i)) from generate_series(1, 3) i`)
+    await taking(2)
+    const given = () => sql(`select from terrane.events where lane = 'queue:once' and dead_at is not null`)
+    await expect.poll(async () => (await given()).rowCount, { timeout: 20_000 }).toBe(1)
   })
 
   test('keep the order of a key, and wait as long as they are told', async () => {

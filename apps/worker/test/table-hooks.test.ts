@@ -234,6 +234,50 @@ describe(`table hooks (${testLane()})`, () => {
     await hearing(1)
   })
 
+  test('are taken off a table that was renamed, and follow one that takes its name', async () => {
+    const hook = await make()
+    const triggers = async () =>
+      (await sql(`select tgrelid::regclass::text as of from pg_trigger where tgname like 'zz_terrane_hook_%'`)).rows
+    await sql('create schema shelf; alter table things rename to old; alter table old set schema shelf')
+    await ask('PATCH', hook.links.self, { paused: true })
+    expect(await triggers()).toEqual([])
+    await sql('alter table shelf.old set schema public; alter table old rename to things')
+    await ask('PATCH', hook.links.self, { paused: false })
+    await sql('alter table things rename to old; create table public.things (id int primary key, v int)')
+    await make({ events: ['DELETE'] })
+    await expect.poll(triggers, { timeout: 20_000 }).toEqual([{ of: 'things' }, { of: 'things' }])
+    await sql('drop table things; drop schema shelf; alter table old rename to things')
+    await expect.poll(triggers, { timeout: 40_000 }).toHaveLength(0)
+  })
+
+  test('let every write pass that is legal: what is no JSON is told by its key', async () => {
+    await sql(`create table public.odd (id int primary key, shape geometry, text json)`)
+    await make({ table: 'odd' })
+    await sql(`insert into odd values (1, 'CIRCULARSTRING(0 0, 1 1, 2 0)', null)`)
+    await sql(`insert into odd values (2, null, '{"a": "\\u0000"}')`)
+    await sql(`alter table odd rename id to number; insert into odd values (3, 'CIRCULARSTRING(0 0, 1 1, 2 0)', null)`)
+    await hearing(3)
+    const [first, second, third] = changes().toSorted((a, b) => (a.record!.id ?? 9) - (b.record!.id ?? 9))
+    expect([first, second]).toMatchObject([1, 2].map((id) => ({ record: { id }, truncated: true })))
+    expect(third).toMatchObject({ record: {}, truncated: true })
+    // A look at the triggers puts this one on with the key's new name.
+    await make({ events: ['DELETE'] })
+    const given = async () =>
+      (await sql(`select encode(tgargs, 'escape') as given from pg_trigger where tgrelid = 'odd'::regclass`)).rows
+    await expect.poll(async () => String((await given())[0]!['given']), { timeout: 20_000 }).toContain('{"number"}')
+    await sql('drop table odd')
+  })
+
+  test('tell the changes of partitions as those of their table', async () => {
+    await sql(`create table public.parted (id int primary key, v int) partition by range (id);
+      create table public.low partition of parted for values from (0) to (10)`)
+    await make({ table: 'parted' })
+    await sql('insert into parted values (1, 1)')
+    await hearing(1)
+    expect(changes()[0]).toMatchObject({ table: 'parted', schema: 'public', record: { id: 1 } })
+    await sql('drop table parted')
+  })
+
   test('are refused where they cannot work', async () => {
     await sql('create table public.keyless (id int); create view public.seen as select 1 as id')
     const refusals: [object, string][] = [
@@ -243,6 +287,8 @@ describe(`table hooks (${testLane()})`, () => {
       [{ schema: 'terrane', table: 'jobs' }, 'SCHEMA_NOT_ALLOWED'],
       [{ columns: ['nothing'] }, 'COLUMN_UNKNOWN'],
       [{ where: { nothing: 1 } }, 'COLUMN_UNKNOWN'],
+      [{ where: { note: ['\u0000'] } }, 'WHERE_INVALID'],
+      [{ where: { note: '\ud800' } }, 'WHERE_INVALID'],
       [{ url: 'http://169.254.169.254/' }, 'URL_REFUSED'],
       [{ function: 'both' }, 'TARGET_REQUIRED'],
       [{ url: undefined }, 'TARGET_REQUIRED'],
@@ -254,6 +300,7 @@ describe(`table hooks (${testLane()})`, () => {
     }
     await sql('drop table public.keyless; drop view public.seen')
     expect((await sql('select from things')).rowCount).toBe(0)
+    expect((await ask('GET', `/dead-letters?cursor=${'9'.repeat(19)}`)).status).toBe(422)
     expect((await ask('GET', '/table-hooks?projectRef=other')).body.code).toBe('PROJECT_NOT_FOUND')
     expect((await ask('GET', '/dead-letters', undefined, { apikey: 'x', authorization: 'Bearer x' })).status).toBe(401)
   })

@@ -791,7 +791,7 @@ export interface paths {
         };
         /**
          * Events that were given up
-         * @description Newest first. They are kept until they are sent again or deleted.
+         * @description Newest first. They are kept for 30 days.
          */
         get: operations["listDeadLetters"];
         put?: never;

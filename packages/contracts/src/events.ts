@@ -152,7 +152,7 @@ export const DeadLetterQuery = Type.Object(
     projectRef: Type.Optional(Type.String({ maxLength: 63, description: 'Required on the shared pool.' })),
     lane: Type.Optional(lane),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: 'next_cursor of the page before.' })),
+    cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: 'next_cursor of the page before.' })),
   },
   { additionalProperties: false },
 )

@@ -7,7 +7,10 @@ import { signedHeaders } from '../webhooks/sign.ts'
 
 /** Longest wait for an address, and for a function. */
 const TIMEOUT_MS = 10_000
-const FUNCTION_TIMEOUT_MS = 60_000
+/** The host ends a call by the function's own timeout_ms, which is at most 400 s unless an operator raises it. */
+const FUNCTION_TIMEOUT_MS = 405_000
+/** Seconds after which a queued call is taken for lost with its worker. */
+export const CALL_EXPIRES_S = 420
 /** Longest text of an error that is kept. */
 const MOST_ERROR = 300
 
@@ -20,7 +23,8 @@ export type Target = { readonly secret: string } & (
 /** One signed message. */
 export interface Message {
   readonly scope: JobScope
-  readonly target: Target
+  /** Opens who is called; what it throws is the attempt's error. */
+  readonly target: () => Target
   /** The same at each attempt. */
   readonly id: string
   readonly body: string
@@ -33,7 +37,7 @@ export interface Message {
 export interface Attempt {
   readonly statusCode: number | null
   readonly error: string | null
-  /** Code of the error; null for an answer. */
+  /** Code of the error, or that of an answer of the functions host itself; null for other answers. */
   readonly code: string | null
   readonly ms: number
 }
@@ -63,8 +67,8 @@ export class Caller {
       ms: Math.round(performance.now() - began),
     })
     try {
-      const status = await this.#send(message)
-      return tell(status, status >= 200 && status < 300 ? null : `HTTP status ${status}`)
+      const { status, code } = await this.#send(message)
+      return tell(status, status >= 200 && status < 300 ? null : `HTTP status ${status}`, code)
     } catch (error) {
       message.signal.throwIfAborted()
       const { message: text, code } = toShowable(error)
@@ -72,7 +76,8 @@ export class Caller {
     }
   }
 
-  async #send({ scope, target, id, body, signal, ...message }: Message): Promise<number> {
+  async #send({ scope, id, body, signal, ...message }: Message): Promise<{ status: number; code: string | null }> {
+    const target = message.target()
     const signed = signedHeaders(target.secret, id, Date.now(), body)
     const headers = { 'content-type': 'application/json', ...signed }
     // A message goes where it was sent, and nowhere else.
@@ -80,7 +85,7 @@ export class Caller {
     if (target.function === undefined) {
       const response = await this.#options.fetch(target.url, { ...options, headers, timeoutMs: TIMEOUT_MS })
       response.cancel()
-      return response.status
+      return { status: response.status, code: null }
     }
     const { url, key } = await this.#options.projects.functions(scope)
     const response = await this.#options.fetchFunction(`${url}/functions/v1/${target.function}`, {
@@ -89,6 +94,7 @@ export class Caller {
       timeoutMs: FUNCTION_TIMEOUT_MS,
     })
     response.cancel()
-    return response.status
+    // The host takes this header away from answers of functions.
+    return { status: response.status, code: response.headers['x-error-code'] ?? null }
   }
 }

@@ -11,7 +11,7 @@ export interface Lane {
   readonly name: string
   /** Attempts until an event is a dead letter. */
   readonly attempts: number
-  /** Events that are told in one call at most. */
+  /** Events that are told in one call at most; one where none has a second attempt, so that none spoils others. */
   readonly batch: number
   /** The table hook; null for a queue. */
   readonly hook: HookRow | null
@@ -76,7 +76,14 @@ export async function allLanes({
   for (const { project_id: id, name, queue, batch, attempts } of rows) {
     const scope = await projects.scopeById(id)
     const target = { function: name, secret: SECRET }
-    if (scope) add(scope, { name: `queue:${queue}`, attempts, batch, hook: null, target: () => target })
+    if (scope)
+      add(scope, {
+        name: `queue:${queue}`,
+        attempts,
+        batch: attempts === 1 ? 1 : batch,
+        hook: null,
+        target: () => target,
+      })
   }
   return found
 }

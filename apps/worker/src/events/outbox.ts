@@ -8,6 +8,42 @@ const OF_LANES = `(lane = any($1) or ('queue:*' = any($1) and lane like 'queue:%
 /** Most events of a lane that a count looks at. */
 const MOST_COUNTED = 1000
 
+/** How long dead letters, and events of lanes without a hook or a consumer, are kept. */
+const KEPT = `interval '30 days'`
+/** Claims of lane $1 up to $2 places and $4 bytes, without the ids of $5, for worker $6. A retried event takes $3 places. */
+const CLAIM = `with due as materialized (
+     select e.id, e.attempts, octet_length(e.body::text) as bytes from terrane.events e
+     where e.lane = $1 and e.dead_at is null and e.due_at <= clock_timestamp()
+       and (e.leased_until is null or e.leased_until < clock_timestamp()) and e.id <> all($5::bigint[])
+       -- Only so that what waits behind the first of a key is passed quickly: a set that is made once.
+       and (e.key is null or e.key not in (
+         select t.key from terrane.events t
+         where t.lane = $1 and t.key is not null and t.dead_at is null and (t.attempts > 0 or t.due_at > t.created_at)
+           and (t.due_at > clock_timestamp() or t.leased_until >= clock_timestamp())))
+       and (e.key is null or e.id = (
+         select b.id from terrane.events b where b.lane = $1 and b.key = e.key and b.dead_at is null order by b.id limit 1))
+     order by e.id limit $2 for update of e skip locked
+   ), summed as (
+     select id, sum(case when attempts > 0 then $3::integer else 1 end) over w as places, sum(bytes) over w as bytes,
+       row_number() over w as place
+     from due window w as (order by id)
+   )
+   update terrane.events e set leased_by = $6, leased_until = clock_timestamp() + ${LEASE}, attempts = e.attempts + 1
+   where e.id = any(array(select id from summed where places <= $2 and (bytes <= $4 or place = 1)))
+   returning e.id::text, e.lane, e.body::text, e.attempts, e.created_at`
+
+/** The plan that holds however many events wait, also before they are counted: by index, without compiling it. */
+const PLAN =
+  ['jit', 'enable_seqscan', 'enable_bitmapscan', 'enable_sort'].map((name) => `set local ${name} = off`).join('; ') +
+  `; set local work_mem = '32MB'`
+
+/** A lane, and for how many calls its events are claimed. `batch`: events of a call at most. */
+export interface LanePlaces {
+  readonly name: string
+  readonly calls: number
+  readonly batch: number
+}
+
 /** An event that this worker delivers now. */
 export interface ClaimedEvent {
   readonly id: string
@@ -26,7 +62,7 @@ export interface FailedEvent {
   readonly error: string
 }
 
-/** Events of a lane: counts up to 1000, and the age of the one that waits longest, in seconds. */
+/** Events of a lane: counts up to 1000, and how long the one that is due longest waits, in seconds. */
 export interface LaneLoad {
   readonly lane: string
   readonly waiting: number
@@ -46,32 +82,31 @@ export class Outbox {
   }
 
   /**
-   * Claims events that are due, of each lane as many as it has places: the first of a key, and only while no other of the
-   * key is being delivered or waits for its next attempt.
+   * Claims events that are due, for each lane in turn: the first of a key, and only while no other of the key is being
+   * delivered or waits for its next attempt. An event that failed before takes the places of a whole batch.
+   *
+   * @param bytes of bodies that are claimed at most, besides those of the first event of a lane
+   * @param held ids that this worker holds, even if their leases have lapsed
    */
-  async claim(lanes: ReadonlyMap<string, number>): Promise<ClaimedEvent[]> {
-    const { rows } = await this.#database.query<ClaimedEvent>(
-      `with chosen as (
-         select head.id from unnest($1::text[], $2::integer[]) wanted (lane, places) cross join lateral (
-           select e.id from terrane.events e
-           where e.lane = wanted.lane and e.dead_at is null and e.due_at <= clock_timestamp()
-             and (e.leased_until is null or e.leased_until < clock_timestamp())
-             -- Only so that what waits behind a key that fails is passed quickly.
-             and (e.key is null or e.key <> all(array(
-               select t.key from terrane.events t
-               where t.lane = wanted.lane and t.key is not null and t.dead_at is null and t.attempts > 0
-                 and (t.due_at > clock_timestamp() or t.leased_until >= clock_timestamp()))))
-             and (e.key is null or not exists (
-               select from terrane.events b
-               where b.lane = e.lane and b.key = e.key and b.id < e.id and b.dead_at is null))
-           order by e.id limit wanted.places for update skip locked) head
-       )
-       update terrane.events e set leased_by = $3, leased_until = clock_timestamp() + ${LEASE}, attempts = e.attempts + 1
-       from chosen where e.id = chosen.id
-       returning e.id::text, e.lane, e.body::text, e.attempts, e.created_at`,
-      [[...lanes.keys()], [...lanes.values()], this.#worker],
-    )
-    return rows
+  async claim(lanes: readonly LanePlaces[], bytes: number, held: readonly string[]): Promise<ClaimedEvent[]> {
+    return this.#database.transaction(async (session) => {
+      await session.query(PLAN)
+      const claimed: ClaimedEvent[] = []
+      let left = bytes
+      for (const { name, calls, batch } of lanes) {
+        const { rows } = await session.query<ClaimedEvent>(CLAIM, [
+          name,
+          calls * batch,
+          batch,
+          left,
+          held,
+          this.#worker,
+        ])
+        for (const row of rows) left -= Buffer.byteLength(row.body)
+        claimed.push(...rows.toSorted((a, b) => Number(BigInt(a.id) - BigInt(b.id))))
+      }
+      return claimed
+    })
   }
 
   /** Forgets what was delivered, and puts off or gives up what was not: after 1, 2, 4 … seconds, at most an hour. */
@@ -106,25 +141,47 @@ export class Outbox {
     )
   }
 
-  /** Gives back what this worker, or one of the same name before it, holds; its last attempt does not count. */
-  async release(lanes: readonly string[]): Promise<void> {
+  /**
+   * Gives back what this worker, or one of the same name before it, holds; its last attempt does not count.
+   *
+   * @param held ids that it still holds
+   */
+  async release(lanes: readonly string[], held: readonly string[]): Promise<void> {
     await this.#database.query(
       `update terrane.events set leased_by = null, leased_until = null, attempts = greatest(attempts - 1, 0)
-       where lane = any($1) and dead_at is null and leased_by = $2`,
-      [lanes, this.#worker],
+       where lane = any($1) and dead_at is null and leased_by = $2 and id <> all($3::bigint[])`,
+      [lanes, this.#worker, held],
+    )
+  }
+
+  /** Forgets dead letters, and events of other lanes than these, after a month. */
+  async expire(lanes: readonly string[]): Promise<void> {
+    await this.#database.query(
+      `delete from terrane.events
+       where dead_at < clock_timestamp() - ${KEPT} or (dead_at is null and due_at < clock_timestamp() - ${KEPT} and lane <> all($1))`,
+      [lanes],
     )
   }
 }
 
-/** How much waits in lanes, and how much was given up. */
-export async function loadOf(database: Queryable, lanes: readonly string[]): Promise<LaneLoad[]> {
+function laneAfter(lane: string): string {
+  return `(select least(
+    (select min(lane) from terrane.events where dead_at is null and lane > ${lane}),
+    (select min(lane) from terrane.events where dead_at is not null and lane > ${lane})))`
+}
+
+/** How much waits in lanes, and how much was given up. @param lanes null: all that have events */
+export async function loadOf(database: Queryable, lanes: readonly string[] | null): Promise<LaneLoad[]> {
   const { rows } = await database.query<LaneLoad>(
-    `select l.lane,
+    `with recursive had (lane) as (
+       select ${laneAfter("''")} where $1::text[] is null union all select ${laneAfter('had.lane')} from had where had.lane is not null
+     )
+     select l.lane,
        (select count(*) from (select from terrane.events e where e.lane = l.lane and dead_at is null limit ${MOST_COUNTED}) w)::integer as waiting,
        (select count(*) from (select from terrane.events e where e.lane = l.lane and dead_at is not null limit ${MOST_COUNTED}) d)::integer as dead,
-       coalesce(extract(epoch from clock_timestamp() - (
-         select created_at from terrane.events e where e.lane = l.lane and dead_at is null order by id limit 1)), 0)::float8 as oldest
-     from unnest($1::text[]) l (lane)`,
+       coalesce(extract(epoch from clock_timestamp() - (select min(due_at) from (
+         select due_at from terrane.events e where e.lane = l.lane and dead_at is null order by id limit ${MOST_COUNTED}) w)), 0)::float8 as oldest
+     from (select unnest($1::text[]) union all select lane from had) l (lane) where l.lane is not null`,
     [lanes],
   )
   return rows
@@ -160,12 +217,13 @@ export async function disposeOfDead(
   action: 'resend' | 'delete',
   { lanes, ids }: { readonly lanes: readonly string[]; readonly ids: readonly string[] | null },
 ): Promise<number> {
-  const change =
-    action === 'delete'
-      ? 'delete from terrane.events'
-      : 'update terrane.events set id = default, dead_at = null, attempts = 0, due_at = clock_timestamp()'
+  const chosen = `delete from terrane.events where dead_at is not null and ${OF_LANES} and ($2::bigint[] is null or id = any($2))`
   const { rowCount } = await database.query(
-    `${change} where dead_at is not null and ${OF_LANES} and ($2::bigint[] is null or id = any($2))`,
+    action === 'delete'
+      ? chosen
+      : // New ids are drawn in the order of the old ones.
+        `with chosen as (${chosen} returning *)
+         insert into terrane.events (lane, key, body, created_at) select lane, key, body, created_at from chosen order by id`,
     [lanes, ids],
   )
   return rowCount ?? 0

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@terrane/service'
 import { scopeKey, type JobScope } from '../queue/job-row.ts'
@@ -5,21 +6,29 @@ import type { OpenProject, ProjectDirectory } from '../projects/project-director
 import type { Caller } from './caller.ts'
 import type { EventMetrics } from './event-metrics.ts'
 import type { Lane } from './lanes.ts'
-import { Outbox, loadOf, type ClaimedEvent, type FailedEvent, type LaneLoad } from './outbox.ts'
+import { Outbox, loadOf, type ClaimedEvent, type FailedEvent, type LaneLoad, type LanePlaces } from './outbox.ts'
 import type { TableHookStore } from './table-hook-store.ts'
-import { hasTrigger, installTrigger, removeTrigger } from './table-triggers.ts'
+import { mendTrigger } from './table-triggers.ts'
 
-/** Time between two looks while nothing is due, and after a database that failed. */
+/** Time between two looks while nothing is due, which doubles up to the second one, and after a database that failed. */
 const IDLE_MS = 500
+const MOST_IDLE_MS = 2000
 const FAILED_MS = 5000
+/** How long a project stays open: its database may move. */
+const OPEN_MS = 60_000
 /** Time in which ends of deliveries are gathered before the next look. */
 const GATHER_MS = 5
 /** Deliveries of a lane at once, and of a project: a receiver that is slow holds up its own lane. */
 const OF_LANE = 8
 const OF_PROJECT = 64
+/** Bytes of bodies that are under way, and those of a call, besides the first event of each. */
+const MOST_BYTES = 16 << 20
+const CALL_BYTES = 4 << 20
 const RENEW_MS = 10_000
 /** How often triggers are looked at, which go with a table that an import replaces. */
 const TRIGGERS_MS = 30_000
+/** How often events are looked for that are too old. */
+const EXPIRE_MS = 3_600_000
 
 export interface EventsOptions {
   readonly projects: ProjectDirectory
@@ -39,14 +48,19 @@ export class ProjectEvents {
   readonly #running: Promise<void>
   /** Lanes by name. */
   #lanes: ReadonlyMap<string, Lane> = new Map()
-  /** Ids of the events that are being delivered, and the lanes of the deliveries. */
-  readonly #underWay = new Set<string>()
+  /** Events that are being delivered, by id, and the lanes of the deliveries. */
+  readonly #underWay = new Map<string, ClaimedEvent>()
   readonly #deliveries = new Map<object, string>()
   #delivered: string[] = []
   #failed: FailedEvent[] = []
   #wake = Promise.withResolvers<void>()
   #database: OpenProject['database'] | null = null
+  /** Times of `performance.now`. */
   #triggersAt = 0
+  #expireAt = 0
+  #mending: Promise<void> | null = null
+  /** Place of the lane that comes first in the next round. */
+  #turn = 0
 
   constructor(options: EventsOptions, scope: JobScope) {
     this.#options = options
@@ -58,12 +72,14 @@ export class ProjectEvents {
   serve(lanes: readonly Lane[]): void {
     const isKnown = lanes.length === this.#lanes.size && lanes.every(({ name }) => this.#lanes.has(name))
     this.#lanes = new Map(lanes.map((lane) => [lane.name, lane]))
-    if (!isKnown) this.#triggersAt = 0
+    if (isKnown) return
+    this.#triggersAt = 0
+    this.#wake.resolve()
   }
 
   /** What waits and was given up; empty while the database is not open. */
   async load(): Promise<LaneLoad[]> {
-    return this.#database ? loadOf(this.#database, [...this.#lanes.keys()]) : []
+    return this.#database ? loadOf(this.#database, null) : []
   }
 
   /** Ends deliveries that are under way and gives their events back. */
@@ -74,14 +90,13 @@ export class ProjectEvents {
   }
 
   async #run(): Promise<void> {
-    const { logger } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
         await this.#deliverAll(signal)
       } catch (error) {
         this.#database = null
-        logger.warn({ err: error, project: scopeKey(this.#scope) }, 'events of a project could not be looked at')
+        this.#warn(error, 'events of a project could not be looked at')
         await sleep(FAILED_MS, undefined, { signal }).catch(() => {})
       }
     }
@@ -91,28 +106,62 @@ export class ProjectEvents {
     await using project = await this.#options.projects.openForSubmit(this.#scope, undefined)
     this.#database = project.database
     const outbox = new Outbox(project.database, this.#options.workerId)
-    if (this.#underWay.size === 0) await outbox.release([...this.#lanes.keys()])
-    let renewAt = Date.now() + RENEW_MS
-    while (!signal.aborted) {
-      this.#wake = Promise.withResolvers()
-      if (Date.now() >= this.#triggersAt) {
-        this.#triggersAt = Date.now() + TRIGGERS_MS
-        await this.#mendTriggers(project)
-      }
+    // Beside the rounds: a claim that takes long lets no lease lapse.
+    const renewing = setInterval(() => {
+      outbox.renew(this.#held()).catch((error: unknown) => this.#warn(error, 'events of a project could not be held'))
+    }, RENEW_MS)
+    try {
       await this.#settle(outbox)
-      if (Date.now() >= renewAt) {
-        await outbox.renew([...this.#underWay])
-        renewAt = Date.now() + RENEW_MS
-      }
-      const places = this.#places()
-      const claimed = places.size === 0 ? [] : await outbox.claim(places)
-      this.#begin(claimed)
-      if (claimed.length === 0) await this.#pause(IDLE_MS)
-      else await this.#pause(GATHER_MS)
+      await outbox.release([...this.#lanes.keys()], this.#held())
+      await this.#rounds(project, outbox, signal)
+      if (!signal.aborted) return
+      await this.#ended()
+      await this.#settle(outbox)
+      await outbox.release([...this.#lanes.keys()], [])
+    } finally {
+      clearInterval(renewing)
+      await this.#mending
     }
-    await this.#ended()
-    await this.#settle(outbox)
-    await outbox.release([...this.#lanes.keys()])
+  }
+
+  async #rounds(project: OpenProject, outbox: Outbox, signal: AbortSignal): Promise<void> {
+    const end = performance.now() + OPEN_MS
+    let idleMs = IDLE_MS
+    while (!signal.aborted && performance.now() < end) {
+      this.#wake = Promise.withResolvers()
+      await this.#look(project, outbox)
+      await this.#settle(outbox)
+      const places = this.#places()
+      let left = MOST_BYTES
+      for (const { body } of this.#underWay.values()) left -= Buffer.byteLength(body)
+      const claimed = places.length === 0 ? [] : await outbox.claim(places, left, this.#held())
+      this.#begin(claimed)
+      await this.#pause(claimed.length === 0 ? idleMs : GATHER_MS)
+      idleMs = claimed.length === 0 ? Math.min(2 * idleMs, MOST_IDLE_MS) : IDLE_MS
+    }
+  }
+
+  /** Looks now and then at triggers, beside the deliveries, and for what is too old. */
+  async #look(project: OpenProject, outbox: Outbox): Promise<void> {
+    const now = performance.now()
+    if (now >= this.#triggersAt && !this.#mending) {
+      this.#triggersAt = now + TRIGGERS_MS
+      this.#mending = this.#mendTriggers(project)
+        .catch((error: unknown) => this.#warn(error, 'table hooks of a project could not be looked at'))
+        .finally(() => (this.#mending = null))
+    }
+    if (now < this.#expireAt) return
+    this.#expireAt = now + EXPIRE_MS
+    await outbox.expire([...this.#lanes.keys()])
+  }
+
+  /** Ids of what this worker delivers, and of what it has not written down yet. */
+  #held(): string[] {
+    return [...this.#underWay.keys(), ...this.#delivered, ...this.#failed.map(({ id }) => id)]
+  }
+
+  #warn(error: unknown, text: string): void {
+    this.#options.logger.warn({ err: error, project: scopeKey(this.#scope) }, text)
   }
 
   /** Waits for the end of a delivery, and then for others that end with it. */
@@ -123,32 +172,37 @@ export class ProjectEvents {
     if (ms > GATHER_MS) await sleep(GATHER_MS)
   }
 
-  /** Events that may be claimed, by lane. */
-  #places(): Map<string, number> {
-    const places = new Map<string, number>()
+  /** Calls that may begin, by lane: of each one that has none, and the others to whose turn it is. */
+  #places(): LanePlaces[] {
+    const all = [...this.#lanes.values()]
+    const first = this.#turn++ % Math.max(all.length, 1)
+    const taken = Map.groupBy(this.#deliveries.values(), (name) => name)
     let free = OF_PROJECT - this.#deliveries.size
-    const taken = [...this.#deliveries.values()]
-    for (const { name, batch } of this.#lanes.values()) {
-      const count = Math.min(free, OF_LANE - taken.filter((other) => other === name).length)
-      if (count <= 0) continue
-      places.set(name, count * batch)
-      free -= count
+    const places: LanePlaces[] = []
+    for (const { name, batch } of [...all.slice(first), ...all.slice(0, first)]) {
+      const own = taken.get(name)?.length ?? 0
+      const calls = Math.max(Math.min(free, OF_LANE - own), own === 0 ? 1 : 0)
+      if (calls <= 0) continue
+      places.push({ name, calls, batch })
+      free -= calls
     }
     return places
   }
 
   /** Begins deliveries: by batches, but one by one what failed before, so that one message does not spoil others. */
   #begin(claimed: readonly ClaimedEvent[]): void {
-    for (const lane of this.#lanes.values()) {
-      const own = claimed.filter((event) => event.lane === lane.name)
-      const [first, again] = [own.filter(({ attempts }) => attempts === 1), own.filter(({ attempts }) => attempts > 1)]
-      for (let i = 0; i < first.length; i += lane.batch) void this.#deliver(first.slice(i, i + lane.batch), lane)
-      for (const event of again) void this.#deliver([event], lane)
+    for (const [name, own] of Map.groupBy(claimed, ({ lane }) => lane)) {
+      const lane = this.#lanes.get(name)
+      // It went while its events were claimed; their leases lapse.
+      if (!lane) continue
+      const first = own.filter(({ attempts }) => attempts === 1)
+      for (const batch of batches(first, lane.batch)) void this.#deliver(batch, lane)
+      for (const event of own) if (event.attempts > 1) void this.#deliver([event], lane)
     }
   }
 
   async #deliver(events: readonly ClaimedEvent[], lane: Lane): Promise<void> {
-    for (const { id } of events) this.#underWay.add(id)
+    for (const event of events) this.#underWay.set(event.id, event)
     this.#deliveries.set(events, lane.name)
     try {
       await this.#attempt(events, lane)
@@ -168,8 +222,8 @@ export class ProjectEvents {
     const [first] = events
     const attempt = await caller.post({
       scope: this.#scope,
-      target: lane.target(),
-      id: messageId(lane, first!.id),
+      target: () => lane.target(),
+      id: messageId(lane, events),
       body: lane.hook ? first!.body : batchOf(lane, events),
       signal: this.#stopping.signal,
     })
@@ -218,23 +272,42 @@ export class ProjectEvents {
   async #mendTriggers({ database }: OpenProject): Promise<void> {
     const { hooks, logger } = this.#options
     for (const { hook } of this.#lanes.values()) {
-      if (!hook || (await hasTrigger(database, hook)) || !(await hooks.isActive(hook.id))) continue
+      if (!hook) continue
       const facts = { hookId: hook.id, table: hook.table_name }
       try {
-        await installTrigger(database, hook)
-        logger.info(facts, 'the trigger of a table hook was missing')
-        // A hook that is paused or deleted meanwhile takes its trigger away after that is said, so one of both does.
-        if (!(await hooks.isActive(hook.id))) await removeTrigger(database, hook)
+        if (await mendTrigger(database, hook, () => hooks.isActive(hook.id)))
+          logger.info(facts, 'the trigger of a table hook was missing')
       } catch (error) {
-        logger.info({ ...facts, err: error }, 'a table hook has no table')
+        logger.warn({ ...facts, err: error }, 'a table hook hears nothing of its table')
+        // Each such table would take seconds.
+        if ((error as { code?: string }).code === 'TABLE_BUSY') return
       }
     }
   }
 }
 
-/** The same at each attempt of a single event. */
-function messageId({ name, hook }: Lane, id: string): string {
-  return `evt_${hook ? hook.id.replaceAll('-', '') : name.slice('queue:'.length)}_${id}`
+/** The same at each attempt of the same events. */
+function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[]): string {
+  if (hook) return `evt_${hook.id.replaceAll('-', '')}_${events[0]!.id}`
+  const ids = createHash('sha256').update(events.map(({ id }) => id).join())
+  return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
+}
+
+/** Parts of at most so many events and {@link CALL_BYTES}. */
+function batches(events: readonly ClaimedEvent[], most: number): ClaimedEvent[][] {
+  const parts: ClaimedEvent[][] = []
+  let bytes = 0
+  for (const event of events) {
+    const size = Buffer.byteLength(event.body)
+    bytes += size
+    const last = parts.at(-1)
+    if (last && last.length < most && bytes <= CALL_BYTES) last.push(event)
+    else {
+      parts.push([event])
+      bytes = size
+    }
+  }
+  return parts
 }
 
 /** The body of a call of a consumer; bodies are JSON already. */

@@ -1,5 +1,5 @@
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '@terrane/database'
-import { columnUnknown, tableBusy, tableNotHooked } from '../errors.ts'
+import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from '../errors.ts'
 import { laneOf, type HookRow } from './table-hook-store.ts'
 
 interface TableFacts {
@@ -9,13 +9,21 @@ interface TableFacts {
   readonly columns: string[]
 }
 
+/** The trigger of a hook: the name of its table now, quoted, and whether the hook's table is another one. */
+interface Found {
+  readonly table: string
+  readonly isElsewhere: boolean
+  /** Its arguments, each with a zero byte after it. */
+  readonly given: Buffer
+}
+
 /** Puts the trigger of a hook on its table, in place of one that is there; a paused hook has none. */
 export async function installTrigger(database: Database, hook: HookRow): Promise<void> {
   const { table_schema: schema, table_name: table } = hook
-  const { keys } = await tableFacts(database, hook)
+  const given = await argumentsOf(database, hook)
+  if ((await findTrigger(database, hook))?.isElsewhere === true) await removeTrigger(database, hook)
   const name = quoteIdentifier(triggerName(hook.id))
   const events = hook.events.map((event) => event.toLowerCase()).join(' or ')
-  const given = [laneOf(hook.id), arrayText(keys), arrayText(hook.columns ?? []), JSON.stringify(hook.condition ?? {})]
   await changeTable(
     database,
     hook,
@@ -24,26 +32,65 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
   )
 }
 
-/** Takes the trigger of a hook away, if it is there. */
+/** Takes the trigger of a hook away, if it is there, whatever its table is called now. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
-  if (!(await hasTrigger(database, hook))) return
-  const table = qualified(hook.table_schema, hook.table_name)
-  await changeTable(database, hook, `drop trigger if exists ${quoteIdentifier(triggerName(hook.id))} on ${table}`)
+  const found = await findTrigger(database, hook)
+  if (!found) return
+  await changeTable(database, hook, `drop trigger if exists ${quoteIdentifier(triggerName(hook.id))} on ${found.table}`)
 }
 
-/** Whether the table has the trigger of a hook: one that was replaced by an import has not. */
-export async function hasTrigger(database: Queryable, hook: HookRow): Promise<boolean> {
-  const { rowCount } = await database.query(
-    'select from pg_trigger where tgname = $1 and tgrelid = to_regclass($2) and not tgisinternal',
+/**
+ * Puts the trigger of a hook on where it is missing, as on a table that an import replaced, and anew where the columns of the
+ * key have other names now. A table that was renamed keeps its trigger as long as there is no other of its name.
+ *
+ * @param isActive whether the hook is there and not paused
+ * @returns whether it was put on
+ * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, TABLE_BUSY
+ */
+export async function mendTrigger(
+  database: Database,
+  hook: HookRow,
+  isActive: () => Promise<boolean>,
+): Promise<boolean> {
+  const found = await findTrigger(database, hook)
+  if (found && !found.isElsewhere) {
+    const given = await argumentsOf(database, hook)
+    if (found.given.equals(Buffer.from(given.map((text) => `${text}\0`).join('')))) return false
+  } else if (found && !(await hasTable(database, hook))) return false
+  if (!(await isActive())) return false
+  await installTrigger(database, hook)
+  // A hook that is paused or deleted meanwhile takes its trigger away after that is said, so one of both does.
+  if (!(await isActive())) await removeTrigger(database, hook)
+  return true
+}
+
+async function findTrigger(database: Queryable, hook: HookRow): Promise<Found | null> {
+  // Triggers of partitions come and go with that of their table.
+  const { rows } = await database.query<Found>(
+    `select tgrelid::regclass::text as table, tgrelid is distinct from to_regclass($2) as "isElsewhere", tgargs as given
+     from pg_trigger where tgname = $1 and tgparentid = 0`,
     [triggerName(hook.id), qualified(hook.table_schema, hook.table_name)],
   )
-  return rowCount !== 0
+  return rows[0] ?? null
+}
+
+async function hasTable(database: Queryable, { table_schema: schema, table_name: table }: HookRow): Promise<boolean> {
+  const { rows } = await database.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+    qualified(schema, table),
+  ])
+  return rows[0]!.found
+}
+
+/** What the trigger tells its function. */
+async function argumentsOf(database: Queryable, hook: HookRow): Promise<string[]> {
+  const { keys } = await tableFacts(database, hook)
+  return [laneOf(hook.id), arrayText(keys), arrayText(hook.columns ?? []), JSON.stringify(hook.condition ?? {})]
 }
 
 /**
  * Refuses a hook whose table is none, has no primary key, or lacks a column that the hook names.
  *
- * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN
+ * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, WHERE_INVALID
  */
 export async function tableFacts(
   database: Queryable,
@@ -74,6 +121,11 @@ export async function tableFacts(
   ] as const) {
     for (const name of names) if (!facts!.columns.includes(name)) throw columnUnknown({ path, name })
   }
+  JSON.stringify(hook.condition, (key, value: unknown) => {
+    const texts = typeof value === 'string' ? [key, value] : [key]
+    if (texts.some((text) => text.includes('\0') || !text.isWellFormed())) throw whereInvalid()
+    return value
+  })
   return facts!
 }
 

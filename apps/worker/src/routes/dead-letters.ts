@@ -22,7 +22,7 @@ export function deadLetterRoutes(app: Http, deps: Deps): void {
         ...shared,
         operationId: 'listDeadLetters',
         summary: 'Events that were given up',
-        description: 'Newest first. They are kept until they are sent again or deleted.',
+        description: 'Newest first. They are kept for 30 days.',
         querystring: DeadLetterQuery,
         response: { 200: ref(DeadLetterList), ...problems },
       },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '@terrane/database'
 import { Counter, type Logger, type Registry } from '@terrane/service'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
-import type { Attempt, Caller } from '../events/caller.ts'
+import { CALL_EXPIRES_S, type Attempt, type Caller } from '../events/caller.ts'
 import { LIVE_FUNCTIONS } from '../events/lanes.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { inTransaction } from '../queue/boss.ts'
@@ -17,7 +17,7 @@ const SETTINGS = {
   retryLimit: RETRIES,
   retryDelay: 5,
   retryBackoff: true,
-  expireInSeconds: 90,
+  expireInSeconds: CALL_EXPIRES_S,
   retentionSeconds: 3600,
   deleteAfterSeconds: 3600,
 }
@@ -27,8 +27,8 @@ const AT_ONCE = 8
 const AT_ONCE_PER_PROJECT = 4
 /** Times that one look takes. */
 const MOST_DUE = 100
-/** A function that was not reached: no connection, or a host that takes no more. */
-const UNREACHED: ReadonlySet<string | number | null> = new Set(['DOWNLOAD_FAILED', 503])
+/** A function that was not reached: no connection, or a host that takes no more or could not start it. */
+const UNREACHED: ReadonlySet<string | null> = new Set(['DOWNLOAD_FAILED', 'FUNCTION_BUSY', 'FUNCTION_BOOT_ERROR'])
 
 /** A time of a function, as it is queued. */
 interface Tick {
@@ -173,7 +173,7 @@ export class FunctionCrons {
     const event = { name: data.name, cron: data.cron, scheduledTime: Date.parse(data.at) }
     const attempt = await caller.post({
       scope,
-      target: { function: data.function, secret: this.#secret },
+      target: () => ({ function: data.function, secret: this.#secret }),
       id: `cron_${id.replaceAll('-', '')}`,
       body: JSON.stringify({ type: 'cron', ...event }),
       headers: { 'x-terrane-cron': encodeURIComponent(JSON.stringify(event)) },
@@ -187,9 +187,9 @@ export class FunctionCrons {
   }
 }
 
-function outcomeOf({ error, code, statusCode }: Attempt): 'answered' | 'failed' | 'unreached' {
+function outcomeOf({ error, code }: Attempt): 'answered' | 'failed' | 'unreached' {
   if (error === null) return 'answered'
-  return UNREACHED.has(code) || UNREACHED.has(statusCode) ? 'unreached' : 'failed'
+  return UNREACHED.has(code) ? 'unreached' : 'failed'
 }
 
 /** Name and expression of an entry. */

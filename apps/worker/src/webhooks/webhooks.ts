@@ -1,7 +1,7 @@
 import type { Queryable, Session } from '@terrane/database'
 import type { Logger, Sealer } from '@terrane/service'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
-import type { Attempt, Caller, Target } from '../events/caller.ts'
+import { CALL_EXPIRES_S, type Attempt, type Caller, type Target } from '../events/caller.ts'
 import { inTransaction } from '../queue/boss.ts'
 import { openQueue } from '../queue/queues.ts'
 import { toRecord } from '../queue/job-record.ts'
@@ -16,7 +16,7 @@ const QUEUE_SETTINGS = {
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 7200,
-  expireInSeconds: 60,
+  expireInSeconds: CALL_EXPIRES_S,
   retentionSeconds: 2 * 86_400,
   deleteAfterSeconds: 86_400,
 }
@@ -105,7 +105,7 @@ export class Webhooks {
     const { caller, sealer } = this.#options
     return caller.post({
       scope: scopeOf(delivery.job),
-      target: sealer.open(delivery.sealed, delivery.webhook_id) as Target,
+      target: () => sealer.open(delivery.sealed, delivery.webhook_id) as Target,
       id: messageId(delivery.id),
       body: JSON.stringify(messageOf(delivery)),
       signal: AbortSignal.any([this.#stopping.signal, jobSignal]),

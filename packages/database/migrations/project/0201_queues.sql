@@ -8,6 +8,7 @@ as $$
 declare
   most_body constant integer := 262144;
   made bigint;
+  moment timestamptz := clock_timestamp();
 begin
   if queue is null or queue !~ '^[a-z][a-z0-9_-]{0,62}$' then
     raise exception using errcode = '22023', message = 'queue is a name of a-z, 0-9, _ and -, which begins with a letter';
@@ -22,7 +23,7 @@ begin
   if octet_length(key) > 200 then
     raise exception using errcode = '22023', message = 'key has at most 200 bytes';
   end if;
-  insert into terrane.events (lane, key, body, due_at) values ('queue:' || queue, key, body, clock_timestamp() + delay)
+  insert into terrane.events (lane, key, body, created_at, due_at) values ('queue:' || queue, key, body, moment, moment + delay)
   returning id into made;
   return made;
 end
