@@ -70,7 +70,7 @@ const variables = {
     default: 0,
     minimum: 0,
     description:
-      'OpenStreetMap: memory of a job for nodes (10 bytes each) and ways that are referred to; the rest goes to its folder. 0 = half of what is free when the job starts.',
+      'OpenStreetMap: memory of a job for nodes (10 bytes each) and ways that are referred to; the rest goes to its folder. A change file may take as much, and half of the heap. 0 = half of what is free when the job starts.',
   }),
   TERRANE_OVERPASS_URL: Type.String({
     default: '',

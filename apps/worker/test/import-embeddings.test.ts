@@ -260,13 +260,23 @@ describe('vectors that tell nothing', () => {
 })
 
 describe('a product or version', () => {
-  const clay = vectorFile([...LAYOUTS[1]!.columns(3), column('embeddings', 'list:float', vectors(3, 768))], 'geometry')
+  const files = [0, 1].map((i) => {
+    const { dims, vector, columns } = LAYOUTS[i]!
+    return vectorFile([...columns(3), column(vector, 'list:float', vectors(3, dims))], 'geometry')
+  })
   test.each([
-    ['another product', { product: 'tessera' }, 'PRODUCT_MISMATCH', /tessera.*clay/],
-    ['another version', { product: 'clay', version: '1.5' }, 'PRODUCT_MISMATCH', /clay@v1\.5.*clay@v0/],
-  ])('that is not that of the file is refused, and both are named: %s', async (_, body, code, message) => {
-    const { job } = await importFile(clay, body)
-    expect(job.error).toMatchObject({ code, message: expect.stringMatching(message) as string })
+    ['another product', 0, { product: 'tessera' }, /tessera.*clay/],
+    ['another version', 1, { product: 'clay', version: '1.5' }, /clay@v1\.5.*clay@v0/],
+  ])('that is not that of the file is refused, and both are named: %s', async (_, file, body, message) => {
+    const { job } = await importFile(files[file]!, body)
+    expect(job.error).toMatchObject({ code: 'PRODUCT_MISMATCH', message: expect.stringMatching(message) as string })
+  })
+  test('of the request counts more than names of columns that many files have, and what does nothing is told', async () => {
+    const { job } = await importFile(files[1]!, { product: 'mine', bands: [1], statistics: ['max'] })
+    expect(job.result).toMatchObject({
+      model: { id: 'mine' },
+      warnings: [{ code: 'MEMBERS_UNUSED', examples: ['statistics', 'bands'] }],
+    })
   })
   test('has to be sent where the file says none', async () => {
     const file = vectorFile([column('g', 'bytes', squares(1)), column('v', 'list:float', vectors(1, 8))], 'g')
@@ -304,6 +314,20 @@ test.each([
   const { job, tableName } = await importFile(vectorFile(columns, geometry), { product: 'mine', ...body })
   expect(job).toMatchObject({ status: 'failed', error: { code } })
   expect(await query(`select from geoembeddings.embeddings_catalogue where table_name = $1`, [tableName])).toEqual([])
+})
+
+test('texts that hold no number in a place are no vectors, and rows that are missing are an error', async () => {
+  const texts = ['[1,2,3]', '[1,,3]', '[4,5,6]', '[6,5,4]']
+  const file = vectorFile([column('g', 'bytes', squares(4)), column('v', 'text', texts)], 'g')
+  const { job } = await importFile(file, { product: 'mine', columns: { vector: 'v' } })
+  expect(job.result).toMatchObject({ rows: 3, warnings: [{ code: 'VECTORS_INVALID', count: 1, examples: [2] }] })
+  // The number of rows in the footer, before the list of its only row group.
+  const cut = Buffer.from(file)
+  const at = cut.lastIndexOf(Buffer.from([0x16, 2 * 4, 0x19, 0x1c]))
+  expect(at).toBeGreaterThan(0)
+  cut[at + 1] = 2 * 5
+  const { job: refused } = await importFile(cut, { product: 'mine', columns: { vector: 'v' } })
+  expect(refused.error).toMatchObject({ message: expect.stringContaining('5 rows') as string })
 })
 
 test('a file in another reference system, and one that is damaged, are refused', async () => {

@@ -262,3 +262,72 @@ test('bytes of an unknown product need a quantization, and stated scales are one
   )
   expect(worstOf(row!.v, wanted)).toBeLessThan(1e-4)
 })
+
+test('scales of bands that differ are refused, and those of bands that are taken count', async () => {
+  const scales = [0.5, 0.5, 2].map((value, band) => ({ band, role: 'scale', value: String(value) }))
+  const georeference = { epsg: 32_633, affine: [400_000, 10, 0, 5_000_000, 0, -10] } as const
+  const three = { width: 4, height: 4, bands: 3, read: (_x: number, _y: number, w: number, h: number) => Array.from({ length: w * h * 3 }, () => 3) } // prettier-ignore
+  const bytes = await writeGeoTiff(three, { type: 'int16', georeference, bandItems: scales })
+  const body = { product: 'mine', pool: { tileSize: 4 } }
+  expect((await importFile(bytes, body)).job.error).toMatchObject({ code: 'BAND_SCALES_DIFFER' })
+  for (const [bands, wanted] of [
+    [[0, 1], '[1.5,1.5]'],
+    [[2], '[6]'],
+  ] as const) {
+    const { tableName } = await importFile(bytes, { ...body, bands })
+    expect(await query(`select embedding::text as v from geoembeddings.${tableName}`)).toEqual([{ v: wanted }])
+  }
+  const { job } = await importFile(bytes, { ...body, bands: [0], groundSizeMeters: 10, columns: { id: 'a' } })
+  expect(job.result).toMatchObject({
+    warnings: [{ code: 'MEMBERS_UNUSED', examples: ['columns', 'groundSizeMeters'] }],
+  })
+  const wide = { ...body, bands: Array.from({ length: 6000 }, () => 0), statistics: ['mean', 'max', 'std'] }
+  expect((await importFile(bytes, wide)).job.error).toMatchObject({ code: 'TOO_MANY_DIMENSIONS' })
+})
+
+test('a raster over the antimeridian is pooled by cells and areas on both sides, whose time is that of the request', async () => {
+  const [width, height] = [40, 30]
+  const read = (x: number, y: number, w: number, h: number) =>
+    Array.from({ length: w * h }, (_, i) => x + (i % w) + 100 * (y + Math.floor(i / w)))
+  const georeference = { epsg: 4326, affine: [178, 0.1, 0, 1.5, 0, -0.1] } as const
+  const bytes = await writeGeoTiff({ width, height, bands: 1, read }, { type: 'float32', georeference })
+  const body = { product: 'mine', datetime: '2024-05-06T00:00:00Z', minValidFraction: 0 }
+  const rowsOf = (table: string) =>
+    query<{ id: string; v: string; datetime: Date }>(
+      `select place_id as id, embedding::text as v, datetime from geoembeddings.${table} order by 1`,
+    )
+  const pixels = Array.from({ length: width * height }, (_, i) => {
+    const [x, y] = [i % width, Math.floor(i / width)]
+    return { lng: 178 + (x + 0.5) / 10, lat: 1.5 - (y + 0.5) / 10, value: x + 100 * y }
+  })
+  const groups = Map.groupBy(pixels, ({ lng, lat }) => latLngToCell(lat, lng > 180 ? lng - 360 : lng, 3))
+  const cells = await rowsOf((await importFile(bytes, { ...body, pool: { h3Resolution: 3 } })).tableName)
+  expect(cells.map(({ id }) => id)).toEqual([...groups.keys()].toSorted())
+  for (const { id, v, datetime } of cells) {
+    const values = groups.get(id)!.map(({ value }) => value)
+    expect(worstOf(v, [values.reduce((sum, value) => sum + value, 0) / values.length])).toBeLessThan(1e-3)
+    expect(datetime).toEqual(new Date(body.datetime))
+  }
+  await query(`create table seas (id text, geom geometry(MultiPolygon, 4326))`)
+  await query(`insert into seas values ('wide', st_multi(st_makeenvelope(-179.5, -80, 100, 80, 4326))),
+    ('both', st_union(st_makeenvelope(179, -1, 180, 1, 4326), st_makeenvelope(-180, -1, -179, 1, 4326)))`)
+  const seas = await rowsOf((await importFile(bytes, { ...body, pool: { table: 'seas' } })).tableName)
+  const mean = (isIn: (lng: number, lat: number) => boolean) => {
+    const values = pixels.filter(({ lng, lat }) => isIn(lng, lat)).map(({ value }) => value)
+    return [values.reduce((sum, value) => sum + value, 0) / values.length]
+  }
+  expect(seas.map(({ id }) => id)).toEqual(['both', 'wide'])
+  expect(
+    worstOf(
+      seas[0]!.v,
+      mean((lng, lat) => Math.abs(lng - 180) < 1 && Math.abs(lat) < 1),
+    ),
+  ).toBeLessThan(1e-3)
+  expect(
+    worstOf(
+      seas[1]!.v,
+      mean((lng) => lng > 180.5),
+    ),
+  ).toBeLessThan(1e-3)
+  expect(seas[0]!.datetime).toEqual(new Date(body.datetime))
+})

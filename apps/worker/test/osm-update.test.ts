@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -176,6 +176,10 @@ describe('an update', () => {
     }
     files.set('/minute/state.txt', state(1003, '2026-03-04T05:08:00Z'))
     const source = { kind: 'replication', url: `${base}/minute` }
+    // What the extract says of its own server does not matter where another is named.
+    await query(
+      `update terrane.osm_imports set replication_url = 'https://example.org/?a=1', sequence = 5 where table_prefix = 'r'`,
+    )
     const first = await update('r', source)
     expect(first).toMatchObject({
       status: 'success',
@@ -230,8 +234,11 @@ describe('an update', () => {
     const failed = await update('k', source)
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'OSM_TRUNCATED' } })
     expect((await placesOf('k')).at(-1)).toEqual({ id: 960, lon: 11.06 })
-    const [found] = await query(`select version::int, progress from terrane.osm_imports where table_prefix = 'k'`)
-    expect(found).toMatchObject({ version: 2, progress: { jobId: failed.id, files: 2 } })
+    const found = await query(
+      `select i.version::int, u.version::int as own, files from terrane.osm_imports i join terrane.osm_updates u using (table_prefix)
+       where table_prefix = 'k' and u.job_id = '${failed.id}'`,
+    )
+    expect(found).toEqual([{ version: 2, own: 2, files: 2 }])
     // As after a crash: the job runs again, and its first two files would undo what came since.
     await query(`update k_places set geom = st_setsrid(st_point(11.07, 48.05), 4326) where osm_id = 960`)
     await changeFiles(...good, place(961, 11.01, 48.01, 'create'))
@@ -239,6 +246,46 @@ describe('an update', () => {
     const again = await runTask({ tablePrefix: 'k', source }, failed.id)
     expect(again).toMatchObject({ files: 3, tables: [{ name: 'k_places', inserted: 2, updated: 1, deleted: 0 }] })
     expect((await placesOf('k')).slice(1)).toEqual([{ id: 960, lon: 11.07 }, { id: 961, lon: 11.01 }]) // prettier-ignore
+  })
+
+  test('of files does not go on after changes of another job', async () => {
+    await importTown('w', townPbf(), body)
+    const good = place(962, 11.05, 48.05, 'create')
+    const failed = await update('w', await changeFiles(good, '<osmChange><modify><node id="1"'))
+    expect(failed.error).toMatchObject({ code: 'OSM_TRUNCATED' })
+    await update('w', await changeFiles(place(962, 11.06, 48.05).replace('"2"', '"3"')))
+    await query(`delete from terrane.job_runs where job_id = '${failed.id}'`)
+    const source = await changeFiles(good, place(963, 11.01, 48.01, 'create'))
+    await expect(runTask({ tablePrefix: 'w', source }, failed.id)).rejects.toMatchObject({
+      code: 'OSM_UPDATE_OVERTAKEN',
+    })
+    expect((await placesOf('w')).slice(1)).toEqual([{ id: 962, lon: 11.06 }])
+  })
+
+  test("leaves a file of the operator's that cannot be linked where it is", async () => {
+    await importTown('l', townPbf(), body)
+    const source = await changeFiles(place(964, 11.05, 48.05, 'create'))
+    const jobId = '00000000-0000-4000-8000-000000000964'
+    expect(await runTask({ tablePrefix: 'l', source }, jobId, { taken: '0.osc' })).toMatchObject({ files: 1 })
+    expect(await stat(join(worker.folder, 'data', 'change-0.osc'))).toMatchObject({ nlink: 1 })
+  })
+
+  test('that is strict changes nothing where tables are gone', async () => {
+    await importTown('g', townPbf(), body)
+    await query(`select geoembeddings.drop_table('public', 'g_streets')`)
+    const source = await changeFiles(place(965, 11.05, 48.05, 'create'))
+    const job = await run('osmUpdateArea', { tablePrefix: 'g', source, strict: true })
+    expect(job).toMatchObject({ status: 'failed', error: { code: 'WARNINGS_REFUSED' } })
+    expect(await placesOf('g')).toHaveLength(1)
+  })
+
+  test('is for the last import of a prefix: tables of the one before are named', async () => {
+    await importTown('p', townPbf(), { topics: ['places'], updatable: true })
+    const second = await importTown('p', townPbf(), { topics: ['streets'], updatable: true })
+    expect(second).toMatchObject({
+      status: 'success',
+      result: { warnings: [{ code: 'UPDATES_END', count: 1, examples: ['p_places'] }] },
+    })
   })
 
   test('that another one overtakes changes nothing', async () => {
@@ -301,6 +348,12 @@ describe('an update', () => {
       'OSM_REPLICATION_URL_INVALID',
     ],
     [
+      'an address with a password alone',
+      { source: { kind: 'replication', url: 'https://:b@example.org/minute' } },
+      422,
+      'OSM_REPLICATION_URL_INVALID',
+    ],
+    [
       'a private address',
       { source: { kind: 'replication', url: 'http://169.254.169.254/latest' } },
       422,
@@ -338,8 +391,13 @@ describe('an update', () => {
 })
 
 /** Runs the task itself, as the queue does for a job that was lost. */
-async function runTask(body: object, jobId: string): Promise<Readonly<Record<string, unknown>>> {
+async function runTask(
+  body: object,
+  jobId: string,
+  { taken }: { taken?: string } = {},
+): Promise<Readonly<Record<string, unknown>>> {
   const workdir = await mkdtemp(join(tmpdir(), 'terrane-update-'))
+  if (taken !== undefined) await writeFile(join(workdir, taken), '')
   const { database } = worker.db
   return osmUpdateArea(osmImportSettings(readConfig(worker.env))).run(body, {
     run: await beginRun(database, jobId),

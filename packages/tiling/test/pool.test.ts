@@ -1,5 +1,6 @@
 import { writeGeoTiff, type FixtureType, type GeoTiffOptions } from '@terrane/testing/geotiff'
 import { randomCases } from '@terrane/testing/property'
+import proj4 from 'proj4'
 import { expect, test } from 'vitest'
 import {
   areaZones,
@@ -8,6 +9,8 @@ import {
   planTiles,
   poolGeoTiff,
   tileZones,
+  toPixels,
+  type Affine,
   type Statistic,
 } from '../src/raster/index.ts'
 
@@ -99,6 +102,104 @@ test('areas are the pixels whose centre lies within, and areas with a common edg
       }
     }
   })
+})
+
+const DEGREES = '+proj=longlat +datum=WGS84 +no_defs'
+const POLAR = '+proj=stere +lat_0=90 +lat_ts=71 +lon_0=-45 +datum=WGS84 +units=m +no_defs'
+const box = (west: number, south: number, east: number, north: number) =>
+  Float64Array.of(west, south, east, south, east, north, west, north)
+
+/** Rasters that reach where longitudes jump: their reference system, affine and size. */
+const GROUNDS: readonly [string, string, Affine, number, number][] = [
+  ['over the antimeridian', DEGREES, [170, 0.5, 0, 85, 0, -0.5], 40, 60],
+  ['over the antimeridian in the west', DEGREES, [-190, 0.5, 0, 85, 0, -0.5], 40, 60],
+  ['from 0 to 360', DEGREES, [0, 3, 0, 90, 0, -3], 120, 60],
+  ['of the whole world', DEGREES, [-180, 3, 0, 90, 0, -3], 120, 60],
+  ['of another datum', '+proj=longlat +ellps=bessel +towgs84=598.1,73.7,418.2,0.202,0.045,-2.455,6.7 +no_defs', [170, 0.5, 0, 85, 0, -0.5], 40, 60], // prettier-ignore
+  ['around a pole', POLAR, [-3.9e6, 1.3e5, 0, 3.9e6, 0, -1.3e5], 60, 60],
+  ['in a projection over the antimeridian', '+proj=utm +zone=1 +datum=WGS84', [2e5, 1e4, 0, 8.2e6, 0, -1e4], 60, 60],
+]
+
+test.for(GROUNDS)('areas in degrees are the pixels whose centre lies within, in a raster %s', async (ground) => {
+  const [, definition, affine, width, height] = ground
+  const crs = { epsg: null, name: '', definition, exceptions: [] }
+  const [x0, xc, , y0, , yr] = affine
+  const { inverse } = proj4(definition)
+  const [wide, cap] = [box(-170, 50, 40, 80.3), box(-180, 71.2, 180, 90)]
+  const split = [box(171.3, 60.1, 180, 75.2), box(-180, 60.1, -172.2, 75.2)]
+  // Projections have places for what is near.
+  const areasOf = (triangle: Float64Array) =>
+    definition.includes('utm') ? [split] : definition === POLAR ? [split, [wide], [cap], [triangle]] : [split, [wide], [cap], [triangle], [box(-180, -90, 180, 90)]] // prettier-ignore
+  await randomCases(12, (random) => {
+    const lng = random() * 350 - 175
+    const triangle = Float64Array.of(lng, 40 + random() * 45, random() * 360 - 180, 40 + random() * 45, lng - 5, 60)
+    const areas = areasOf(triangle)
+    const wrong: number[][] = []
+    const zones = areaZones(width, height, areas.map(toPixels(crs, affine)))
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        const runs = Array.from(zones.zones.subarray(zones.rowStarts[y], zones.rowStarts[y + 1]), (zone, i) => [zone, zones.starts[zones.rowStarts[y]! + i]!, zones.ends[zones.rowStarts[y]! + i]!] as const) // prettier-ignore
+        const at = [x0 + (x + 0.5) * xc, y0 + (y + 0.5) * yr]
+        const [longitude, latitude] = inverse(at) as [number, number]
+        const turned = longitude - 360 * Math.round(longitude / 360)
+        for (const [zone, rings] of areas.entries()) {
+          const isIn = runs.some(([one, start, end]) => one === zone && start <= x && x < end)
+          const [found, distance] = [isInside(rings, turned, latitude), Math.min(...rings.map((ring) => distanceTo(ring, turned, latitude)))] // prettier-ignore
+          if (isIn !== found && distance > 1e-3) wrong.push([zone, x, y, turned, latitude])
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+})
+
+/** By the even-odd rule. */
+function isInside(rings: readonly Float64Array[], x: number, y: number): boolean {
+  let crossings = 0
+  for (const ring of rings) {
+    for (let i = 0; i < ring.length; i += 2) {
+      const [ax, ay, bx, by] = edgeOf(ring, i)
+      if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) crossings++
+    }
+  }
+  return crossings % 2 === 1
+}
+
+function distanceTo(ring: Float64Array, x: number, y: number): number {
+  let least = Infinity
+  for (let i = 0; i < ring.length; i += 2) {
+    const [ax, ay, bx, by] = edgeOf(ring, i)
+    const length = (bx - ax) ** 2 + (by - ay) ** 2
+    const t = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length))
+    least = Math.min(least, Math.hypot(ax + t * (bx - ax) - x, ay + t * (by - ay) - y))
+  }
+  return least
+}
+
+function edgeOf(ring: Float64Array, i: number): [number, number, number, number] {
+  const next = (i + 2) % ring.length
+  return [ring[i]!, ring[i + 1]!, ring[next]!, ring[next + 1]!]
+}
+
+test('an area with a position that has no place in the reference system is left out whole', () => {
+  const crs = { epsg: null, name: '', definition: '+proj=merc +datum=WGS84', exceptions: [] }
+  const place = toPixels(crs, [0, 1e5, 0, 1e7, 0, -1e5])
+  expect(place([box(0, 0, 10, 10)])).toHaveLength(1)
+  expect(place([box(0, 0, 10, 10), box(20, 80, 30, 90)])).toEqual([])
+})
+
+test('nodata of single precision and what is not finite are no values', async () => {
+  const values = [-3.4e38, Infinity, 1, 2, -Infinity, Number.NaN]
+  const read = (x: number, _y: number, w: number) => values.slice(x, x + w)
+  const options: GeoTiffOptions = { type: 'float32', rowsPerStrip: 1, nodata: '-3.4e38' }
+  const source = bufferSource(await writeGeoTiff({ width: 6, height: 1, bands: 1, read }, options))
+  const raster = openGeoTiff(source)
+  const rule = { scale: 1, offset: 0, isSquare: false, nodata: raster.nodata }
+  const zones = tileZones(planTiles({ width: 6, height: 1, tileSize: 6 }))
+  const pool = await poolGeoTiff(source, raster, { zones, bands: [0], rule, statistics: ['mean', 'max'] })
+  const found = new Float32Array(2)
+  pool.write(0, found, false)
+  expect([pool.validPixels(0), ...found]).toEqual([2, 1.5, 2])
 })
 
 test('a row of more pixels than one sum has room for is pooled whole, gaps included', async () => {

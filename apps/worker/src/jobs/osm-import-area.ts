@@ -1,4 +1,4 @@
-import { OsmImportArea } from '@terrane/contracts'
+import { OsmImportArea, type JobWarning } from '@terrane/contracts'
 import { readAoi, type Aoi, type Bbox, type OnProgress } from '@terrane/core'
 import {
   clipImport,
@@ -29,7 +29,7 @@ import { explained } from './file-import/describe-import.ts'
 import { emptyTables } from './empty-tables.ts'
 import { SCHEMA, checkNames } from './import-names.ts'
 import { coverageWarnings, type Coverage } from './osm/coverage.ts'
-import { forgetOsmImport, registerOsmImport, type NewOsmImport } from './osm-update/catalogue.ts'
+import { forgetOsmImport, registerOsmImport, tablesLeftBehind, type NewOsmImport } from './osm-update/catalogue.ts'
 import { createPages, finishPages, loadPages, stagedPages } from './osm-update/pages-table.ts'
 import { isAskedFor, lossWarnings } from './osm/losses.ts'
 import { checkStoredObject } from './stored-object.ts'
@@ -106,7 +106,10 @@ async function runImport(
   const loaded = (await goOn(targets, context)) ?? (await loadAnew(input, aoi, targets, settings, context))
   const { counts, coverage, origin } = loaded
   const tables = await finish(input, aoi, targets, loaded, context)
+  const prefix = input.tablePrefix ?? prefixOf(input.areaName)
+  const names = targets.map(({ staged }) => staged.table)
   const warnings = acceptWarnings(input.strict, [
+    ...noLongerUpdatable(await tablesLeftBehind(project.database, prefix, names)),
     ...coverageWarnings(coverage),
     ...emptyTables(tables, (i) => isAskedFor(input.topics, targets[i]!.table)),
     ...lossWarnings(counts),
@@ -130,7 +133,6 @@ async function runImport(
     licence: OSM_LICENCE,
   }
   await swapIn(project.database, run, [...staged, ...pages], result, async (session) => {
-    const prefix = input.tablePrefix ?? prefixOf(input.areaName)
     await forgetOsmImport(session, prefix)
     for (const { table } of pages)
       await registerOsmImport(session, { ...newImport(input, loaded, run), prefix, pagesTable: table })
@@ -138,9 +140,16 @@ async function runImport(
       await registerImport(session, staged[i]!, { ...record, rows, bbox })
     }
   }).catch((cause: unknown) => {
-    throw explained(cause, staged.map(({ table }) => table).join(', '))
+    throw explained(cause, names.join(', '))
   })
   return result
+}
+
+/** One import of a prefix can be updated. */
+function noLongerUpdatable(names: readonly string[]): JobWarning[] {
+  if (names.length === 0) return []
+  const message = 'Tables of an earlier import with this tablePrefix stay, and can be updated no more.'
+  return [{ code: 'UPDATES_END', message, count: names.length, examples: names.slice(0, 10) }]
 }
 
 /** The tables of an import, on their way. */

@@ -8,6 +8,7 @@ import { folderUrl, Replication } from './osm-update/replication.ts'
 import { findOsmImport, type DataMark, type OsmImport } from './osm-update/catalogue.ts'
 import { replicationUnknown, startUnknown } from './osm-update/errors.ts'
 import { Merging } from './osm-update/merging.ts'
+import { changesBudget } from './osm/memory-budget.ts'
 import { bringFile } from './osm/obtain.ts'
 import { OSM_ATTRIBUTION } from './osm/licence.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
@@ -60,11 +61,13 @@ async function runUpdate(
   for (const { staged } of targets) {
     isThere.push(await relationExists(database, staged.schema, staged.table, { isTable: true }))
   }
+  const gone = missingTables(targets.filter((_, i) => !isThere[i]).map(({ staged }) => staged.table))
+  acceptWarnings(input.strict, gone)
   await createImportTables(database, targets)
   const aoi = readAoi(known.area, { maxAreaKm2: Infinity, maxVertices: Infinity })
-  const merging = new Merging(known, { targets, isThere, aoi }, context)
-  await merging.open()
+  const merging = new Merging(known, { targets, isThere, aoi }, context, changesBudget(settings))
   const source = sourceOf(input)
+  await merging.open({ isResumable: source.kind === 'replication' })
   const origin =
     source.kind === 'files'
       ? await applyFiles(source.files, merging, settings, context)
@@ -79,7 +82,7 @@ async function runUpdate(
     attribution: OSM_ATTRIBUTION,
     seconds: Math.round((performance.now() - started) / 100) / 10,
     warnings: acceptWarnings(input.strict, [
-      ...missingTables(targets.filter((_, i) => !isThere[i]).map(({ staged }) => staged.table)),
+      ...gone,
       ...(source.kind === 'files' && tables.length === 0 ? [nothingChanged(files)] : []),
     ]),
   }
@@ -114,7 +117,8 @@ async function applyFiles(
     abouts.push(about)
     // Where a file stands in a replication is not known; a later replication begins at the time of the data.
     await merging.apply(path, { ...merging.mark, sequence: null })
-    await rm(path, { force: true })
+    // A file of the operator's that could not be linked is read where it lies.
+    if (path === destination.target) await rm(path, { force: true })
   }
   return { kind: 'files', files: abouts }
 }
@@ -148,7 +152,7 @@ async function applyReplication(
 /** The sequence number that the tables have: remembered of this server, or found by the time of the data. */
 async function startOf(server: Replication, mark: DataMark): Promise<number> {
   const { replicationUrl, sequence, timestamp } = mark
-  if (sequence !== null && replicationUrl !== null && folderUrl(replicationUrl) === server.url) return sequence
+  if (sequence !== null && replicationUrl !== null && server.isAt(replicationUrl)) return sequence
   if (timestamp === null) throw startUnknown()
   return server.sequenceAt(timestamp)
 }

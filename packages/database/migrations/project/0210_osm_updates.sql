@@ -20,10 +20,19 @@ create table terrane.osm_imports (
   sequence bigint,
   -- Counts the change files: a run that has read an older state must not write.
   version bigint not null default 0,
-  -- What the job that updates them has done so far.
-  progress jsonb,
   updated_at timestamptz not null default now()
 );
+
+-- What jobs that update an import have done so far, with its version after the last file.
+create table terrane.osm_updates (
+  job_id uuid primary key,
+  table_prefix text not null references terrane.osm_imports on delete cascade,
+  version bigint not null,
+  files int not null,
+  tables jsonb not null,
+  updated_at timestamptz not null default now()
+);
+create index osm_updates_by_prefix on terrane.osm_updates (table_prefix);
 
 -- Boxes in which rows of a table have changed.
 create table terrane.changes (

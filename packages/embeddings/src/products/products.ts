@@ -93,12 +93,17 @@ export interface ProductName {
   readonly version: string | null
 }
 
-/** The product of a table of vectors that only its columns and dimensions tell. */
-export function productOfColumns(names: readonly string[], dims: number): ProductName {
+/**
+ * The product of a table of vectors that only its columns and dimensions tell.
+ *
+ * @param asked product of the request, which counts more than column names that many files have
+ */
+export function productOfColumns(names: readonly string[], dims: number, asked?: string): ProductName {
   const has = (...wanted: readonly string[]) => wanted.every((name) => names.includes(name))
   if (has('grid_cell', 'grid_row_u', 'grid_col_r')) return { product: 'major-tom', version: null }
   if (has('chips_id', 'cell_id', 'stac_item_id') && dims === 1024) return { product: 'clay', version: 'v1.5' }
-  if (has('source_url', 'date', 'embeddings') && dims === 768) return { product: 'clay', version: 'v0' }
+  const isClay = has('source_url', 'date', 'embeddings') && dims === 768
+  if (isClay && (asked === undefined || asked.toLowerCase() === 'clay')) return { product: 'clay', version: 'v0' }
   return { product: null, version: null }
 }
 

@@ -1,7 +1,14 @@
 import { Warnings } from '@terrane/core/errors'
 import { wkbOfGeoJson } from '@terrane/core/wkb'
 import { parquetMetadataAsync, parquetSchema, type AsyncBuffer, type FileMetaData, type SchemaTree } from 'hyparquet'
-import { columnMissing, groupsTooLarge, placesNotFound, vectorLengths, vectorsNotFound } from '../errors.ts'
+import {
+  columnMissing,
+  conversionFailed,
+  groupsTooLarge,
+  placesNotFound,
+  vectorLengths,
+  vectorsNotFound,
+} from '../errors.ts'
 import { coordinateColumns } from './coordinate-columns.ts'
 import { bufferOf, geometryOf, untoldGeometry, valuesOf } from './parquet.ts'
 import { leafNames, scalarType } from './parquet-schema.ts'
@@ -136,7 +143,9 @@ function numbersOf(value: unknown): ArrayLike<number> | null {
 function ofText(value: Uint8Array | string): number[] | null {
   const text = (typeof value === 'string' ? value : Buffer.from(value).toString('utf8')).trim()
   if (!text.startsWith('[') || !text.endsWith(']')) return null
-  return text.slice(1, -1).split(',').map(Number)
+  const parts = text.slice(1, -1).split(',')
+  // An empty text would become 0.
+  return parts.some((part) => part.trim() === '') ? null : parts.map(Number)
 }
 
 /** The length of the first vector, which all have. @throws VECTORS_NOT_FOUND */
@@ -221,8 +230,12 @@ function pointOf([lng, lat]: readonly unknown[]): Uint8Array | null {
   return isPoint ? wkbOfGeoJson({ type: 'Point', coordinates: [lng, lat] }) : null
 }
 
-/** @throws VECTOR_GROUPS_TOO_LARGE */
-function guardGroups({ row_groups: groups }: FileMetaData): void {
+/** @throws VECTOR_GROUPS_TOO_LARGE, CONVERSION_FAILED */
+function guardGroups({ row_groups: groups, num_rows: rows }: FileMetaData): void {
+  const inGroups = groups.reduce((sum, group) => sum + Number(group.num_rows), 0)
+  if (inGroups !== Number(rows)) {
+    throw conversionFailed({ reason: `it states ${rows} rows, and its row groups have ${inGroups}` })
+  }
   for (const { columns } of groups) {
     const numbers = columns.reduce((most, { meta_data: about }) => Math.max(most, Number(about?.num_values ?? 0)), 0)
     if (numbers > MOST_NUMBERS) throw groupsTooLarge({ numbers, limit: MOST_NUMBERS })

@@ -20,12 +20,19 @@ export interface ReadChangesOptions {
   readonly maxElements?: number
   /** Most bytes of XML. 16 GiB when absent. */
   readonly maxBytes?: number
+  /** Most bytes of memory of the elements, their references and their texts, as estimated. 1 GiB when absent. */
+  readonly memoryBytes?: number
 }
 
 const BLOCK_ROWS = 1 << 16
 const PIECE_BYTES = 1 << 16
 const MAX_ELEMENTS = 4_000_000
 const MAX_BYTES = 2 ** 34
+const MEMORY_BYTES = 2 ** 30
+/** Memory of an element with its entries in the maps, of a tag or member, and of a reference of a way. */
+const ELEMENT_BYTES = 256
+const PART_BYTES = 96
+const REFERENCE_BYTES = 16
 
 /**
  * Reads an OsmChange file, packed with gzip or not. Of an element that stands in it more than once the highest version
@@ -34,8 +41,8 @@ const MAX_BYTES = 2 ** 34
  * @throws OSM_UNSUPPORTED, OSM_MALFORMED, OSM_TRUNCATED, OSM_TOO_LARGE
  */
 export async function readChanges(source: OsmSource, options: ReadChangesOptions = {}): Promise<OsmChanges> {
-  const { signal, maxElements = MAX_ELEMENTS, maxBytes = MAX_BYTES } = options
-  const handler = new ChangeHandler(maxElements)
+  const { signal, maxElements = MAX_ELEMENTS, maxBytes = MAX_BYTES, memoryBytes = MEMORY_BYTES } = options
+  const handler = new ChangeHandler(maxElements, memoryBytes)
   const scanner = new XmlScanner(handler)
   let bytes = 0
   for await (const chunk of (await unpacked(source, signal)).chunks(signal)) {
@@ -67,9 +74,12 @@ class ChangeHandler implements XmlHandler {
   /** Versions of the elements of the block, by kind in its order. */
   #pending: Record<OsmElement['type'], number[]> = { node: [], way: [], relation: [] }
   #action: string | null = null
+  #bytes = 0
+  readonly #memoryBytes: number
 
-  constructor(maxElements: number) {
+  constructor(maxElements: number, memoryBytes: number) {
     this.#maxElements = maxElements
+    this.#memoryBytes = memoryBytes
   }
 
   get rows(): number {
@@ -86,6 +96,7 @@ class ChangeHandler implements XmlHandler {
       this.#action = name
       return
     }
+    this.#count(name, attributes)
     if (name !== 'node' && name !== 'way' && name !== 'relation') return this.#collector.open(name, attributes)
     if (this.#action === null) throw osmMalformed({ what: `<${name}> stands outside <create>, <modify> and <delete>` })
     const version = Number(attributes.get('version') ?? Number.NaN)
@@ -126,6 +137,17 @@ class ChangeHandler implements XmlHandler {
     return { nodes: node, ways: way, relations: relation } as unknown as OsmChanges
   }
 
+  /** Counts what is kept before it is there: one small packed file may hold more than the memory. */
+  #count(name: string, attributes: Attributes): void {
+    if (name === 'nd') this.#bytes += REFERENCE_BYTES
+    else if (name === 'tag') this.#bytes += PART_BYTES + textBytes(attributes, 'k') + textBytes(attributes, 'v')
+    else if (name === 'member') this.#bytes += PART_BYTES + textBytes(attributes, 'role')
+    else this.#bytes += ELEMENT_BYTES
+    if (this.#bytes <= this.#memoryBytes) return
+    const what = 'The memory that the elements of a change file take'
+    throw osmTooLarge({ what, size: this.#bytes, limit: this.#memoryBytes })
+  }
+
   #set(kind: OsmElement['type'], id: number, version: number, element: OsmElement | null): void {
     const known = this.#versions[kind].get(id)
     if (known !== undefined && version < known) return
@@ -137,4 +159,8 @@ class ChangeHandler implements XmlHandler {
       throw osmTooLarge({ what: `The number of changed ${kind}s`, size, limit: this.#maxElements })
     }
   }
+}
+
+function textBytes(attributes: Attributes, name: string): number {
+  return 2 * (attributes.get(name)?.length ?? 0)
 }

@@ -137,6 +137,21 @@ describe('a change file', () => {
     const packed = bytesSource(gzipSync(osc(' '.repeat(1e6))))
     await expect(readChanges(packed, { maxBytes: 1e5 })).rejects.toMatchObject({ code: 'OSM_TOO_LARGE' })
   })
+
+  test.for([
+    ['references', (i: number) => `<way id="${i}">${'<nd ref="1"/>'.repeat(2000)}</way>`],
+    ['members', (i: number) => `<relation id="${i}">${'<member type="way" ref="1"/>'.repeat(400)}</relation>`],
+    ['tags', (i: number) => `<node id="1" version="${i}">${'<tag k="a" v="b"/>'.repeat(400)}</node>`],
+    ['text', (i: number) => `<node id="${i}"><tag k="a" v="${'x'.repeat(20_000)}"/></node>`],
+    ['elements', (i: number) => Array.from({ length: 150 }, (_, k) => `<node id="${i * 150 + k}"/>`).join('')],
+  ] as const)('is bounded in what it takes of the memory, however well it is packed: %s', async ([, element]) => {
+    const packed = gzipSync(osc(`<create>${Array.from({ length: 60 }, (_, i) => element(i)).join('')}</create>`))
+    await expect(readChanges(bytesSource(packed), { memoryBytes: 2 ** 20 })).rejects.toMatchObject({
+      code: 'OSM_TOO_LARGE',
+      message: expect.stringContaining('memory') as string,
+    })
+    await readChanges(bytesSource(packed), { memoryBytes: 2 ** 23 })
+  })
 })
 
 test('of a change file that covers more than the extract, what lies outside counts where it belongs to what is inside', async () => {

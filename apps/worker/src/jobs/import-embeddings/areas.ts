@@ -43,19 +43,31 @@ export async function tableAreas(
   if (!geometry || !columns.some(({ name }) => name === idColumn)) throw areasMissing({ table, idColumn })
   const shape = `st_transform(${quoteIdentifier(geometry.name)}::geometry, 4326)`
   const limit = maxRows > 0 ? ` limit ${maxRows + 1}` : ''
-  const { rows } = await database.query<{ id: string | null; wkb: Buffer }>(
-    `select ${quoteIdentifier(idColumn)}::text as id, st_asbinary(${shape}, 'NDR') as wkb from ${qualified(schema, table)}
+  // Far from a raster its projection takes positions anywhere: what is pooled lies near. Its outline is exact to half a pixel.
+  const near = `st_intersection(st_makevalid(${shape}), st_buffer(st_setsrid(st_geomfromtext($1), 4326), $2, 'join=mitre'))`
+  const { rows } = await database.query<{ id: string | null; wkb: Buffer; near: Buffer }>(
+    `select ${quoteIdentifier(idColumn)}::text as id, st_asbinary(${shape}, 'NDR') as wkb,
+       st_asbinary(st_collectionextract(${near}, 3), 'NDR') as near from ${qualified(schema, table)}
      where st_dimension(${quoteIdentifier(geometry.name)}::geometry) = 2
        and st_intersects(${shape}, st_setsrid(st_geomfromtext($1), 4326)) order by 1${limit}`,
-    [`MULTIPOLYGON(${ground.map((ring) => `((${ring.map((at) => at.join(' ')).join()}))`).join()})`],
+    [`MULTIPOLYGON(${ground.map((ring) => `((${ring.map((at) => at.join(' ')).join()}))`).join()})`, marginOf(ground)],
   )
   if (maxRows > 0 && rows.length > maxRows) throw tooManyRows({ rows: rows.length, limit: maxRows })
-  const areas = rows.flatMap(({ id, wkb }, i) => {
+  const areas = rows.flatMap(({ id, wkb, near: part }, i) => {
     const outer = ringsOfPlace(wkb, null)?.rings
-    return outer ? [{ id: id ?? String(i), rings: allRings(wkb), outer }] : []
+    return outer ? [{ id: id ?? String(i), rings: allRings(part), outer }] : []
   })
   if (areas.length === 0) throw areasMissing({ table, idColumn })
   return areas
+}
+
+/** Degrees around a raster: half of its extent, within limits that keep a raster of Mercator's away from the poles. */
+function marginOf(ground: Ground): number {
+  const extents = [0, 1].map((axis) => {
+    const numbers = ground.flat().map((at) => at[axis]!)
+    return Math.max(...numbers) - Math.min(...numbers)
+  })
+  return Math.min(1, Math.max(0.01, Math.max(...extents) / 2))
 }
 
 const cursor = new WkbCursor()

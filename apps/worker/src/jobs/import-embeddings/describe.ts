@@ -87,6 +87,23 @@ export function publicationOf(
   }
 }
 
+/** Without minValidFraction, whose default stands in every request. */
+const OF_RASTERS = ['pool', 'statistics', 'bands', 'nodata', 'sourceSrs'] as const
+/** Members of the request that do nothing for a kind of file. */
+const UNUSED = {
+  raster: ['columns', 'groundSizeMeters'],
+  parquet: OF_RASTERS,
+  own: [...OF_RASTERS, 'product', 'version', 'quantization'],
+} as const satisfies Record<string, readonly (keyof ImportEmbeddings)[]>
+
+/** Names what of the request does nothing for the file. */
+export function unused(body: ImportEmbeddings, kind: keyof typeof UNUSED): JobWarning[] {
+  const names = UNUSED[kind].filter((name) => body[name] !== undefined)
+  if (names.length === 0) return []
+  const message = 'Members of the request that do nothing for a file of this kind were passed over.'
+  return [{ code: 'MEMBERS_UNUSED', message, count: names.length, examples: names }]
+}
+
 /** The address of the file, without credentials. */
 export function addressOf({ url, storagePath }: ImportEmbeddings): string {
   return url === undefined ? `${storagePath!.bucket}/${storagePath!.path}` : redactUrl(url)

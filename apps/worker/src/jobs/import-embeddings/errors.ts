@@ -75,11 +75,29 @@ export const tooManyRows = defineError(
   () => ({ hint: 'Import a part of it, or raise worker.maxPatches (0 disables it).' }),
 )
 
-export const tooManyDims = defineError(
+const tooManyDims = defineError(
   'TOO_MANY_DIMENSIONS',
   'invalid',
   (f: { dims: number; limit: number }) => `The vectors have ${f.dims} numbers; a table takes ${f.limit}`,
   () => ({ hint: 'Reduce the vectors before you import them.' }),
+)
+
+/** Numbers of a vector that pgvector stores. */
+const MAX_DIMS = 16_000
+
+/** @throws TOO_MANY_DIMENSIONS */
+export function checkDims(dims: number): void {
+  if (dims > MAX_DIMS) throw tooManyDims({ dims, limit: MAX_DIMS })
+}
+
+export const bandScalesDiffer = defineError(
+  'BAND_SCALES_DIFFER',
+  'invalid',
+  (f: { bands: readonly [number, number] }) => `Bands ${f.bands.join(' and ')} have scales or offsets of their own`,
+  () => ({
+    hint: 'Send quantization, which counts for all bands, or take bands of one scale.',
+    errors: [{ path: '/quantization', message: 'is needed where the bands have several' }],
+  }),
 )
 
 /** What is in no catalogue is a fault of this program, or of a damaged file. */

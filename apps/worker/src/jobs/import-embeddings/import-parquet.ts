@@ -6,14 +6,14 @@ import { VectorCounts } from '../create-geo-embeddings/vector-counts.ts'
 import { EmbeddingOutput, type OutputState } from '../embeddings/embedding-output.ts'
 import type { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext } from '../task.ts'
-import { addressOf, foreignCatalogue, publicationOf, sourceOf } from './describe.ts'
+import { addressOf, foreignCatalogue, publicationOf, sourceOf, unused } from './describe.ts'
 import {
+  checkDims,
   fileUnreadable,
   groundSizeNeeded,
   nothingImported,
   placesNotLngLat,
   quantizationNeeded,
-  tooManyDims,
   tooManyRows,
 } from './errors.ts'
 import { identify, type VectorIdentity } from './identity.ts'
@@ -22,8 +22,6 @@ import type { FileHeader, ImportedRows, ReadMethods, RowPlan } from './protocol.
 
 /** Memory of the thread that reads, in megabytes. */
 const HEAP_MB = 3072
-/** Numbers of a vector that pgvector stores. */
-const MAX_DIMS = 16_000
 /** Usual names, the likeliest first. */
 const ID_NAMES = ['id', 'chips_id', 'unique_id', 'tile_id', 'index', 'fid']
 const DATETIME_NAMES = ['datetime', 'timestamp', 'date', 'acquired', 'time']
@@ -43,7 +41,8 @@ export async function importParquet(
   })
   const header = await watch.time('inspect', thread.call('open', { path, columns: vectorColumns(body) }))
   const own = ownTableOf(header.names, header.metadata)
-  const identity = own === null ? identify(body, productOfColumns(header.names, header.dims), header.dims) : null
+  const identity =
+    own === null ? identify(body, productOfColumns(header.names, header.dims, body.product), header.dims) : null
   guardHeader(header, deps)
   const plan = planRows(body, header, own, identity)
   await thread.call('begin', plan)
@@ -72,7 +71,7 @@ export async function importParquet(
     product,
     dims: header.dims,
     skipped: header.rows - output.rows,
-    warnings: [...warnings, ...counts.warnings()],
+    warnings: [...unused(body, own === null ? 'parquet' : 'own'), ...warnings, ...counts.warnings()],
     datetime: null,
     metadata,
   }
@@ -128,7 +127,7 @@ function vectorColumns({ columns = {} }: ImportEmbeddings) {
 /** @throws size_guard_exceeded, TOO_MANY_DIMENSIONS, UNSUPPORTED_CRS */
 function guardHeader({ rows, dims, srid }: FileHeader, { maxRows }: { readonly maxRows: number }): void {
   if (maxRows > 0 && rows > maxRows) throw tooManyRows({ rows, limit: maxRows })
-  if (dims > MAX_DIMS) throw tooManyDims({ dims, limit: MAX_DIMS })
+  checkDims(dims)
   if (srid !== 4326) throw placesNotLngLat({ srid })
 }
 

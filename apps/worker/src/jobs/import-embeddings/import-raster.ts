@@ -15,9 +15,11 @@ import { EmbeddingOutput, type OutputState, type Publication } from '../embeddin
 import type { Stopwatch } from '../embeddings/stopwatch.ts'
 import { requireReadable } from '../open-schemas.ts'
 import type { JobContext } from '../task.ts'
-import { cellAreas, tableAreas, type Ground, type PoolArea } from './areas.ts'
-import { addressOf, foreignCatalogue, publicationOf, sourceOf, type VectorFacts } from './describe.ts'
+import { cellAreas, tableAreas, type PoolArea } from './areas.ts'
+import { addressOf, foreignCatalogue, publicationOf, sourceOf, unused, type VectorFacts } from './describe.ts'
 import {
+  bandScalesDiffer,
+  checkDims,
   fileUnreadable,
   nothingImported,
   poolConflict,
@@ -27,7 +29,7 @@ import {
 } from './errors.ts'
 import { identify, type VectorIdentity } from './identity.ts'
 import type { PoolMethods, PoolProgress, PooledRows } from './pool-protocol.ts'
-import { productOfRaster, type RasterProduct } from './raster-product.ts'
+import { productOfRaster } from './raster-product.ts'
 
 const DEFAULT_TILE = 32
 /** Sums that are held at once; each takes 16 bytes or more. */
@@ -59,11 +61,10 @@ export async function importRaster(
   const sourceSrs = body.sourceSrs === undefined ? null : Number(body.sourceSrs.slice('EPSG:'.length))
   const inspected = await watch.time('inspect', thread.call('open', { path, tileSize, sourceSrs, crs: deps.crs }))
   const plan = await planRaster(body, inspected, { context, deps })
-  const { bands, areas, ground, product } = plan
+  const { bands, areas, datetime } = plan
   const dims = bands.length * statistics.length
   const task = {
     areas: areas?.map(({ rings }) => rings) ?? null,
-    middle: middleOf(ground),
     bands,
     statistics: [...statistics],
   }
@@ -79,10 +80,10 @@ export async function importRaster(
   })
   await watch.time('pool', thread.call('pool', { ...task, rule: plan.rule, isUnit }))
   const counts = new VectorCounts(null)
-  await watch.time('load', load(thread, { body, output, counts, dims, place: placerOf(inspected, areas, product) }))
+  await watch.time('load', load(thread, { body, output, counts, dims, place: placerOf(inspected, areas, datetime) }))
   if (output.rows === 0) throw nothingImported({ rows: plan.rows, why: 'none has enough valid pixels.' })
   counts.check()
-  const about = { dims, isUnit, metadata, warnings: counts.warnings() }
+  const about = { dims, isUnit, metadata, warnings: [...unused(body, 'raster'), ...counts.warnings()] }
   return await output.publish(describeRaster(body, inspected, plan, { ...about, state: output.state }), watch)
 }
 
@@ -90,14 +91,13 @@ export async function importRaster(
 function describeRaster(
   body: ImportEmbeddings,
   inspected: InspectedRaster,
-  { identity, product, areas, rows }: RasterPlan,
+  { identity, datetime, areas, rows }: RasterPlan,
   made: Pick<VectorFacts, 'dims' | 'metadata' | 'warnings'> & { readonly isUnit: boolean; readonly state: OutputState },
 ): Publication {
   const { pool = {}, statistics = ['mean'] } = body
   const { isUnit, state, ...rest } = made
   const skipped = rows - state.rows
   const crs = crsOf(inspected)
-  const datetime = body.datetime ?? product.datetime
   const tileSize = areas === null ? inspected.plan.tileSize : null
   const catalogue = foreignCatalogue(identity.product, {
     model_name: modelOf(identity, statistics),
@@ -122,7 +122,8 @@ export function checkPool({ pool = {} }: Pick<ImportEmbeddings, 'pool'>): void {
 /** How a raster is pooled. */
 interface RasterPlan {
   readonly identity: VectorIdentity
-  readonly product: RasterProduct
+  /** Time of the vectors, by the request or the file. */
+  readonly datetime: string | null
   readonly bands: readonly number[]
   readonly rule: {
     readonly scale: number
@@ -132,11 +133,10 @@ interface RasterPlan {
   }
   /** Null for tiles. */
   readonly areas: readonly PoolArea[] | null
-  readonly ground: Ground
   readonly rows: number
 }
 
-/** @throws PRODUCT_NEEDED, PRODUCT_MISMATCH, QUANTIZATION_NEEDED, POOL_TOO_LARGE, size_guard_exceeded, as {@link tableAreas} */
+/** @throws PRODUCT_NEEDED, PRODUCT_MISMATCH, QUANTIZATION_NEEDED, BAND_SCALES_DIFFER, TOO_MANY_DIMENSIONS, POOL_TOO_LARGE, size_guard_exceeded, as {@link tableAreas} */
 async function planRaster(
   body: ImportEmbeddings,
   inspected: InspectedRaster,
@@ -148,7 +148,8 @@ async function planRaster(
   const bands = body.bands ?? Array.from({ length: raster.samplesPerPixel }, (_, i) => i)
   // The identity is that of the whole product, whatever bands are taken.
   const identity = identify(body, product, body.bands === undefined ? bands.length : raster.samplesPerPixel)
-  const rule = ruleOf(body, inspected, identity)
+  const rule = ruleOf(body, inspected, { ...identity, bands })
+  checkDims(bands.length * statistics.length)
   const whole = { x: 0, y: 0, width: raster.width, height: raster.height }
   const ground = footprint(crs, raster.affine, whole).polygons
   const { maxRows } = deps
@@ -163,16 +164,24 @@ async function planRaster(
   if (maxRows > 0 && rows > maxRows) throw tooManyRows({ rows, limit: maxRows })
   const numbers = rows * bands.length * (statistics.length + 1)
   if (numbers > MOST_NUMBERS) throw poolTooLarge({ numbers, limit: MOST_NUMBERS })
-  return { identity, product, bands, rule, areas, ground, rows }
+  return { identity, datetime: body.datetime ?? product.datetime, bands, rule, areas, rows }
 }
 
-/** How stored numbers of the raster become values. @throws QUANTIZATION_NEEDED */
-function ruleOf(body: ImportEmbeddings, { raster }: InspectedRaster, { product }: VectorIdentity): RasterPlan['rule'] {
+/** How stored numbers of the raster become values. @throws QUANTIZATION_NEEDED, BAND_SCALES_DIFFER */
+function ruleOf(
+  body: ImportEmbeddings,
+  { raster }: InspectedRaster,
+  { product, bands }: Pick<VectorIdentity, 'product'> & Pick<RasterPlan, 'bands'>,
+): RasterPlan['rule'] {
   const isInteger = raster.sampleType.includes('int')
   const nodata = body.nodata ?? raster.nodata ?? (isInteger ? (product?.nodata ?? null) : null)
-  const { scale, offset } = raster.bands[0]!
+  const { scale, offset } = raster.bands[bands[0]!] ?? raster.bands[0]!
   const stated: Quantization | null = scale !== 1 || offset !== 0 ? { method: 'linear', scale, offset } : null
   const found = body.quantization ?? (isInteger ? (product?.quantization ?? stated) : stated)
+  if (body.quantization === undefined && !(isInteger && product?.quantization)) {
+    const other = bands.find((band) => raster.bands[band]?.scale !== scale || raster.bands[band]?.offset !== offset)
+    if (other !== undefined && raster.bands[other]) throw bandScalesDiffer({ bands: [bands[0]!, other] })
+  }
   if (found === null && isInteger) throw quantizationNeeded({ type: raster.sampleType })
   const isSquare = found?.method === 'signed-square'
   return { scale: found?.scale ?? 1, offset: isSquare ? 0 : (found?.offset ?? 0), isSquare, nodata }
@@ -200,7 +209,7 @@ function metadataOf(body: ImportEmbeddings, { identity, rule, bands }: RasterPla
 /** Makes the places and attributes of rows. */
 type Placer = (zone: number, fraction: number) => Pick<EmbeddingRow, 'polygons' | 'attributes'>
 
-function placerOf(inspected: InspectedRaster, areas: readonly PoolArea[] | null, { datetime }: RasterProduct): Placer {
+function placerOf(inspected: InspectedRaster, areas: readonly PoolArea[] | null, datetime: string | null): Placer {
   if (areas !== null) {
     return (zone, fraction) => ({ polygons: areas[zone]!.outer, attributes: [areas[zone]!.id, datetime, fraction] })
   }
@@ -243,9 +252,4 @@ async function load(
 
 function crsOf({ crs }: InspectedRaster): string {
   return crs.epsg === null ? crs.definition : `EPSG:${crs.epsg}`
-}
-
-function middleOf(ground: Ground): number {
-  const longitudes = ground.flat().map(([lng]) => lng)
-  return (Math.min(...longitudes) + Math.max(...longitudes)) / 2
 }

@@ -6,8 +6,6 @@ export type AreaRings = readonly Float64Array[]
 export interface PoolTask {
   /** Null for the tiles of the plan. */
   readonly areas: readonly AreaRings[] | null
-  /** Longitude of the raster's middle. */
-  readonly middle: number
   readonly bands: readonly number[]
   readonly rule: ValueRule
   readonly statistics: readonly Statistic[]

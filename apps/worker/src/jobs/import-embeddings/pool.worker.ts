@@ -29,18 +29,11 @@ serveThread<null, PoolMethods, PoolProgress>((_, emit) => {
       opened = { path, inspected }
       return inspected
     },
-    pool: async ({ areas, middle, bands, rule, statistics, isUnit }) => {
+    pool: async ({ areas, bands, rule, statistics, isUnit }) => {
       const { path, inspected } = opened!
       const { raster, plan, crs } = inspected
-      const place = toPixels(crs, raster.affine, middle)
-      const zones =
-        areas === null
-          ? tileZones(plan)
-          : areaZones(
-              raster.width,
-              raster.height,
-              areas.map((rings) => rings.map(place)),
-            )
+      const place = toPixels(crs, raster.affine)
+      const zones = areas === null ? tileZones(plan) : areaZones(raster.width, raster.height, areas.map(place))
       using source = openFileSource(path)
       const pool = await poolGeoTiff(source, raster, { zones, bands, rule, statistics, onProgress: emit })
       pooled = { pool, zones, dims: bands.length * statistics.length, isUnit }

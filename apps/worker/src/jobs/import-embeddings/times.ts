@@ -1,13 +1,26 @@
+const DATE = /^([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[Tt ](.*))?$/
+const TIME =
+  /^([0-9]{2}):?([0-9]{2})(?::?([0-9]{2})(\.[0-9]{1,9})?)?(?: ?(?:[Zz]|UTC|GMT|([+-][0-9]{2})(?::?([0-9]{2}))?))?$/
+/** Minutes of the farthest zone. */
+const FARTHEST = 14 * 60
+
 /** A time of a file as RFC 3339; null for what is no time. Times without a zone are taken as UTC. */
 export function instantOf(value: unknown): string | null {
   if (value === null || value === undefined || value === '') return null
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+  if (value instanceof Date) {
+    const year = value.getUTCFullYear()
+    return year >= 1 && year <= 9999 ? value.toISOString() : null
+  }
   const text = textOf(value).trim()
-  const [, year, month, day, rest = ''] = /^([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ](.*))?$/.exec(text) ?? []
-  if (year === undefined) return /^[0-9]{4}$/.test(text) ? checked(`${text}-01-01T00:00:00Z`) : null
-  const [, hours = '00', minutes = '00', seconds = '00', fraction = '', zone = 'Z'] =
-    /^([0-9]{2}):?([0-9]{2})(?::?([0-9]{2}))?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?$/.exec(rest) ?? []
-  return checked(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}${fraction}${zone}`)
+  const [, year, month, day, rest] = DATE.exec(/^[0-9]{4}$/.test(text) ? `${text}-01-01` : text) ?? []
+  const time = TIME.exec(rest ?? '00:00')
+  if (year === undefined || time === null) return null
+  const [, hours, minutes, seconds = '00', fraction = '', zoneHours, zoneMinutes = '00'] = time
+  const clock = `${year}-${month}-${day}T${hours}:${minutes}:${seconds}`
+  const zone = zoneHours === undefined ? 'Z' : `${zoneHours}:${zoneMinutes}`
+  const offset = Math.abs(Number(zoneHours ?? 0)) * 60 + Number(zoneMinutes)
+  const isZone = Number(zoneMinutes) < 60 && offset <= FARTHEST
+  return isZone && isMoment(clock) ? `${clock}${fraction}${zone}` : null
 }
 
 /** A value of a column as text. */
@@ -16,6 +29,8 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
 
-function checked(text: string): string | null {
-  return Number.isNaN(new Date(text.slice(0, 19) + 'Z').getTime()) ? null : text
+/** Whether there is such a day and time of day. */
+function isMoment(clock: string): boolean {
+  const moment = new Date(`${clock}Z`)
+  return !clock.startsWith('0000') && !Number.isNaN(moment.getTime()) && moment.toISOString().slice(0, 19) === clock
 }

@@ -13,9 +13,10 @@ export interface TableChanges {
   readonly deleted: number
 }
 
-/** What the job has done so far: written with the rows, so that a later run of it goes on from there. */
+/** What a job has done so far: written with the rows, so that a later run of it goes on from there. */
 export interface UpdateProgress {
-  readonly jobId: string
+  /** The import's after its last file. */
+  readonly version: number
   readonly files: number
   readonly tables: Readonly<Record<string, TableChanges>>
 }
@@ -35,11 +36,10 @@ export interface OsmImport {
   /** Time of the data. */
   readonly timestamp: Date | null
   readonly version: number
-  readonly progress: UpdateProgress | null
 }
 
 /** What of an import is known at its end. */
-export type NewOsmImport = Omit<OsmImport, 'version' | 'progress'>
+export type NewOsmImport = Omit<OsmImport, 'version'>
 
 /** Where the data stand after a change file. */
 export type DataMark = Pick<OsmImport, 'replicationUrl' | 'sequence' | 'timestamp'>
@@ -77,7 +77,7 @@ export async function registerOsmImport(session: Session, made: NewOsmImport): P
 export async function findOsmImport(database: Queryable, prefix: string): Promise<OsmImport> {
   const { rows } = await database.query<Omit<OsmImport, 'extent'> & { extent: number[] | null; rules: string }>(
     `select table_prefix as prefix, job_id as "jobId", pages_table as "pagesTable", area, topics, clip, rules, extent,
-       replication_url as "replicationUrl", sequence, data_timestamp as timestamp, version, progress
+       replication_url as "replicationUrl", sequence, data_timestamp as timestamp, version
      from terrane.osm_imports where table_prefix = $1`,
     [prefix],
   )
@@ -90,7 +90,7 @@ export async function findOsmImport(database: Queryable, prefix: string): Promis
 }
 
 /**
- * Records a change file, in the transaction that applies it.
+ * Records a change file and what the job has done so far, in the transaction that applies it.
  *
  * @throws OSM_UPDATE_OVERTAKEN when the import is not at the version that the changes were made for
  */
@@ -98,15 +98,43 @@ export async function advance(
   session: Session,
   { prefix, jobId, version }: OsmImport,
   { replicationUrl, sequence, timestamp }: DataMark,
-  progress: UpdateProgress,
+  { jobId: by, files, tables }: UpdateProgress & { readonly jobId: string },
 ): Promise<void> {
   const { rowCount } = await session.query(
     `update terrane.osm_imports set version = version + 1, replication_url = $4, sequence = $5, data_timestamp = $6,
-       progress = $7, updated_at = now()
+       updated_at = now()
      where table_prefix = $1 and job_id = $2 and version = $3`,
-    [prefix, jobId, version, replicationUrl, sequence, timestamp, JSON.stringify(progress)],
+    [prefix, jobId, version, replicationUrl, sequence, timestamp],
   )
   if (rowCount !== 1) throw updateOvertaken({ prefix })
+  await session.query(
+    `insert into terrane.osm_updates (job_id, table_prefix, version, files, tables) values ($1, $2, $3, $4, $5)
+     on conflict (job_id) do update set version = $3, files = $4, tables = $5, updated_at = now()`,
+    [by, prefix, version + 1, files, JSON.stringify(tables)],
+  )
+}
+
+/** What an earlier run of a job has done; null where there is none. */
+export async function progressOf(database: Queryable, jobId: string): Promise<UpdateProgress | null> {
+  const { rows } = await database.query<UpdateProgress>(
+    'select version, files, tables from terrane.osm_updates where job_id = $1',
+    [jobId],
+  )
+  return rows[0] ?? null
+}
+
+/** Tables of an import of this prefix that stay when others of it take its place, and can be updated no more. */
+export async function tablesLeftBehind(
+  database: Queryable,
+  prefix: string,
+  replaced: readonly string[],
+): Promise<string[]> {
+  const { rows } = await database.query<{ name: string }>(
+    `select i.table_name as name from terrane.osm_imports o join terrane.imports i using (job_id)
+     where o.table_prefix = $1 and i.table_name <> all ($2::text[]) order by 1`,
+    [prefix, replaced],
+  )
+  return rows.map(({ name }) => name)
 }
 
 /** What rows are made by, as a hash. */

@@ -9,8 +9,16 @@ import { importAffected, planUpdate, readChanges, type UpdatePlan } from '@terra
 import { StagingSink } from '../osm/staging-sink.ts'
 import type { Target } from '../osm-import-area.ts'
 import type { JobContext } from '../task.ts'
-import { advance, type DataMark, type OsmImport, type TableChanges, type UpdateProgress } from './catalogue.ts'
+import {
+  advance,
+  progressOf,
+  type DataMark,
+  type OsmImport,
+  type TableChanges,
+  type UpdateProgress,
+} from './catalogue.ts'
 import { changedTiles } from './changed-tiles.ts'
+import { updateOvertaken } from './errors.ts'
 import { createPages, loadPages, mergePages, pageStore, stagedPages } from './pages-table.ts'
 
 /** The tables of an import, and which of them are still there. */
@@ -31,19 +39,20 @@ const CHANGES_KEPT = `interval '30 days'`
 /** Applies change files to an import, each in one transaction with all that is remembered of it. */
 export class Merging {
   #known: OsmImport
-  #progress: UpdateProgress
+  #progress: UpdateProgress = { version: 0, files: 0, tables: {} }
   readonly #tables: UpdateTargets
   readonly #context: JobContext
   readonly #affected: StagedTable
   readonly #pages: StagedTable
+  readonly #memoryBytes: number
 
-  constructor(known: OsmImport, tables: UpdateTargets, context: JobContext) {
+  /** @param memoryBytes for the elements of a change file */
+  constructor(known: OsmImport, tables: UpdateTargets, context: JobContext, memoryBytes: number) {
     const { run } = context
     this.#known = known
     this.#tables = tables
     this.#context = context
-    const { progress } = known
-    this.#progress = progress?.jobId === run.jobId ? progress : { jobId: run.jobId, files: 0, tables: {} }
+    this.#memoryBytes = memoryBytes
     this.#affected = stagedTable(run, tables.targets.length, 'public', '')
     this.#pages = stagedPages(run, tables.targets.length + 1)
   }
@@ -58,9 +67,18 @@ export class Merging {
     return this.#known
   }
 
-  /** Makes the staging tables beside those of the targets. */
-  async open(): Promise<void> {
-    const { database } = this.#context.project
+  /**
+   * Finds what earlier runs of the job have done, and makes the staging tables beside those of the targets.
+   *
+   * @param isResumable the job may go on after changes of other jobs
+   * @throws OSM_UPDATE_OVERTAKEN
+   */
+  async open({ isResumable }: { readonly isResumable: boolean }): Promise<void> {
+    const { project, run } = this.#context
+    const { database } = project
+    const { version, prefix } = this.#known
+    this.#progress = (await progressOf(database, run.jobId)) ?? this.#progress
+    if (!isResumable && this.files > 0 && this.#progress.version !== version) throw updateOvertaken({ prefix })
     const table = qualified(STAGING_SCHEMA, this.#affected.staging)
     await database.query(`drop table if exists ${table}; create table ${table} (osm_type text, osm_id int8)`)
     await createPages(database, this.#pages)
@@ -74,14 +92,14 @@ export class Merging {
   async apply(path: string, mark: DataMark): Promise<void> {
     const { signal, project } = this.#context
     const { database } = project
-    const changes = await readChanges(await fileSource(path), { signal })
+    const changes = await readChanges(await fileSource(path), { signal, memoryBytes: this.#memoryBytes })
     const plan = await planUpdate(changes, pageStore(database, this.#known.pagesTable), this.#known.extent)
     signal.throwIfAborted()
     const rows = await this.#stage(plan)
     await database.transaction(async (session) => {
       await holdRun(session, this.#context.run)
       const progress = await this.#merge(session, rows, mark)
-      await advance(session, this.#known, mark, progress)
+      await advance(session, this.#known, mark, { ...progress, jobId: this.#context.run.jobId })
       this.#progress = progress
     })
     this.#known = { ...this.#known, ...mark, version: this.#known.version + 1 }
@@ -90,11 +108,14 @@ export class Merging {
   /** What the job has changed so far, earlier runs of it included. */
   async results(): Promise<{ tables: object[]; files: number; mark: DataMark }> {
     const { database } = this.#context.project
-    await database.query(`delete from terrane.changes where changed_at < now() - ${CHANGES_KEPT}`)
+    await database.query(
+      `delete from terrane.changes where changed_at < now() - ${CHANGES_KEPT};
+       delete from terrane.osm_updates where updated_at < now() - ${CHANGES_KEPT}`,
+    )
     const { rows } = await database.query<{ name: string; boxes: Bbox[]; rows: number }>(
-      `select table_name as name, json_agg(c.bbox) as boxes, max(i.rows) as rows
+      `select table_name as name, json_agg(distinct c.bbox) as boxes, max(i.rows) as rows
        from terrane.changes c join terrane.imports i using (table_schema, table_name) where c.job_id = $1 group by 1`,
-      [this.#progress.jobId],
+      [this.#context.run.jobId],
     )
     const found = new Map(rows.map((row) => [row.name, row]))
     const changed = this.#tables.targets.flatMap(({ staged: { schema, table }, shape: { geometryType } }) => {
@@ -153,7 +174,7 @@ export class Merging {
     }
     await mergePages(session, this.#pages, pagesTable)
     await session.query(`truncate ${used.join(', ')}`)
-    return { ...this.#progress, files: this.files + 1, tables }
+    return { version: this.#known.version + 1, files: this.files + 1, tables }
   }
 
   /** Records what changed in a table: how many rows it has by now, and where. */

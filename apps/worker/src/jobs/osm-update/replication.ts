@@ -32,6 +32,15 @@ export class Replication {
     this.#options = options
   }
 
+  /** Whether a URL, of a file of other people's, is that of this server. */
+  isAt(url: string): boolean {
+    try {
+      return folderUrl(url) === this.url
+    } catch {
+      return false
+    }
+  }
+
   /** The newest state. @throws OSM_REPLICATION_BROKEN and what the guarded fetch throws */
   async newest(): Promise<ReplicationState> {
     const state = await this.#state('state.txt')
@@ -100,7 +109,7 @@ export class Replication {
 export function folderUrl(text: string): string {
   if (!URL.canParse(text)) throw replicationUrlInvalid()
   const url = new URL(text)
-  if (url.search !== '' || url.hash !== '' || url.username !== '') throw replicationUrlInvalid()
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') throw replicationUrlInvalid()
   return url.href.endsWith('/') ? url.href : `${url.href}/`
 }
 

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { spillBytes, type NodeLimits, type OsmReader } from '@terrane/osm'
@@ -43,6 +44,12 @@ export async function memoryBudget(
     throw diskFull({ folder: dirname(folder), neededBytes, freeBytes: bavail * bsize }, { hint })
   }
   return { maxNodes, expectedNodes: nodes, memoryBytes, folder }
+}
+
+/** Memory that the elements of a change file may take: they lie on the heap, and half of it is for what they lead to. */
+export function changesBudget({ memoryBytes: set }: Pick<OsmImportSettings, 'memoryBytes'>): number {
+  const memoryBytes = set ?? Math.floor(process.availableMemory() * MEMORY_SHARE)
+  return Math.min(memoryBytes, getHeapStatistics().heap_size_limit / 2)
 }
 
 /** The same as the reader takes it. */

@@ -1,4 +1,5 @@
 import { createBlockReader } from '../decode/block-reader.ts'
+import { storedNodata } from '../nodata.ts'
 import { bandOutOfRange, unsupportedLayout } from '../errors.ts'
 import type { RasterInfo } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
@@ -21,7 +22,9 @@ export interface PoolRequest {
  * @throws CORRUPT_TILE, BAND_OUT_OF_RANGE, UNSUPPORTED_LAYOUT
  */
 export async function poolGeoTiff(source: ByteSource, raster: RasterInfo, request: PoolRequest): Promise<Pool> {
-  const { zones, bands, rule, statistics, onProgress } = request
+  const { zones, bands, statistics, onProgress } = request
+  const nodata = storedNodata(request.rule.nodata, raster)
+  const rule = { ...request.rule, nodata: Number.isNaN(nodata) ? null : nodata }
   for (const [position, band] of bands.entries()) {
     if (band >= raster.samplesPerPixel) throw bandOutOfRange({ band, position, bands: raster.samplesPerPixel })
   }

@@ -15,7 +15,7 @@ export interface ValueRule {
   readonly scale: number
   readonly offset: number
   readonly isSquare: boolean
-  /** Stored number of pixels without a value; null for none. NaN never is one. */
+  /** Stored number of pixels without a value; null for none. What is not finite never is a value. */
   readonly nodata: number | null
 }
 
@@ -161,7 +161,7 @@ export class Pool {
         if (stored === nodata) continue
         const linear = stored * scale + offset
         const value = isSquare ? Math.sign(linear) * linear * linear : linear
-        if (Number.isNaN(value)) continue
+        if (!Number.isFinite(value)) continue
         const i = run.target + c
         this.#sums[i]! += value
         this.#counts[i]!++

@@ -6,27 +6,45 @@ import type { PixelRing } from './zones.ts'
 /** Degrees after which an edge gets a further position: straight in degrees is not straight in a projection. */
 const STEP_DEGREES = 0.02
 
+/** Where a raster in longitude and latitude may have an area that lies within ±180 degrees. */
+const TURNS = [-360, 0, 360]
+
 /**
- * Rings in longitude and latitude as rings in pixels of a raster.
- *
- * @param middle longitude of the raster's middle: longitudes are turned to lie around it
+ * Rings of an area in longitude and latitude as rings in pixels of a raster; none where a position of the area has no place
+ * in its reference system. Rings lie within ±180 degrees: a raster of degrees, which may go beyond, has copies of each.
  */
-export function toPixels(crs: RasterCrs, affine: Affine, middle: number): (ring: Float64Array) => PixelRing {
-  const [x0, xc, xr, y0, yc, yr] = affine
-  const determinant = xc * yr - xr * yc
-  const isDegrees = isPlainLngLat(crs)
-  const { forward } = isDegrees ? { forward: null } : converterOf(crs.definition)
-  return (ring) => {
-    const dense = isDegrees ? ring : densify(ring)
-    const pixels = new Float64Array(dense.length)
-    for (let i = 0; i < dense.length; i += 2) {
-      const turned = dense[i]! - 360 * Math.round((dense[i]! - middle) / 360)
-      const [x, y] = forward ? forward([turned, dense[i + 1]!]) : [turned, dense[i + 1]!]
-      pixels[i] = ((x - x0) * yr - (y - y0) * xr) / determinant
-      pixels[i + 1] = ((y - y0) * xc - (x - x0) * yc) / determinant
-    }
-    return pixels.every(Number.isFinite) ? pixels : new Float64Array()
+export function toPixels(crs: RasterCrs, affine: Affine): (rings: readonly Float64Array[]) => PixelRing[] {
+  const isDegrees = crs.definition.includes('+proj=longlat')
+  const forward = isPlainLngLat(crs) ? null : converterOf(crs.definition).forward
+  return (rings) => {
+    const placed = rings.flatMap((ring) => {
+      const positions = project(isDegrees ? ring : densify(ring), forward)
+      // A change of the datum may take a position over the antimeridian.
+      if (isDegrees)
+        for (let i = 0; i < ring.length; i += 2) positions[i]! -= 360 * Math.round((positions[i]! - ring[i]!) / 360)
+      return (isDegrees ? TURNS : [0]).map((turn) => inPixels(positions, turn, affine))
+    })
+    return placed.every((ring) => ring.every(Number.isFinite)) ? placed : []
   }
+}
+
+function project(ring: Float64Array, forward: ReturnType<typeof converterOf>['forward'] | null): Float64Array {
+  if (forward === null) return ring.slice()
+  const positions = new Float64Array(ring.length)
+  for (let i = 0; i < ring.length; i += 2) positions.set(forward([ring[i]!, ring[i + 1]!]), i)
+  return positions
+}
+
+function inPixels(positions: Float64Array, turn: number, [x0, xc, xr, y0, yc, yr]: Affine): PixelRing {
+  const determinant = xc * yr - xr * yc
+  const pixels = new Float64Array(positions.length)
+  for (let i = 0; i < positions.length; i += 2) {
+    const x = positions[i]! + turn - x0
+    const y = positions[i + 1]! - y0
+    pixels[i] = (x * yr - y * xr) / determinant
+    pixels[i + 1] = (y * xc - x * yc) / determinant
+  }
+  return pixels
 }
 
 function densify(ring: Float64Array): Float64Array {
@@ -34,7 +52,8 @@ function densify(ring: Float64Array): Float64Array {
   for (let i = 0; i < ring.length; i += 2) {
     const next = (i + 2) % ring.length
     const [dx, dy] = [ring[next]! - ring[i]!, ring[next + 1]! - ring[i + 1]!]
-    const steps = Math.abs(dx) > 180 ? 1 : Math.max(1, Math.ceil(Math.max(Math.abs(dx), Math.abs(dy)) / STEP_DEGREES))
+    const span = Math.max(Math.abs(dx), Math.abs(dy))
+    const steps = Number.isFinite(span) ? Math.max(1, Math.ceil(span / STEP_DEGREES)) : 1
     for (let k = 0; k < steps; k++) dense.push(ring[i]! + (dx * k) / steps, ring[i + 1]! + (dy * k) / steps)
   }
   return Float64Array.from(dense)
