@@ -169,6 +169,37 @@ describe('a trace in parts', () => {
   })
 })
 
+describe('each part of a trace', () => {
+  it('has edges of its own, between whose ends its points lie', async () => {
+    const town = await drawTown({
+      map: `
+        A-B-C-D-E-F-G-H-I-J-K-L-M
+                |   |   |   |
+                1   2   3   4
+      `,
+      meters: 20,
+      ways: Object.fromEntries(
+        ['ABCDEFGHIJKLM', 'E1', 'G2', 'I3', 'K4'].map((way) => [way, { highway: 'residential' }]),
+      ),
+    })
+    const only = new Router(town.network)
+    const [a, m] = [town.at('A'), town.at('M')]
+    const at = (meters: number): Point => ({ lon: a.lon + (meters / 480) * (m.lon - a.lon), lat: a.lat })
+    // The first point of the second part lies on the edge behind the one that its group begins on.
+    const shape = [0, 30, 60, 90, 90, 330, 290, 295, 300, 390, 420, 460].map(at)
+    const options = { breakage_distance: 150, interpolation_distance: 60, gps_accuracy: 4 }
+    const request = { shape, shape_match: 'map_snap', trace_options: options }
+    const { edges, matched_points: points } = ask(request, 'trace_attributes', only)
+    expect(points.filter((point: Point) => point.begin_route_discontinuity)).toHaveLength(1)
+    for (const { edge_index: index, distance_along_edge: along } of points) {
+      const { source_percent_along: begin = 0, target_percent_along: end = 1 } = edges[index]
+      expect(along).toBeGreaterThanOrEqual(begin - 1e-3)
+      expect(along).toBeLessThanOrEqual(end + 1e-3)
+    }
+    await only.close()
+  })
+})
+
 describe('turning around', () => {
   it('in the middle of a street is part of a path, once it is far enough', async () => {
     const town = await drawTown({
@@ -264,6 +295,30 @@ describe("OSRM's match", () => {
     }
     const two = match(points, { waypoints: `0;${points.length - 1}`, steps: 'true', geometries: 'geojson' })
     expect([two.matchings[0].legs.length, two.matchings[0].geometry.type]).toEqual([1, 'LineString'])
+  })
+
+  it.each([
+    [1, 5, 31],
+    [1, 10, 32],
+    [5, 10, 33],
+  ])('answers traces every %i s with %i m of noise, whose legs come to the way', (interval, noise, seed) => {
+    const meters = (query: Record<string, string>, points: readonly Point[]): number => {
+      const { code, matchings, tracepoints } = match(points, query)
+      expect([code, tracepoints.length]).toEqual(['Ok', points.length])
+      return matchings.reduce((sum: number, { distance }: { distance: number }) => sum + distance, 0)
+    }
+    for (const { points: made } of makeTraces(network, { mode: 'auto', interval, noise }, 6, seed)) {
+      const points = made.map((point) => ({ ...point }))
+      for (const more of [{}, { timestamps: times(points), radiuses: points.map(() => String(noise)).join(';') }]) {
+        const whole = meters({ ...more, waypoints: `0;${points.length - 1}` }, points)
+        expect(Math.abs(meters(more, points) - whole)).toBeLessThan(1)
+      }
+      const { matched_points: matched } = ask({ shape: points, shape_match: 'map_snap' }, 'trace_attributes')
+      const places = matched
+        .filter(({ type }: { type: string }) => type !== 'unmatched')
+        .map((at: Record<string, number>) => at.edge_index! + at.distance_along_edge!)
+      expect(places).toEqual(places.toSorted((a: number, b: number) => a - b))
+    }
   })
 
   it('splits at gaps of time unless they are ignored', () => {
@@ -382,5 +437,22 @@ describe('traces without a route', () => {
     const parts = [...work]
     expect(parts.length).toBeGreaterThan(50)
     expect(JSON.parse(parts.join('')).matched_points).toHaveLength(16_000)
+  })
+
+  it.each([{}, { format: 'osrm' }])('2,000 legs are made in turns: %j', (more) => {
+    const points = trace(1, 5)
+    const shape = Array.from({ length: 2000 }, (_, i) => {
+      const { lon, lat } = points[Math.min(Math.floor((i * points.length) / 2000), points.length - 1)]!
+      return { lon, lat, type: 'break' }
+    })
+    const stepsOf = (each: readonly object[]): string[] => {
+      const request = { shape: each, costing: 'auto', shape_match: 'map_snap', ...more }
+      return [...router.work(JSON.stringify(request), 'trace_route', { mayWait: false })].map(String)
+    }
+    const steps = stepsOf(shape)
+    const without = stepsOf(shape.map(({ lon, lat }) => ({ lon, lat })))
+    expect(steps.length - without.length).toBeGreaterThan(100)
+    const { trip, matchings } = JSON.parse(steps.join(''))
+    expect((trip ?? matchings[0]).legs).toHaveLength(1999)
   })
 })
