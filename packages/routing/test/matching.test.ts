@@ -1,8 +1,11 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { type Action, type Mode, type Network, osrmRequest, Router } from '../src/index.ts'
+import { type Action, DEFAULT_LIMITS, type Mode, type Network, osrmRequest, Router } from '../src/index.ts'
 import { decodeLine } from '../src/geometry/polyline.ts'
+import { Ground } from '../src/ground.ts'
+import { Matcher } from '../src/match/matcher.ts'
+import { readTraceRequest } from '../src/match/request.ts'
 import { drawTown } from './support/ascii-map.ts'
 import { openTown } from './support/town.ts'
 import { makeTraces, overlap } from './support/traces.ts'
@@ -155,6 +158,46 @@ describe('a trace in parts', () => {
     expect(alternates[0].trip.locations[0].original_index).toBe(10)
     const { matched_points: points } = ask({ shape, shape_match: 'map_snap', ...apart }, 'trace_attributes')
     expect([points[9].begin_route_discontinuity, points[10].end_route_discontinuity]).toEqual([true, true])
+  })
+
+  it('ends where points are more than 20 km apart, whatever the request says', async () => {
+    const town = await drawTown({ map: 'A--B--C', meters: 5000, ways: { ABC: { highway: 'primary' } } })
+    const only = new Router(town.network)
+    const [a, b, c] = ['A', 'B', 'C'].map((letter) => town.at(letter))
+    const toC = (share: number): Point => ({ lon: a!.lon + share * (c!.lon - a!.lon), lat: a!.lat })
+    const partsOf = (shape: readonly Point[]): number => {
+      const options = { breakage_distance: 1e9 }
+      const { alternates = [] } = ask({ shape, shape_match: 'map_snap', trace_options: options }, 'trace_route', only)
+      return 1 + alternates.length
+    }
+    expect(partsOf([a!, toC(0.01), b!, c!])).toBe(1)
+    expect(partsOf([a!, toC(0.01), toC(0.99), c!])).toBe(2)
+    await only.close()
+  })
+
+  it('ends where the search for the next point leaves too many streets', () => {
+    const limits = DEFAULT_LIMITS
+    const ground = new Ground(network, {
+      limits,
+      search: 'hierarchy',
+      costings: 1,
+      now: () => new Date(),
+      builtAt: null,
+    })
+    const points = trace(5, 5)
+    const request = JSON.stringify({ shape: [points[0], points[8]], costing: 'auto', shape_match: 'map_snap' })
+    const { trace: read, route } = readTraceRequest(request, 'trace_route', limits)
+    const partsOf = (mostStates?: number): number =>
+      [...new Matcher(ground.costings.get(route.mode, route.options), mostStates).match(read)].filter(Boolean).length
+    expect([partsOf(), partsOf(2)]).toEqual([1, 0])
+  })
+
+  it('matches points by themselves that are 200 m apart, whatever the request says', () => {
+    const request = { shape: trace(1, 5), shape_match: 'map_snap', trace_options: { interpolation_distance: 1e9 } }
+    const { matched_points: points, edges } = ask(request, 'trace_attributes')
+    const meters = 1000 * edges.reduce((sum: number, { length }: { length: number }) => sum + length, 0)
+    const matched = points.filter(({ type }: { type: string }) => type === 'matched')
+    expect(matched.length).toBeGreaterThan(meters / 300)
   })
 
   it('goes on behind an outlier, which is not matched', () => {

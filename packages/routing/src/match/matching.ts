@@ -26,8 +26,11 @@ export interface Matching {
   readonly confidence: number
 }
 
-/** The path of a chain, with a place for each of its points. */
-export function matchingOf(graph: Graph, points: readonly TracePoint[], chain: Chain): Matching {
+/** Points that are placed in one step. */
+const STEP = 64
+
+/** The path of a chain, with a place for each of its points; empty texts give others their turn. */
+export function* matchingOf(graph: Graph, points: readonly TracePoint[], chain: Chain): Generator<string, Matching> {
   const { edges, places: anchors } = pathOfChain(graph, chain)
   const lines = new Map<number, EdgeLine>()
   const lineOf = (edge: number): EdgeLine => {
@@ -43,6 +46,7 @@ export function matchingOf(graph: Graph, points: readonly TracePoint[], chain: C
     from = later(from, anchors[Math.max(0, i - 1)]!)
     const to = anchors[Math.min(anchors.length - 1, i + 1)]!
     for (let point = first; point <= last; point++) {
+      if (point % STEP === 0) yield ''
       const { lon, lat } = points[point]!
       const type = point === first ? 'matched' : 'interpolated'
       if (first === last) {

@@ -35,7 +35,7 @@ export function* matchingsOf(
   const matcher = new Matcher(prepared)
   const matchings: Matching[] = []
   for (const chain of matcher.match(trace)) {
-    if (chain !== null) matchings.push(matchingOf(graph, trace.points, chain))
+    if (chain !== null) matchings.push(yield* matchingOf(graph, trace.points, chain))
     yield ''
   }
   if (matchings.length > 0) return matchings
