@@ -312,6 +312,34 @@ describe('trace_attributes', () => {
   })
 })
 
+it('trace_attributes tells texts of signs by their kind, as a filter says', async () => {
+  const town = await drawTown({
+    map: `
+      A---B---C
+          |
+          D`,
+    ways: {
+      ABC: { highway: 'motorway', oneway: 'yes' },
+      BD: { highway: 'motorway_link', oneway: 'yes', destination: 'Town', 'destination:ref': 'B 1' },
+    },
+    meters: 100,
+  })
+  const only = new Router(town.network)
+  const shape = ['A', 'B', 'D'].map((letter) => town.at(letter))
+  const signs = (action: string, ...names: string[]): object[] => {
+    const filters = { action, attributes: names.map((name) => `edge.${name}`) }
+    const { edges } = ask({ shape, shape_match: 'map_snap', filters }, 'trace_attributes', only)
+    return edges.flatMap(({ sign }: { sign?: object }) => sign ?? [])
+  }
+  const all = { exit_branch: ['B 1'], exit_toward: ['Town'] }
+  expect(signs('exclude', 'names')).toEqual([all])
+  expect(signs('include', 'sign')).toEqual([all])
+  expect(signs('exclude', 'sign')).toEqual([])
+  expect(signs('include', 'sign.exit_toward')).toEqual([{ exit_toward: ['Town'] }])
+  expect(signs('exclude', 'sign.exit_toward')).toEqual([{ exit_branch: ['B 1'] }])
+  await only.close()
+})
+
 describe("OSRM's match", () => {
   const match = (points: readonly Point[], query: Record<string, string> = {}) =>
     JSON.parse(
@@ -378,6 +406,49 @@ describe("OSRM's match", () => {
     expect(tracepoints).toHaveLength(points.length)
     expect(tracepoints.filter((at: unknown) => at === null).length).toBeGreaterThan(points.length / 4)
     expect(match(points, { radiuses }).tracepoints).not.toContain(null)
+    const { matchings, tracepoints: kept } = match(points, { radiuses, tidy: 'true' })
+    const indexes = kept.flatMap((at: { waypoint_index: number } | null) => (at === null ? [] : [at.waypoint_index]))
+    expect(indexes).toEqual(Array.from({ length: matchings[0].legs.length + 1 }, (_, i) => i))
+    expect([kept[0], kept.at(-1)]).not.toContain(null)
+  })
+
+  it('counts another street once, whatever directions it has', async () => {
+    const ways = { ABC: { highway: 'residential' }, DEF: { highway: 'residential' } }
+    const town = await drawTown({ map: 'A-----B-----C\nD-----E-----F', meters: 20, ways })
+    const only = new Router(town.network)
+    const [a, c, d] = ['A', 'C', 'D'].map((letter) => town.at(letter))
+    const lat = a!.lat + 0.45 * (d!.lat - a!.lat)
+    const shape = [0.1, 0.5, 0.9].map((share) => ({ lon: a!.lon + share * (c!.lon - a!.lon), lat }))
+    const request = { shape, shape_match: 'map_snap', format: 'osrm' }
+    const { tracepoints } = ask(request, 'trace_route', only)
+    expect(tracepoints.map((at: { alternatives_count: number }) => at.alternatives_count)).toEqual([1, 1, 1])
+    await only.close()
+  })
+
+  it('names what it does not heed', () => {
+    const points = trace(5, 5).slice(0, 4)
+    const query = { bearings: '0,90;;;', approaches: 'curb;;;', snapping: 'any' }
+    const texts = match(points, query).warnings.map(({ text }: { text: string }) => text)
+    expect(texts).toEqual(Object.keys(query).map((name) => expect.stringContaining(`"${name}"`)))
+    const { trip } = snap(points, { use_timestamps: true })
+    expect(trip.warnings).toEqual([{ code: 900, text: expect.stringContaining('use_timestamps') }])
+  })
+
+  it.each([
+    [{ radiuses: '5;5' }, /radiuses has 2 values for 4/],
+    [{ radiuses: '5;5;x;5' }, /value 2 of radiuses/],
+    [{ timestamps: '1;2;3;4;5' }, /timestamps has 5 values for 4/],
+    [{ timestamps: '1;2;;4' }, /value 2 of timestamps/],
+    [{ timestamps: '1;3;2;4' }, /backwards at coordinate 2/],
+  ])('refuses %j as OSRM does', (query: Record<string, string>, message) => {
+    const points = trace(5, 5).slice(0, 4)
+    expect(() => match(points, query)).toThrow(message)
+    expect(match(points, { radiuses: '5;;unlimited;5.5', timestamps: '1;2;2;4' }).code).toBe('Ok')
+  })
+
+  it('refuses more coordinates than any service answers before it makes a request of them', () => {
+    for (const coordinates of [`polyline(${'?'.repeat(200_000)})`, '1,1;'.repeat(70_000)])
+      expect(() => osrmRequest('match', { profile: 'driving', coordinates }, {})).toThrow('Too many shape points')
   })
 
   it('has the codes of OSRM', () => {

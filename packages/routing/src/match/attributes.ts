@@ -28,9 +28,9 @@ const ON_REQUEST = new Set([
 
 /** Whether a filter keeps an attribute. */
 function isKept({ action, attributes }: AttributeFilter, name: string): boolean {
-  return action === 'include' && attributes.size > 0
-    ? attributes.has(name)
-    : !attributes.has(name) && !ON_REQUEST.has(name)
+  // Texts of signs are named one by one, or all at once.
+  const isNamed = attributes.has(name) || (name.startsWith('edge.sign.') && attributes.has('edge.sign'))
+  return action === 'include' && attributes.size > 0 ? isNamed : !isNamed && !ON_REQUEST.has(name)
 }
 
 /** Answers a request for the attributes of the streets of a trace; parts of it follow each other in one list. */
@@ -161,7 +161,12 @@ function edgeOf(teller: Teller, { edges }: Leg, step: Step, i: number): Facts {
     ...picked(node, 'node', keeps),
     ...(crossings.some((crossing) => Object.keys(crossing).length > 0) && { intersecting_edges: crossings }),
   }
-  return { ...picked(facts, 'edge', keeps), ...(Object.keys(told).length > 0 && { end_node: told }) }
+  const sign = picked(signOf(step), 'edge.sign', keeps)
+  return {
+    ...picked(facts, 'edge', keeps),
+    ...(Object.keys(sign).length > 0 && { sign }),
+    ...(Object.keys(told).length > 0 && { end_node: told }),
+  }
 }
 
 /** What is known of the street of an edge, whatever part of it is travelled. */
@@ -178,7 +183,6 @@ function streetFacts({ ground: { network }, costing, units }: Teller, step: Step
   const truckSpeed = get(traffic, TrafficField.truckSpeed)
   return {
     names: step.names.map(({ text }) => text),
-    ...(step.signs.length > 0 && { sign: signOf(step) }),
     speed: inUnits(step.speed),
     ...(limit > 0 && { speed_limit: limit === UNLIMITED ? 'unlimited' : inUnits(limit) }),
     ...(truckSpeed > 0 && { truck_speed: inUnits(truckSpeed) }),

@@ -270,7 +270,9 @@ function traced(groups: readonly Group[], layers: readonly (readonly Candidate[]
     const layer = layers[i]!
     const best = candidates.at(-1)?.back?.from ?? layer.reduce((a, b) => (b.cost < a.cost ? b : a))
     candidates.push(best)
-    rivals.push(layer.filter(({ cost, meters }) => cost < best.cost + RIVAL_METERS && meters !== best.meters).length)
+    // Both directions of a street lie equally far.
+    const near = layer.filter(({ cost, meters }) => cost < best.cost + RIVAL_METERS && meters !== best.meters)
+    rivals.push(new Set(near.map(({ meters }) => meters)).size)
   }
   return { groups, candidates: candidates.toReversed(), rivals: rivals.toReversed() }
 }

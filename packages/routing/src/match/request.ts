@@ -91,7 +91,7 @@ export function readTraceRequest(text: string, action: string, limits: Limits): 
     types,
     route,
     filter: filterOf(body.filters),
-    isTidy: flagOf(body.tidy) === true,
+    isTidy: flagOf(body.tidy) === true && route.format === 'osrm',
   }
 }
 
@@ -211,6 +211,7 @@ function typeOf({ type }: Json, isEnd: boolean): StopType {
 
 function routeOf(body: Json, locations: readonly Json[], limits: Limits): RouteRequest {
   const ignored = UNHEEDED.filter((name) => body[name] !== undefined)
+  if (flagOf(body.use_timestamps) === true) ignored.push('use_timestamps')
   const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !UNHEEDED.includes(name)))
   const free = { ...limits, modes: Object.fromEntries(Object.keys(limits.modes).map((mode) => [mode, FREE])) } as Limits
   const request = checkRequest({ ...rest, locations }, free)

@@ -4,7 +4,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { Ground } from '../ground.ts'
 import { languageOf } from '../narrate/languages/index.ts'
 import type { PreparedCosting } from '../network/costings.ts'
-import { joinPaths, type Leg } from '../path/legs.ts'
+import { endsLeg, joinPaths, type Leg } from '../path/legs.ts'
 import type { Path, PathEdge } from '../path/path.ts'
 import { RouteProblem } from '../request/problems.ts'
 import { gpxOf } from '../respond/gpx.ts'
@@ -93,9 +93,9 @@ function* partOf(
   const { graph } = ground.network
   const { costing } = prepared
   const { places } = matching
-  const breaks = places.filter(({ point }, i) => {
-    const type = request.types[point]!
-    return i === 0 || i === places.length - 1 || type === 'break' || type === 'break_through'
+  const breaks = places.filter(({ point, type }, i) => {
+    if (i === 0 || i === places.length - 1) return true
+    return endsLeg({ type: request.types[point]! }) && !(request.isTidy && type === 'interpolated')
   })
   const legs = yield* inTurns(
     breaks.slice(1).entries(),
@@ -174,7 +174,7 @@ function* osrmMatchingsOf(ground: Ground, request: TraceRequest, parts: readonly
   for (const [part, { matching, breaks }] of parts.entries()) {
     const waypoints = new Map(breaks.map((place, i) => [place, i]))
     for (const place of matching.places) {
-      if (request.isTidy && place.type === 'interpolated') continue
+      if (request.isTidy && place.type === 'interpolated' && !waypoints.has(place)) continue
       tracepoints[place.point] = {
         matchings_index: part,
         waypoint_index: waypoints.get(place) ?? null,
