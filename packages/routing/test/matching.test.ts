@@ -156,6 +156,11 @@ describe('a trace in parts', () => {
     const { trip, alternates } = snap(shape, apart)
     expect([trip.locations.at(-1).original_index, alternates.length]).toEqual([9, 1])
     expect(alternates[0].trip.locations[0].original_index).toBe(10)
+    const gpx = { shape, costing: 'auto', shape_match: 'map_snap', format: 'gpx' }
+    expect(router.answer(JSON.stringify({ ...gpx, ...apart }), 'trace_route').body).toContain(
+      '<desc>The trace has 2 parts',
+    )
+    expect(router.answer(JSON.stringify({ ...gpx, shape: a }), 'trace_route').body).toContain('<metadata/>')
     const { matched_points: points } = ask({ shape, shape_match: 'map_snap', ...apart }, 'trace_attributes')
     expect([points[9].begin_route_discontinuity, points[10].end_route_discontinuity]).toEqual([true, true])
   })

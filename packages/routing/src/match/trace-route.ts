@@ -50,8 +50,11 @@ export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
   const parts: Part[] = []
   for (const matching of matchings) parts.push(yield* partOf(ground, prepared, request, matching))
   const { format, id } = request.route
-  if (format === 'gpx') yield Buffer.from(gpxOf(graph, parts[0]!.told))
-  else if (format === 'osrm') yield JSON.stringify(yield* osrmMatchingsOf(ground, request, parts))
+  if (format === 'gpx') {
+    const note =
+      parts.length > 1 ? `The trace has ${parts.length} parts with no way between them: this is the first` : ''
+    yield Buffer.from(gpxOf(graph, parts[0]!.told, note))
+  } else if (format === 'osrm') yield JSON.stringify(yield* osrmMatchingsOf(ground, request, parts))
   else {
     const trips: object[] = []
     for (const { source, told, breaks } of parts) {
