@@ -426,6 +426,8 @@ test('the map of the routing engine is told with its tags that are not understoo
       'Built 2026-02-02T02:40:00.000Z, from 11, 48 to 12, 49.\nTags that are not understood; a route over one warns:\n',
   })
   expect(JSON.parse((await terrane('routing', 'inspect', '--json')).stdout)).toEqual(status)
+  answers['POST /routing-engine/v1/status'] = [200, { ...status, tileset_last_modified: 0 }]
+  expect((await terrane('routing', 'inspect')).stderr).toMatch(/^Built at a time that is not known, from 11/)
 })
 
 describe('tables', () => {

@@ -98,6 +98,7 @@ describe("OSRM's HTTP interface", () => {
     expect(await post(`coordinates=${PATH}`, '?steps=true')).toEqual(body)
     expect(await post(`coordinates=${PATH}&steps=true`, '?steps=true')).toMatchObject({ code: 'InvalidOptions' })
     expect(await post(`coordinates=${PATH}&steps=true&steps=false`)).toMatchObject({ code: 'InvalidOptions' })
+    expect(await post(`coordinates=${';'.repeat(66_000)}`)).toMatchObject({ code: 'TooBig' })
   })
 
   test('takes coordinates as a polyline, with the ending .json too', async () => {
@@ -185,6 +186,8 @@ describe("OSRM's HTTP interface", () => {
     ['/nearest/v1/driving/0,0', 'NoSegment'],
     ['/match/v1/driving/0,0;0.001,0', 'NoSegment'],
     ['/match/v1/driving/11,48', 'InvalidOptions'],
+    ['/match/v1/driving/11,48;11.003,48?timestamps=2;1', 'InvalidValue'],
+    ['/match/v1/driving/11,48;11.003,48?radiuses=5', 'InvalidValue'],
     ['/nearest/v1/driving/11,48?number=x', 'InvalidValue'],
     ['/route/v1/driving/11,48;11.003,48?steps=true&steps=false', 'InvalidOptions'],
   ])('answers %s with %s', async (path, code) => {

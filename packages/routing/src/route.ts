@@ -52,7 +52,7 @@ export function routeOf(
     law: ground.law(prepared),
     recostings,
   }
-  const told = routes.map((legs) => tellLegs(source, legs))
+  const told = routes.map((legs) => [...tellLegs(source, legs)])
   const { format, mode, osrm: options, id } = request
   if (format === 'gpx') return gpxOf(graph, told[0]!)
   if (format === 'osrm') {

@@ -42,6 +42,8 @@ describe('a value that names a mode closes the way to all others (wiki, Key:acce
     [{ access: 'taxi' }, ['taxi']],
     [{ access: 'psv' }, ['bus', 'taxi']],
     [{ access: 'bus;taxi' }, ['bus', 'taxi']],
+    [{ access: 'bus; taxi' }, ['bus', 'taxi']],
+    [{ access: 'no', foot: 'no; designated' }, ['pedestrian']],
     [{ access: 'military' }, []],
     [{ access: 'bus', bicycle: 'yes', foot: 'yes' }, ['bus', 'bicycle', 'pedestrian']],
     [{ access: 'psv', taxi: 'no' }, ['bus']],

@@ -2,6 +2,8 @@ import { seededRandom } from '@terrane/core'
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import type { Graph } from '../src/graph/graph.ts'
+import { gridOf } from '../src/isochrone/grid.ts'
 import { buildNetwork, type Network, Router } from '../src/index.ts'
 import { type AsciiTown, drawTown } from './support/ascii-map.ts'
 import { openTown } from './support/town.ts'
@@ -248,6 +250,56 @@ describe('a request that cannot be answered', () => {
     expect(status).toBe(400)
     expect(JSON.parse(body)).toMatchObject({ error_code: code, error: expect.stringMatching(text) })
   })
+})
+
+it('an area leaves out a street that no way leads to, whichever way it is drawn', async () => {
+  // A village, and a bypass through it with no way from one to the other, which begins far off.
+  const areaOf = async (bypass: string): Promise<string> => {
+    const town = await drawTown({
+      map: `
+      A-----B-----C-----D-----E-----F
+      |     |     |     |     |     |
+P     |     |     |     |     |     |           Q
+      |     |     |     |     |     |
+      G-----H-----I-----J-----K-----L`,
+      ways: {
+        ...Object.fromEntries(
+          ['ABCDEF', 'GHIJKL', 'AG', 'BH', 'CI', 'DJ', 'EK', 'FL'].map((way) => [way, { highway: 'residential' }]),
+        ),
+        [bypass]: { highway: 'primary' },
+      },
+      meters: 60,
+    })
+    const asked = new Router(town.network)
+    const request = { locations: [town.at('C')], costing: 'auto', contours: [{ distance: 0.7 }], polygons: true }
+    const polygons = polygonsOf(ask(request, asked).features[0])
+    await asked.close()
+    const [p, q] = [town.at('P'), town.at('Q')]
+    return Array.from({ length: 100 }, (_, i) => i / 100)
+      .map((share) => (holds(polygons, [p.lon + share * (q.lon - p.lon), p.lat]) ? '#' : '.'))
+      .join('')
+  }
+  const there = await areaOf('PQ')
+  expect(await areaOf('QP')).toBe(there)
+  expect(there).toContain('.')
+})
+
+it('makes a grid once, however many ask for it at a time', () => {
+  const count = 40_000
+  const coordinates = Int32Array.from({ length: 2 * count }, (_, i) => 50 * i)
+  const firstPoint = Uint32Array.from({ length: count + 1 }, (_, i) => 2 * i)
+  const graph = { pointLon: coordinates, pointLat: coordinates, firstPoint } as unknown as Graph
+  const making = [gridOf(graph), gridOf(graph)]
+  const made = new Set<object>()
+  let steps = 0
+  while (making.length > 0) {
+    const next = making.shift()!
+    const { done, value } = next.next()
+    if (done === true) made.add(value)
+    else making.push(next)
+    steps++
+  }
+  expect([made.size, steps < 10]).toEqual([1, true])
 })
 
 it('an area has no hole around a street that no way leads to', async () => {

@@ -1,8 +1,11 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { type Action, type Mode, type Network, osrmRequest, Router } from '../src/index.ts'
+import { type Action, DEFAULT_LIMITS, type Mode, type Network, osrmRequest, Router } from '../src/index.ts'
 import { decodeLine } from '../src/geometry/polyline.ts'
+import { Ground } from '../src/ground.ts'
+import { Matcher } from '../src/match/matcher.ts'
+import { readTraceRequest } from '../src/match/request.ts'
 import { drawTown } from './support/ascii-map.ts'
 import { openTown } from './support/town.ts'
 import { makeTraces, overlap } from './support/traces.ts'
@@ -153,8 +156,53 @@ describe('a trace in parts', () => {
     const { trip, alternates } = snap(shape, apart)
     expect([trip.locations.at(-1).original_index, alternates.length]).toEqual([9, 1])
     expect(alternates[0].trip.locations[0].original_index).toBe(10)
+    const gpx = { shape, costing: 'auto', shape_match: 'map_snap', format: 'gpx' }
+    expect(router.answer(JSON.stringify({ ...gpx, ...apart }), 'trace_route').body).toContain(
+      '<desc>The trace has 2 parts',
+    )
+    expect(router.answer(JSON.stringify({ ...gpx, shape: a }), 'trace_route').body).toContain('<metadata/>')
     const { matched_points: points } = ask({ shape, shape_match: 'map_snap', ...apart }, 'trace_attributes')
     expect([points[9].begin_route_discontinuity, points[10].end_route_discontinuity]).toEqual([true, true])
+  })
+
+  it('ends where points are more than 20 km apart, whatever the request says', async () => {
+    const town = await drawTown({ map: 'A--B--C', meters: 5000, ways: { ABC: { highway: 'primary' } } })
+    const only = new Router(town.network)
+    const [a, b, c] = ['A', 'B', 'C'].map((letter) => town.at(letter))
+    const toC = (share: number): Point => ({ lon: a!.lon + share * (c!.lon - a!.lon), lat: a!.lat })
+    const partsOf = (shape: readonly Point[]): number => {
+      const options = { breakage_distance: 1e9 }
+      const { alternates = [] } = ask({ shape, shape_match: 'map_snap', trace_options: options }, 'trace_route', only)
+      return 1 + alternates.length
+    }
+    expect(partsOf([a!, toC(0.01), b!, c!])).toBe(1)
+    expect(partsOf([a!, toC(0.01), toC(0.99), c!])).toBe(2)
+    await only.close()
+  })
+
+  it('ends where the search for the next point leaves too many streets', () => {
+    const limits = DEFAULT_LIMITS
+    const ground = new Ground(network, {
+      limits,
+      search: 'hierarchy',
+      costings: 1,
+      now: () => new Date(),
+      builtAt: null,
+    })
+    const points = trace(5, 5)
+    const request = JSON.stringify({ shape: [points[0], points[8]], costing: 'auto', shape_match: 'map_snap' })
+    const { trace: read, route } = readTraceRequest(request, 'trace_route', limits)
+    const partsOf = (mostStates?: number): number =>
+      [...new Matcher(ground.costings.get(route.mode, route.options), mostStates).match(read)].filter(Boolean).length
+    expect([partsOf(), partsOf(2)]).toEqual([1, 0])
+  })
+
+  it('matches points by themselves that are 200 m apart, whatever the request says', () => {
+    const request = { shape: trace(1, 5), shape_match: 'map_snap', trace_options: { interpolation_distance: 1e9 } }
+    const { matched_points: points, edges } = ask(request, 'trace_attributes')
+    const meters = 1000 * edges.reduce((sum: number, { length }: { length: number }) => sum + length, 0)
+    const matched = points.filter(({ type }: { type: string }) => type === 'matched')
+    expect(matched.length).toBeGreaterThan(meters / 300)
   })
 
   it('goes on behind an outlier, which is not matched', () => {
@@ -166,6 +214,37 @@ describe('a trace in parts', () => {
     expect(types).not.toContain('unmatched')
     expect(edges.length).toBeGreaterThan(0)
     expect(snap(shape).alternates).toBeUndefined()
+  })
+})
+
+describe('each part of a trace', () => {
+  it('has edges of its own, between whose ends its points lie', async () => {
+    const town = await drawTown({
+      map: `
+        A-B-C-D-E-F-G-H-I-J-K-L-M
+                |   |   |   |
+                1   2   3   4
+      `,
+      meters: 20,
+      ways: Object.fromEntries(
+        ['ABCDEFGHIJKLM', 'E1', 'G2', 'I3', 'K4'].map((way) => [way, { highway: 'residential' }]),
+      ),
+    })
+    const only = new Router(town.network)
+    const [a, m] = [town.at('A'), town.at('M')]
+    const at = (meters: number): Point => ({ lon: a.lon + (meters / 480) * (m.lon - a.lon), lat: a.lat })
+    // The first point of the second part lies on the edge behind the one that its group begins on.
+    const shape = [0, 30, 60, 90, 90, 330, 290, 295, 300, 390, 420, 460].map(at)
+    const options = { breakage_distance: 150, interpolation_distance: 60, gps_accuracy: 4 }
+    const request = { shape, shape_match: 'map_snap', trace_options: options }
+    const { edges, matched_points: points } = ask(request, 'trace_attributes', only)
+    expect(points.filter((point: Point) => point.begin_route_discontinuity)).toHaveLength(1)
+    for (const { edge_index: index, distance_along_edge: along } of points) {
+      const { source_percent_along: begin = 0, target_percent_along: end = 1 } = edges[index]
+      expect(along).toBeGreaterThanOrEqual(begin - 1e-3)
+      expect(along).toBeLessThanOrEqual(end + 1e-3)
+    }
+    await only.close()
   })
 })
 
@@ -238,6 +317,34 @@ describe('trace_attributes', () => {
   })
 })
 
+it('trace_attributes tells texts of signs by their kind, as a filter says', async () => {
+  const town = await drawTown({
+    map: `
+      A---B---C
+          |
+          D`,
+    ways: {
+      ABC: { highway: 'motorway', oneway: 'yes' },
+      BD: { highway: 'motorway_link', oneway: 'yes', destination: 'Town', 'destination:ref': 'B 1' },
+    },
+    meters: 100,
+  })
+  const only = new Router(town.network)
+  const shape = ['A', 'B', 'D'].map((letter) => town.at(letter))
+  const signs = (action: string, ...names: string[]): object[] => {
+    const filters = { action, attributes: names.map((name) => `edge.${name}`) }
+    const { edges } = ask({ shape, shape_match: 'map_snap', filters }, 'trace_attributes', only)
+    return edges.flatMap(({ sign }: { sign?: object }) => sign ?? [])
+  }
+  const all = { exit_branch: ['B 1'], exit_toward: ['Town'] }
+  expect(signs('exclude', 'names')).toEqual([all])
+  expect(signs('include', 'sign')).toEqual([all])
+  expect(signs('exclude', 'sign')).toEqual([])
+  expect(signs('include', 'sign.exit_toward')).toEqual([{ exit_toward: ['Town'] }])
+  expect(signs('exclude', 'sign.exit_toward')).toEqual([{ exit_branch: ['B 1'] }])
+  await only.close()
+})
+
 describe("OSRM's match", () => {
   const match = (points: readonly Point[], query: Record<string, string> = {}) =>
     JSON.parse(
@@ -266,6 +373,30 @@ describe("OSRM's match", () => {
     expect([two.matchings[0].legs.length, two.matchings[0].geometry.type]).toEqual([1, 'LineString'])
   })
 
+  it.each([
+    [1, 5, 31],
+    [1, 10, 32],
+    [5, 10, 33],
+  ])('answers traces every %i s with %i m of noise, whose legs come to the way', (interval, noise, seed) => {
+    const meters = (query: Record<string, string>, points: readonly Point[]): number => {
+      const { code, matchings, tracepoints } = match(points, query)
+      expect([code, tracepoints.length]).toEqual(['Ok', points.length])
+      return matchings.reduce((sum: number, { distance }: { distance: number }) => sum + distance, 0)
+    }
+    for (const { points: made } of makeTraces(network, { mode: 'auto', interval, noise }, 6, seed)) {
+      const points = made.map((point) => ({ ...point }))
+      for (const more of [{}, { timestamps: times(points), radiuses: points.map(() => String(noise)).join(';') }]) {
+        const whole = meters({ ...more, waypoints: `0;${points.length - 1}` }, points)
+        expect(Math.abs(meters(more, points) - whole)).toBeLessThan(1)
+      }
+      const { matched_points: matched } = ask({ shape: points, shape_match: 'map_snap' }, 'trace_attributes')
+      const places = matched
+        .filter(({ type }: { type: string }) => type !== 'unmatched')
+        .map((at: Record<string, number>) => at.edge_index! + at.distance_along_edge!)
+      expect(places).toEqual(places.toSorted((a: number, b: number) => a - b))
+    }
+  })
+
   it('splits at gaps of time unless they are ignored', () => {
     const points = trace(5, 5).map((point, i) => ({ ...point, time: i * 5 + (i > 10 ? 300 : 0) }))
     expect(match(points, { timestamps: times(points) }).matchings).toHaveLength(2)
@@ -280,6 +411,49 @@ describe("OSRM's match", () => {
     expect(tracepoints).toHaveLength(points.length)
     expect(tracepoints.filter((at: unknown) => at === null).length).toBeGreaterThan(points.length / 4)
     expect(match(points, { radiuses }).tracepoints).not.toContain(null)
+    const { matchings, tracepoints: kept } = match(points, { radiuses, tidy: 'true' })
+    const indexes = kept.flatMap((at: { waypoint_index: number } | null) => (at === null ? [] : [at.waypoint_index]))
+    expect(indexes).toEqual(Array.from({ length: matchings[0].legs.length + 1 }, (_, i) => i))
+    expect([kept[0], kept.at(-1)]).not.toContain(null)
+  })
+
+  it('counts another street once, whatever directions it has', async () => {
+    const ways = { ABC: { highway: 'residential' }, DEF: { highway: 'residential' } }
+    const town = await drawTown({ map: 'A-----B-----C\nD-----E-----F', meters: 20, ways })
+    const only = new Router(town.network)
+    const [a, c, d] = ['A', 'C', 'D'].map((letter) => town.at(letter))
+    const lat = a!.lat + 0.45 * (d!.lat - a!.lat)
+    const shape = [0.1, 0.5, 0.9].map((share) => ({ lon: a!.lon + share * (c!.lon - a!.lon), lat }))
+    const request = { shape, shape_match: 'map_snap', format: 'osrm' }
+    const { tracepoints } = ask(request, 'trace_route', only)
+    expect(tracepoints.map((at: { alternatives_count: number }) => at.alternatives_count)).toEqual([1, 1, 1])
+    await only.close()
+  })
+
+  it('names what it does not heed', () => {
+    const points = trace(5, 5).slice(0, 4)
+    const query = { bearings: '0,90;;;', approaches: 'curb;;;', snapping: 'any' }
+    const texts = match(points, query).warnings.map(({ text }: { text: string }) => text)
+    expect(texts).toEqual(Object.keys(query).map((name) => expect.stringContaining(`"${name}"`)))
+    const { trip } = snap(points, { use_timestamps: true })
+    expect(trip.warnings).toEqual([{ code: 900, text: expect.stringContaining('use_timestamps') }])
+  })
+
+  it.each([
+    [{ radiuses: '5;5' }, /radiuses has 2 values for 4/],
+    [{ radiuses: '5;5;x;5' }, /value 2 of radiuses/],
+    [{ timestamps: '1;2;3;4;5' }, /timestamps has 5 values for 4/],
+    [{ timestamps: '1;2;;4' }, /value 2 of timestamps/],
+    [{ timestamps: '1;3;2;4' }, /backwards at coordinate 2/],
+  ])('refuses %j as OSRM does', (query: Record<string, string>, message) => {
+    const points = trace(5, 5).slice(0, 4)
+    expect(() => match(points, query)).toThrow(message)
+    expect(match(points, { radiuses: '5;;unlimited;5.5', timestamps: '1;2;2;4' }).code).toBe('Ok')
+  })
+
+  it('refuses more coordinates than any service answers before it makes a request of them', () => {
+    for (const coordinates of [`polyline(${'?'.repeat(200_000)})`, '1,1;'.repeat(70_000)])
+      expect(() => osrmRequest('match', { profile: 'driving', coordinates }, {})).toThrow('Too many shape points')
   })
 
   it('has the codes of OSRM', () => {
@@ -382,5 +556,22 @@ describe('traces without a route', () => {
     const parts = [...work]
     expect(parts.length).toBeGreaterThan(50)
     expect(JSON.parse(parts.join('')).matched_points).toHaveLength(16_000)
+  })
+
+  it.each([{}, { format: 'osrm' }])('2,000 legs are made in turns: %j', (more) => {
+    const points = trace(1, 5)
+    const shape = Array.from({ length: 2000 }, (_, i) => {
+      const { lon, lat } = points[Math.min(Math.floor((i * points.length) / 2000), points.length - 1)]!
+      return { lon, lat, type: 'break' }
+    })
+    const stepsOf = (each: readonly object[]): string[] => {
+      const request = { shape: each, costing: 'auto', shape_match: 'map_snap', ...more }
+      return [...router.work(JSON.stringify(request), 'trace_route', { mayWait: false })].map(String)
+    }
+    const steps = stepsOf(shape)
+    const without = stepsOf(shape.map(({ lon, lat }) => ({ lon, lat })))
+    expect(steps.length - without.length).toBeGreaterThan(100)
+    const { trip, matchings } = JSON.parse(steps.join(''))
+    expect((trip ?? matchings[0]).legs).toHaveLength(1999)
   })
 })

@@ -148,6 +148,11 @@ describe('a tour', () => {
     expect(ask(request).error_code).toBe(code)
   })
 
+  test('says how many stops it may have', () => {
+    const locations = Array.from({ length: 201 }, () => ({ lon: 0, lat: 0 }))
+    expect(ask({ locations }).error).toMatch(/: 200$/)
+  })
+
   test('of 60 stops comes to each once', () => {
     const { trip } = ask({ locations: places(60, 8), directions_type: 'none' })
     expect(new Set(indexesOf(trip)).size).toBe(60)
@@ -175,7 +180,10 @@ describe("OSRM's trip", () => {
     const fixed = indexes({ roundtrip: 'false', source: 'first', destination: 'last' })
     expect([fixed[0], fixed[4]]).toEqual([0, 4])
     expect(indexes({ source: 'first' })[0]).toBe(0)
-    expect(indexes({ destination: 'last' })[4]).toBe(4)
+    // Who goes around begins at the one end that is fixed, and where both are comes to the last before home.
+    expect(indexes({ destination: 'last' })[4]).toBe(0)
+    const { waypoints, trips } = askOsrm(stops, { source: 'first', destination: 'last' })
+    expect([waypoints[0].waypoint_index, waypoints[4].waypoint_index, trips[0].legs.length]).toEqual([0, 4, 5])
     expect(askOsrm(stops, { roundtrip: 'false' }).trips[0].legs).toHaveLength(4)
     expect(askOsrm(stops, { source: 'last' }).warnings[0].text).toContain('source')
   })

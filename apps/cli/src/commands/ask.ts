@@ -87,7 +87,8 @@ async function inspect({ profile, json }: Pick<Options, 'profile' | 'json'>): Pr
   if (json) return print(JSON.stringify(status, null, 2))
   const { tileset_last_modified: builtAt, bbox, unread_tags: tags } = status
   const corners = bbox.features[0].geometry.coordinates[0]
-  note(`Built ${new Date(builtAt * 1000).toISOString()}, from ${corners[0].join(', ')} to ${corners[2].join(', ')}.`)
+  const built = builtAt > 0 ? `Built ${new Date(builtAt * 1000).toISOString()}` : 'Built at a time that is not known'
+  note(`${built}, from ${corners[0].join(', ')} to ${corners[2].join(', ')}.`)
   if (tags.length === 0) return note('Every tag of access, direction, size and hours is understood.')
   note('Tags that are not understood; a route over one warns:')
   printList(tags, ['tag', 'count'], false)

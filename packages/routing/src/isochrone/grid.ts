@@ -12,8 +12,8 @@ const STEP = 2 ** 14
 export const METERS_PER_UNIT = 0.111195
 
 /**
- * A grid of cells over a graph: which cells each street comes through, and which streets begin in each block of 16 × 16
- * cells. 4 bytes for each cell that a street comes through, 8 for each street, 4 for each block.
+ * A grid of cells over a graph: which cells each street comes through, and which streets come through each block of 16 × 16
+ * cells. 4 bytes for each cell that a street comes through, 4 for each street, 4 for each block and for each street in it.
  */
 export interface Grid {
   /** Metres of the side of a cell. */
@@ -26,23 +26,39 @@ export interface Grid {
   /** Cells of street `s` from `firstCell[s]` on: a row in the upper 16 bits, a column in the lower. */
   readonly firstCell: Uint32Array
   readonly cells: Uint32Array
-  /** Streets that begin in block `b` from `firstShape[b]` on. */
+  /** Streets that come through block `b` from `firstShape[b]` on. */
   readonly blockColumns: number
   readonly blockRows: number
   readonly firstShape: Uint32Array
   readonly shapes: Uint32Array
 }
 
-const known = new WeakMap<Graph, Grid>()
+/** The grid of a graph, or what makes it. */
+const known = new WeakMap<Graph, { grid: Grid | null; readonly making: Generator<void, Grid> }>()
 
-/** The grid of a graph, made at the first use, in steps. */
+/** The grid of a graph, made at the first use, in steps: all who wait for it go on with the same. */
 export function* gridOf(graph: Graph): Generator<void, Grid> {
-  let grid = known.get(graph)
-  if (grid === undefined) known.set(graph, (grid = yield* makeGrid(graph)))
-  return grid
+  const entry = known.get(graph) ?? { grid: null, making: makeGrid(graph) }
+  known.set(graph, entry)
+  for (;;) {
+    if (entry.grid !== null) return entry.grid
+    const step = stepOf(graph, entry.making)
+    if (step.done === true) entry.grid = step.value
+    else yield
+  }
 }
 
-/** The streets that begin in the blocks of some columns and rows of cells. */
+function stepOf(graph: Graph, making: Generator<void, Grid>): IteratorResult<void, Grid> {
+  try {
+    return making.next()
+  } catch (error) {
+    // Such as for want of memory: the next who asks begins anew.
+    known.delete(graph)
+    throw error
+  }
+}
+
+/** The streets that come through the blocks of some columns and rows of cells, some of them more than once. */
 export function* shapesIn(grid: Grid, first: readonly number[], last: readonly number[]): Generator<Uint32Array> {
   const { blockColumns, blockRows, firstShape, shapes } = grid
   const [west, east] = [blockOf(first[0]!, blockColumns), blockOf(last[0]!, blockColumns)]
@@ -90,15 +106,27 @@ function* makeGrid(graph: Graph): Generator<void, Grid> {
   const blockColumns = (Math.floor(width / meters) >> BLOCK_BITS) + 1
   const blockRows = (Math.floor(height / meters) >> BLOCK_BITS) + 1
   const firstShape = new Uint32Array(blockColumns * blockRows + 1)
-  const homeOf = (shape: number): number => {
-    const cell = cells[firstCell[shape]!]!
-    return (cell >>> (CELL_BITS + BLOCK_BITS)) * blockColumns + ((cell & longest) >> BLOCK_BITS)
+  // The street that came through a block last, by its number and the turn.
+  const seen = new Uint32Array(blockColumns * blockRows)
+  function* blocksOf(shape: number, turn: number): Generator<number> {
+    for (let i = firstCell[shape]!; i < firstCell[shape + 1]!; i++) {
+      const block = (cells[i]! >>> (CELL_BITS + BLOCK_BITS)) * blockColumns + ((cells[i]! & longest) >> BLOCK_BITS)
+      if (seen[block] === 1 + shape + turn * count) continue
+      seen[block] = 1 + shape + turn * count
+      yield block
+    }
   }
-  for (let shape = 0; shape < count; shape++) firstShape[homeOf(shape) + 1]!++
+  for (let shape = 0; shape < count; shape++) {
+    if (shape % STEP === STEP - 1) yield
+    for (const block of blocksOf(shape, 0)) firstShape[block + 1]!++
+  }
   for (let block = 1; block < firstShape.length; block++) firstShape[block]! += firstShape[block - 1]!
-  const shapes = new Uint32Array(count)
+  const shapes = new Uint32Array(firstShape.at(-1)!)
   const next = firstShape.slice()
-  for (let shape = 0; shape < count; shape++) shapes[next[homeOf(shape)]!++] = shape
+  for (let shape = 0; shape < count; shape++) {
+    if (shape % STEP === STEP - 1) yield
+    for (const block of blocksOf(shape, 1)) shapes[next[block]!++] = shape
+  }
   return { ...corner, firstCell, cells: cells.slice(0, size), blockColumns, blockRows, firstShape, shapes }
 }
 

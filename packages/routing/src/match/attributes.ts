@@ -9,6 +9,7 @@ import type { Crossing } from '../guide/crossings.ts'
 import { type GuidedLeg, guidedLeg, type Step } from '../guide/steps.ts'
 import { className, edgeFacts, nodeFacts, useName } from '../locate/facts.ts'
 import type { Units } from '../narrate/lengths.ts'
+import type { Leg } from '../path/legs.ts'
 import { degreesOf, lengthIn, secondsOf } from '../respond/numbers.ts'
 import { zoneAt } from '../time/zones.ts'
 import type { Matching, PointPlace } from './matching.ts'
@@ -27,9 +28,9 @@ const ON_REQUEST = new Set([
 
 /** Whether a filter keeps an attribute. */
 function isKept({ action, attributes }: AttributeFilter, name: string): boolean {
-  return action === 'include' && attributes.size > 0
-    ? attributes.has(name)
-    : !attributes.has(name) && !ON_REQUEST.has(name)
+  // Texts of signs are named one by one, or all at once.
+  const isNamed = attributes.has(name) || (name.startsWith('edge.sign.') && attributes.has('edge.sign'))
+  return action === 'include' && attributes.size > 0 ? isNamed : !isNamed && !ON_REQUEST.has(name)
 }
 
 /** Answers a request for the attributes of the streets of a trace; parts of it follow each other in one list. */
@@ -48,7 +49,7 @@ export function* traceAttributesOf(ground: Ground, request: TraceRequest): Work 
     type: 'unmatched',
   }))
   for (const [part, matching] of matchings.entries()) {
-    const leg = legBetween(prepared, matching.edges, matching.places[0]!, matching.places.at(-1)!)
+    const { leg, first } = legBetween(prepared, matching.edges, matching.places[0]!, matching.places.at(-1)!)
     const guided = guidedLeg({ graph, texts: ground.texts, costing: prepared.costing }, leg)
     const teller = {
       ground,
@@ -59,12 +60,12 @@ export function* traceAttributesOf(ground: Ground, request: TraceRequest): Work 
       keeps,
     }
     matching.places.forEach((place, i) => {
-      points[place.point] = pointFacts(place, edges.length, {
+      points[place.point] = pointFacts(placeIn(leg, first, place), edges.length, {
         begins: i === matching.places.length - 1 && part < matchings.length - 1,
         ends: i === 0 && part > 0,
       })
     })
-    edges.push(...guided.steps.map((step, i) => edgeOf(teller, matching, step, i)))
+    edges.push(...guided.steps.map((step, i) => edgeOf(teller, leg, step, i)))
     addStretches(teller, stretches)
     line.lon.push(...guided.line.lon)
     line.lat.push(...guided.line.lat)
@@ -103,6 +104,13 @@ function confidenceOf(matchings: readonly Matching[]): number {
   return secondsOf(matchings.reduce((sum, { confidence }) => sum + confidence, 0) / matchings.length)
 }
 
+/** A place by the edges of a leg whose first is edge `first` of the path: ends of the path that are only touched are no edges of it. */
+function placeIn({ edges }: Leg, first: number, place: PointPlace): PointPlace {
+  const index = place.index - first
+  if (index < 0) return { ...place, index: 0, along: edges[0]!.begin }
+  return index < edges.length ? { ...place, index } : { ...place, index: edges.length - 1, along: edges.at(-1)!.end }
+}
+
 function pointFacts(
   place: PointPlace,
   edgesBefore: number,
@@ -131,7 +139,7 @@ function picked(facts: Facts, prefix: string, keeps: (name: string) => boolean):
   )
 }
 
-function edgeOf(teller: Teller, { edges }: Matching, step: Step, i: number): Facts {
+function edgeOf(teller: Teller, { edges }: Leg, step: Step, i: number): Facts {
   const { keeps, guided, ground, units } = teller
   const { graph } = ground.network
   const { begin, end } = edges[i]!
@@ -153,7 +161,12 @@ function edgeOf(teller: Teller, { edges }: Matching, step: Step, i: number): Fac
     ...picked(node, 'node', keeps),
     ...(crossings.some((crossing) => Object.keys(crossing).length > 0) && { intersecting_edges: crossings }),
   }
-  return { ...picked(facts, 'edge', keeps), ...(Object.keys(told).length > 0 && { end_node: told }) }
+  const sign = picked(signOf(step), 'edge.sign', keeps)
+  return {
+    ...picked(facts, 'edge', keeps),
+    ...(Object.keys(sign).length > 0 && { sign }),
+    ...(Object.keys(told).length > 0 && { end_node: told }),
+  }
 }
 
 /** What is known of the street of an edge, whatever part of it is travelled. */
@@ -170,7 +183,6 @@ function streetFacts({ ground: { network }, costing, units }: Teller, step: Step
   const truckSpeed = get(traffic, TrafficField.truckSpeed)
   return {
     names: step.names.map(({ text }) => text),
-    ...(step.signs.length > 0 && { sign: signOf(step) }),
     speed: inUnits(step.speed),
     ...(limit > 0 && { speed_limit: limit === UNLIMITED ? 'unlimited' : inUnits(limit) }),
     ...(truckSpeed > 0 && { truck_speed: inUnits(truckSpeed) }),

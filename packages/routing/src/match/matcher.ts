@@ -58,6 +58,10 @@ const LEAST_TURN_SHARE = 0.2
 const DENSE_METERS = 40
 const AHEAD_METERS = 120
 
+/** States that the search between two groups leaves at most, and after how many others get their turn. */
+const MOST_STATES = 2 ** 18
+const STATES_PER_TURN = 2 ** 13
+
 /** A candidate is a rival of the best where its path costs no more metres than this above. */
 const RIVAL_METERS = 30
 
@@ -72,8 +76,12 @@ export class Matcher {
   readonly #weights: StateWeights
   readonly #streets: Streets
   readonly #steps: Steps
+  readonly #mostStates: number
+  /** States that were left since others had their turn. */
+  #left = 0
 
-  constructor({ weights, turns }: Pick<PreparedCosting, 'weights' | 'turns'>) {
+  constructor({ weights, turns }: Pick<PreparedCosting, 'weights' | 'turns'>, mostStates = MOST_STATES) {
+    this.#mostStates = mostStates
     this.#weights = weights
     this.#streets = new Streets(weights)
     this.#steps = stepsOf(turns, weights.network.edgeCount)
@@ -120,7 +128,9 @@ export class Matcher {
         i -= skipped
         skipped = 0
       }
-      if (i % 8 === 7) yield null
+      if (i % 8 !== 7 && this.#left < STATES_PER_TURN) continue
+      this.#left = 0
+      yield null
     }
     yield finish()
   }
@@ -173,7 +183,8 @@ export class Matcher {
     const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * FASTEST[this.#weights.costing.family]
     if (meters > fastest + 6 * noise) return false
     const most = Math.min(5 * meters, fastest) + 200 + 12 * noise
-    this.#steps.run({ sources, targets }, rules, {
+    this.#left += this.#steps.run({ sources, targets }, rules, {
+      states: this.#mostStates,
       most: most + rules.turnBackMeters,
       window: WINDOW_METERS + meters / 2,
       slack,
@@ -259,7 +270,9 @@ function traced(groups: readonly Group[], layers: readonly (readonly Candidate[]
     const layer = layers[i]!
     const best = candidates.at(-1)?.back?.from ?? layer.reduce((a, b) => (b.cost < a.cost ? b : a))
     candidates.push(best)
-    rivals.push(layer.filter(({ cost, meters }) => cost < best.cost + RIVAL_METERS && meters !== best.meters).length)
+    // Both directions of a street lie equally far.
+    const near = layer.filter(({ cost, meters }) => cost < best.cost + RIVAL_METERS && meters !== best.meters)
+    rivals.push(new Set(near.map(({ meters }) => meters)).size)
   }
   return { groups, candidates: candidates.toReversed(), rivals: rivals.toReversed() }
 }

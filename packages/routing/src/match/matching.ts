@@ -26,8 +26,11 @@ export interface Matching {
   readonly confidence: number
 }
 
-/** The path of a chain, with a place for each of its points. */
-export function matchingOf(graph: Graph, points: readonly TracePoint[], chain: Chain): Matching {
+/** Points that are placed in one step. */
+const STEP = 64
+
+/** The path of a chain, with a place for each of its points; empty texts give others their turn. */
+export function* matchingOf(graph: Graph, points: readonly TracePoint[], chain: Chain): Generator<string, Matching> {
   const { edges, places: anchors } = pathOfChain(graph, chain)
   const lines = new Map<number, EdgeLine>()
   const lineOf = (edge: number): EdgeLine => {
@@ -36,15 +39,18 @@ export function matchingOf(graph: Graph, points: readonly TracePoint[], chain: C
     return line
   }
   const places: PointPlace[] = []
+  let from: Anchor = anchors[0]!
   for (const [i, { first, last }] of chain.groups.entries()) {
     const rivals = chain.rivals[i]!
-    let from = anchors[Math.max(0, i - 1)]!
+    // No point lies before the one that it follows.
+    from = later(from, anchors[Math.max(0, i - 1)]!)
     const to = anchors[Math.min(anchors.length - 1, i + 1)]!
     for (let point = first; point <= last; point++) {
+      if (point % STEP === 0) yield ''
       const { lon, lat } = points[point]!
       const type = point === first ? 'matched' : 'interpolated'
       if (first === last) {
-        const { index, along } = anchors[i]!
+        const { index, along } = (from = later(from, anchors[i]!))
         const line = lineOf(edges[index]!.edge)
         places.push({ point, index, along, ...line.at(along), meters: line.metersFrom(along, lon, lat), type, rivals })
         continue
@@ -62,6 +68,10 @@ interface Anchor {
   readonly along: number
 }
 
+function later(a: Anchor, b: Anchor): Anchor {
+  return a.index > b.index || (a.index === b.index && a.along > b.along) ? a : b
+}
+
 /** The place nearest to a point on a path between two of its places. */
 function nearestBetween(
   edges: readonly PathEdge[],
@@ -75,7 +85,8 @@ function nearestBetween(
     const least = index === from.index ? from.along : begin
     const most = index === to.index ? to.along : end
     const place = lineOf(edge).project(lon, lat, least, Math.max(least, most))
-    if (best === null || place.meters < best.meters) best = { index, ...place }
+    // Shares are sums and may be off in their last digit.
+    if (best === null || place.meters < best.meters) best = { index, ...place, along: Math.max(least, place.along) }
   }
   return best!
 }

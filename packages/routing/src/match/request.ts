@@ -40,6 +40,9 @@ const TURN_PENALTY = 200
 const MOST_ACCURACY = 100
 const INTERPOLATION_METERS = 10
 const BREAKAGE_METERS = 2000
+/** More of either makes one step of a matching long. */
+const MOST_INTERPOLATION = 200
+const MOST_BREAKAGE = 20_000
 /** Where points are this many times farther apart than usual, they are not joined. */
 const GAP = 2.5
 /** Where OSRM splits traces at gaps of time, these are so many times the usual interval. */
@@ -77,8 +80,8 @@ export function readTraceRequest(text: string, action: string, limits: Limits): 
   return {
     trace: {
       points,
-      interpolation: options.interpolation,
-      breakage: options.breakage ?? Math.max(BREAKAGE_METERS, GAP * usualStep(points)),
+      interpolation: Math.min(options.interpolation, MOST_INTERPOLATION),
+      breakage: Math.min(options.breakage ?? Math.max(BREAKAGE_METERS, GAP * usualStep(points)), MOST_BREAKAGE),
       turnPenalty: options.turnPenalty ?? TURN_PENALTIES[mode as keyof typeof TURN_PENALTIES] ?? TURN_PENALTY,
       beta: options.beta,
       mostRadius: limits.trace.radius,
@@ -88,7 +91,7 @@ export function readTraceRequest(text: string, action: string, limits: Limits): 
     types,
     route,
     filter: filterOf(body.filters),
-    isTidy: flagOf(body.tidy) === true,
+    isTidy: flagOf(body.tidy) === true && route.format === 'osrm',
   }
 }
 
@@ -208,6 +211,7 @@ function typeOf({ type }: Json, isEnd: boolean): StopType {
 
 function routeOf(body: Json, locations: readonly Json[], limits: Limits): RouteRequest {
   const ignored = UNHEEDED.filter((name) => body[name] !== undefined)
+  if (flagOf(body.use_timestamps) === true) ignored.push('use_timestamps')
   const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !UNHEEDED.includes(name)))
   const free = { ...limits, modes: Object.fromEntries(Object.keys(limits.modes).map((mode) => [mode, FREE])) } as Limits
   const request = checkRequest({ ...rest, locations }, free)

@@ -39,6 +39,8 @@ export interface StepBounds {
   readonly window: number
   /** Metres by which the place on an edge may lie behind the place before: noise along the street. */
   readonly slack: number
+  /** Most states that are left, so that no step holds up others for long. */
+  readonly states: number
   /** What turns cost is multiplied by this. */
   readonly turnShare: number
   /** Where the targets lie, in degrees, and the metres around it that hold them all. */
@@ -70,9 +72,10 @@ export class Steps {
     this.#targetStamp = new Uint32Array(edgeCount)
   }
 
-  /** Fills `cost` and `back` of the targets; the cost of a target that is not reached stays infinite. */
-  run({ sources, targets }: Layers, rules: StepRules, bounds: StepBounds): void {
+  /** Fills `cost` and `back` of the targets; the cost of a target that is not reached stays infinite. Gives the states that were left. */
+  run({ sources, targets }: Layers, rules: StepRules, bounds: StepBounds): number {
     this.#now++
+    let left = 0
     const via = new Int32Array(targets.length)
     for (const [i, { edge }] of targets.entries()) {
       this.#target[edge] = i
@@ -98,7 +101,7 @@ export class Steps {
     const end = least + bounds.most
     /** The largest cost of a target when all were reached: costs only fall. */
     let worst: number | undefined
-    while (this.#heap.size > 0) {
+    for (; this.#heap.size > 0 && left < bounds.states; left++) {
       const next = this.#heap.minKey
       if (next > end || next > search.best + bounds.window) break
       if (search.open === 0) {
@@ -109,6 +112,7 @@ export class Steps {
     }
     for (const [i, target] of targets.entries())
       if (target.cost < Infinity) target.back = this.#unwind(search, target, via[i]!)
+    return left
   }
 
   /** Begins at a source: along its edge, and back where one turns around. */

@@ -4,13 +4,13 @@ import type { Graph } from '../graph/graph.ts'
 import type { Ground } from '../ground.ts'
 import { languageOf } from '../narrate/languages/index.ts'
 import type { PreparedCosting } from '../network/costings.ts'
-import { joinPaths, type Leg } from '../path/legs.ts'
+import { endsLeg, joinPaths, type Leg } from '../path/legs.ts'
 import type { Path, PathEdge } from '../path/path.ts'
 import { RouteProblem } from '../request/problems.ts'
 import { gpxOf } from '../respond/gpx.ts'
-import { osrmRouteOf } from '../respond/osrm.ts'
+import { osrmLegOf, osrmRouteOf } from '../respond/osrm.ts'
 import { degrees, thousandths } from '../respond/osrm-steps.ts'
-import { tellLegs, type ToldLeg, tripOf, type TripSource } from '../respond/trip.ts'
+import { tellLegs, type ToldLeg, tripLeg, tripOf, type TripSource } from '../respond/trip.ts'
 import { unreadWarnings } from '../respond/unread.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { EdgeLine } from './edge-line.ts'
@@ -35,7 +35,7 @@ export function* matchingsOf(
   const matcher = new Matcher(prepared)
   const matchings: Matching[] = []
   for (const chain of matcher.match(trace)) {
-    if (chain !== null) matchings.push(matchingOf(graph, trace.points, chain))
+    if (chain !== null) matchings.push(yield* matchingOf(graph, trace.points, chain))
     yield ''
   }
   if (matchings.length > 0) return matchings
@@ -47,19 +47,35 @@ export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
   const { graph } = ground.network
   const prepared = ground.costings.get(request.route.mode, request.route.options)
   const matchings = yield* matchingsOf(ground, prepared, request)
-  const parts = matchings.map((matching) => partOf(ground, prepared, request, matching))
-  yield ''
+  const parts: Part[] = []
+  for (const matching of matchings) parts.push(yield* partOf(ground, prepared, request, matching))
   const { format, id } = request.route
-  if (format === 'gpx') yield Buffer.from(gpxOf(graph, parts[0]!.told))
-  else if (format === 'osrm') yield JSON.stringify(osrmMatchingsOf(ground, request, parts))
+  if (format === 'gpx') {
+    const note =
+      parts.length > 1 ? `The trace has ${parts.length} parts with no way between them: this is the first` : ''
+    yield Buffer.from(gpxOf(graph, parts[0]!.told, note))
+  } else if (format === 'osrm') yield JSON.stringify(yield* osrmMatchingsOf(ground, request, parts))
   else {
-    const [trip, ...others] = parts.map(({ source, told, breaks }) => {
-      const whole = tripOf(source, told)
+    const trips: object[] = []
+    for (const { source, told, breaks } of parts) {
+      const whole = tripOf(source, told, yield* inTurns(told, (leg) => tripLeg(source.request, leg)))
       const locations = whole.locations.map((location, i) => ({ ...location, original_index: breaks[i]!.point }))
-      return { trip: { ...whole, locations } }
-    })
+      trips.push({ trip: { ...whole, locations } })
+    }
+    const [trip, ...others] = trips
     yield JSON.stringify({ ...trip, ...(others.length > 0 && { alternates: others }), ...(id !== null && { id }) })
   }
+}
+
+/** Legs that are made in one step. */
+const LEGS_PER_STEP = 50
+
+/** What is made of each of a list; empty texts give others their turn. */
+function* inTurns<From, To>(list: Iterable<From>, of: (one: From) => To): Generator<string, To[]> {
+  const made: To[] = []
+  for (const one of list) if (made.push(of(one)) % LEGS_PER_STEP === 0) yield ''
+  yield ''
+  return made
 }
 
 /** A matching with its legs, and the places where they end. */
@@ -71,15 +87,23 @@ export interface Part {
   readonly told: readonly ToldLeg[]
 }
 
-function partOf(ground: Ground, prepared: PreparedCosting, request: TraceRequest, matching: Matching): Part {
+function* partOf(
+  ground: Ground,
+  prepared: PreparedCosting,
+  request: TraceRequest,
+  matching: Matching,
+): Generator<string, Part> {
   const { graph } = ground.network
   const { costing } = prepared
   const { places } = matching
-  const breaks = places.filter(({ point }, i) => {
-    const type = request.types[point]!
-    return i === 0 || i === places.length - 1 || type === 'break' || type === 'break_through'
+  const breaks = places.filter(({ point, type }, i) => {
+    if (i === 0 || i === places.length - 1) return true
+    return endsLeg({ type: request.types[point]! }) && !(request.isTidy && type === 'interpolated')
   })
-  const legs = breaks.slice(1).map((to, i) => legBetween(prepared, matching.edges, breaks[i]!, to))
+  const legs = yield* inTurns(
+    breaks.slice(1).entries(),
+    ([i, to]) => legBetween(prepared, matching.edges, breaks[i]!, to).leg,
+  )
   const locations = breaks.map(({ point }) => locationAt(request.trace.points[point]!, 'break', ground.limits))
   const recostings = request.route.recostings.map(({ name, mode, options }) => ({
     name,
@@ -94,22 +118,23 @@ function partOf(ground: Ground, prepared: PreparedCosting, request: TraceRequest
     law: ground.law(prepared),
     recostings,
   }
-  return { matching, breaks, source, legs, told: tellLegs(source, legs) }
+  return { matching, breaks, source, legs, told: yield* inTurns(tellLegs(source, legs), (told) => told) }
 }
 
-/** The leg between two places of a path. */
+/** The leg between two places of a path, and the index of its first edge there; none of its length is negative. */
 export function legBetween(
   { costing, weights: { network: graph } }: PreparedCosting,
   edges: readonly PathEdge[],
   from: PointPlace,
   to: PointPlace,
-): Leg {
-  const cut = edges.slice(from.index, to.index + 1).map((edge, i, { length }) => ({
+): { readonly leg: Leg; readonly first: number } {
+  const cut = edges.slice(from.index, Math.max(from.index, to.index) + 1).map((edge, i, { length }) => ({
     edge: edge.edge,
     begin: i === 0 ? Math.min(from.along, edge.end) : edge.begin,
     end: i === length - 1 ? to.along : edge.end,
   }))
-  while (cut.length > 1 && cut[0]!.begin >= cut[0]!.end) cut.shift()
+  let begin = from.index
+  for (; cut.length > 1 && cut[0]!.begin >= cut[0]!.end; begin++) cut.shift()
   while (cut.length > 1 && cut.at(-1)!.begin >= cut.at(-1)!.end) cut.pop()
   const first = cut[0]!
   if (cut.length === 1) cut[0] = { ...first, end: Math.max(first.begin, first.end) }
@@ -127,11 +152,12 @@ export function legBetween(
     })
     begun = i + 1
   }
-  return joinPaths(
+  const leg = joinPaths(
     graph,
     costing,
     paths.map((path) => ({ path })),
   )
+  return { leg, first: begin }
 }
 
 /** A candidate at a share of an edge; where a leg ends it is the place of a point. */
@@ -141,7 +167,7 @@ function candidateAt(graph: Graph, edge: number, along: number, place: PointPlac
 }
 
 /** Matchings in the form of OSRM's service `match`. */
-function osrmMatchingsOf(ground: Ground, request: TraceRequest, parts: readonly Part[]): object {
+function* osrmMatchingsOf(ground: Ground, request: TraceRequest, parts: readonly Part[]): Generator<string, object> {
   const { texts, network } = ground
   const { mode, osrm: options, language, units } = request.route
   const speech = { phrases: languageOf(language).phrases, units }
@@ -151,7 +177,7 @@ function osrmMatchingsOf(ground: Ground, request: TraceRequest, parts: readonly 
   for (const [part, { matching, breaks }] of parts.entries()) {
     const waypoints = new Map(breaks.map((place, i) => [place, i]))
     for (const place of matching.places) {
-      if (request.isTidy && place.type === 'interpolated') continue
+      if (request.isTidy && place.type === 'interpolated' && !waypoints.has(place)) continue
       tracepoints[place.point] = {
         matchings_index: part,
         waypoint_index: waypoints.get(place) ?? null,
@@ -162,12 +188,14 @@ function osrmMatchingsOf(ground: Ground, request: TraceRequest, parts: readonly 
       }
     }
   }
+  const matchings: object[] = []
+  for (const { told, matching } of parts) {
+    const legs = yield* inTurns(told, (leg) => osrmLegOf(source, leg))
+    matchings.push({ ...osrmRouteOf(source, told, legs), confidence: thousandths(matching.confidence) })
+  }
   return {
     code: 'Ok',
-    matchings: parts.map(({ told, matching }) => ({
-      ...osrmRouteOf(source, told),
-      confidence: thousandths(matching.confidence),
-    })),
+    matchings,
     tracepoints,
     ...(warnings.length > 0 && { warnings }),
   }

@@ -1,6 +1,7 @@
 import type { Action } from '../actions.ts'
 import { MODES } from '../cost/options.ts'
 import { decodeLine } from '../geometry/polyline.ts'
+import { RouteProblem } from '../request/problems.ts'
 import type { Json } from '../request/read.ts'
 
 /** Services of OSRM's HTTP interface, version 1, that are served. */
@@ -49,12 +50,14 @@ const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
   table: ['fallback_speed', 'fallback_coordinate', 'scale_factor'],
   nearest: [],
   trip: ['gaps'],
-  match: [],
+  match: ['bearings', 'approaches', 'snapping'],
 }
 
 /**
- * A request of OSRM as the text of a request for an action. What is wrong with it is found when that is read. Defaults are
+ * A request of OSRM as the text of a request for an action. Most of what is wrong with it is found when that is read. Defaults are
  * OSRM's: no steps, five decimals, a simplified overview, times in tables.
+ *
+ * @throws RouteProblem 153 for more coordinates than any service answers, 158 for lists that do not fit the coordinates of a trace
  */
 export function osrmRequest(service: OsrmService, { profile, coordinates }: Path, query: Query): string {
   const costing = (MODES as readonly string[]).includes(profile) ? profile : (PROFILES[profile] ?? profile)
@@ -98,6 +101,10 @@ function matchMembers(locations: readonly Json[], query: Query): Json {
     ...members
   } = routeMembers(locations, { ...query, alternatives: undefined })
   const [radiuses, timestamps] = [query.radiuses, query.timestamps].map((value) => listOf(value, ';'))
+  checkList('radiuses', radiuses!, locations.length, /^(?:unlimited|\d*(?:\.\d+)?)$/)
+  checkList('timestamps', timestamps!, locations.length, /^\d+(?:\.\d+)?$/)
+  const back = timestamps!.findIndex((time, i) => i > 0 && Number(time) < Number(timestamps![i - 1]))
+  if (back > 0) throw new RouteProblem(158, `timestamps run backwards at coordinate ${back}`)
   const shape = (places as readonly Json[]).map(({ lon, lat, type }, i) => ({
     lon,
     lat,
@@ -112,6 +119,14 @@ function matchMembers(locations: readonly Json[], query: Query): Json {
     tidy: query.tidy === 'true',
     splits: query.gaps !== 'ignore',
   }
+}
+
+/** A list with a value for each coordinate, or without any. */
+function checkList(name: string, values: readonly string[], count: number, form: RegExp): void {
+  if (values.length > 0 && values.length !== count)
+    throw new RouteProblem(158, `${name} has ${values.length} values for ${count} coordinates`)
+  const wrong = values.findIndex((value) => !form.test(value))
+  if (wrong >= 0) throw new RouteProblem(158, `value ${wrong} of ${name} is no number`)
 }
 
 function routeMembers(locations: readonly Json[], query: Query): Json {
@@ -155,13 +170,24 @@ function locationsOf(coordinates: string, query: Query): Json[] {
   }))
 }
 
+/** Coordinates that are read at most. */
+const MOST_COORDINATES = 2 ** 16
+
+/** @throws RouteProblem 153 */
+function checkCount(count: number): void {
+  if (count > MOST_COORDINATES) throw new RouteProblem(153, `(${count}). The limit is ${MOST_COORDINATES}`)
+}
+
 function pairsOf(text: string): Json[] {
   const [, decimals, encoded] = /^polyline(6?)\((.*)\)$/.exec(text) ?? []
   if (encoded !== undefined) {
     const { lon, lat } = decodeLine(encoded, decimals === '6' ? 6 : 5)
+    checkCount(lon.length)
     return lon.map((each, i) => ({ lon: each, lat: lat[i]! }))
   }
-  return text.split(';').map((pair) => {
+  const pairs = text.split(';')
+  checkCount(pairs.length)
+  return pairs.map((pair) => {
     const [lon, lat, ...more] = pair.split(',')
     return more.length > 0 ? {} : { lon, lat }
   })

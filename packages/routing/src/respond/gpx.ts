@@ -1,8 +1,9 @@
 import type { Graph } from '../graph/graph.ts'
 import type { ToldLeg } from './trip.ts'
 
-/** A route as GPX 1.1: its line as way points, and where its ways begin as a route, each point with the id of its way. */
-export function gpxOf({ edgeShape, shapeWay }: Graph, legs: readonly ToldLeg[]): string {
+/** A route as GPX 1.1: its line as way points, and where its ways begin as a route, each point with the id of its way. A note, which is plain text without markup, is its description. */
+export function gpxOf({ edgeShape, shapeWay }: Graph, legs: readonly ToldLeg[], note = ''): string {
+  const metadata = note === '' ? '<metadata/>' : `<metadata><desc>${note}</desc></metadata>`
   const points = legs.flatMap(({ guided: { line } }) =>
     line.lon.map((lon, i) => `<wpt lon="${six(lon)}" lat="${six(line.lat[i]!)}"></wpt>`),
   )
@@ -15,8 +16,8 @@ export function gpxOf({ edgeShape, shapeWay }: Graph, legs: readonly ToldLeg[]):
   })
   return (
     '<?xml version="1.0" encoding="UTF-8" standalone="no"?>' +
-    '<gpx version="1.1" creator="Terrane" xmlns="http://www.topografix.com/GPX/1/1"><metadata/>' +
-    `${points.join('')}<rte>${route.join('')}</rte></gpx>`
+    '<gpx version="1.1" creator="Terrane" xmlns="http://www.topografix.com/GPX/1/1">' +
+    `${metadata}${points.join('')}<rte>${route.join('')}</rte></gpx>`
   )
 }
 

@@ -48,8 +48,12 @@ function asAsked(waypoints: readonly object[], order: readonly number[], locatio
   return asked.filter((waypoint) => waypoint !== undefined)
 }
 
-/** A route over some legs, in the form of OSRM. */
-export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[]): object {
+/** A route over some legs, in the form of OSRM; legs may be written already. */
+export function osrmRouteOf(
+  source: OsrmSource,
+  legs: readonly ToldLeg[],
+  written = legs.map((told) => osrmLegOf(source, told)),
+): object {
   const { options, mode } = source
   const sum = (of: (told: ToldLeg) => number): number => thousandths(legs.reduce((total, told) => total + of(told), 0))
   const line: Line = { lon: [], lat: [] }
@@ -68,11 +72,12 @@ export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[]): objec
     weight_name: mode,
     ...joined(legs.map(({ recostings }) => recostings)),
     ...(options.overview !== false && { geometry: writeGeometry(line, options.geometries) }),
-    legs: legs.map((told) => legOf(source, told)),
+    legs: written,
   }
 }
 
-function legOf(source: OsrmSource, told: ToldLeg): object {
+/** A leg in the form of OSRM. */
+export function osrmLegOf(source: OsrmSource, told: ToldLeg): object {
   const { extent, recostings } = told
   return {
     summary: summaryOf(told.maneuvers),

@@ -7,7 +7,7 @@ import type { Maneuver } from '../guide/maneuver.ts'
 import { type GuidedLeg, guidedLeg } from '../guide/steps.ts'
 import { languageOf } from '../narrate/languages/index.ts'
 import { type Narration, narrate } from '../narrate/narrate.ts'
-import type { Leg } from '../path/legs.ts'
+import { endsLeg, type Leg } from '../path/legs.ts'
 import { type NamedCosting, recost, type Recosting } from '../path/recost.ts'
 import type { Schedule } from '../path/schedule.ts'
 import type { Location } from '../request/location.ts'
@@ -46,20 +46,26 @@ export interface ToldLeg {
   readonly recostings: readonly Recosting[]
 }
 
-/** Guides and narrates the legs of a route. */
-export function tellLegs(source: TripSource, legs: readonly Leg[]): ToldLeg[] {
-  return legs.map((leg, i) => tellLeg(source, leg, destinationOf(source.request.locations, i)))
+/** Guides and narrates the legs of a route, one by one. */
+export function* tellLegs(source: TripSource, legs: Iterable<Leg>): Generator<ToldLeg> {
+  const ends = source.request.locations.filter((location, at) => at > 0 && endsLeg(location))
+  let i = 0
+  for (const leg of legs) yield tellLeg(source, leg, ends[i++]!)
 }
 
-/** A trip as Valhalla has it: its locations, its legs with maneuvers and lines, and what it comes to. */
-export function tripOf(source: TripSource, told: readonly ToldLeg[]): Trip {
+/** A trip as Valhalla has it: its locations, its legs with maneuvers and lines (unless they are written already), and what it comes to. */
+export function tripOf(
+  source: TripSource,
+  told: readonly ToldLeg[],
+  written = told.map((leg) => tripLeg(source.request, leg)),
+): Trip {
   const { request } = source
   const { tag } = languageOf(request.language)
   const legs = told.map(({ leg }) => leg)
   const warnings = [...request.warnings, ...unreadWarnings(source, legs)]
   return {
     locations: locationsOf(source, legs),
-    legs: told.map((leg) => tripLeg(request, leg)),
+    legs: written,
     summary: summaryOf(told, request.units),
     status_message: 'Found route between points',
     status: 0,
@@ -67,12 +73,6 @@ export function tripOf(source: TripSource, told: readonly ToldLeg[]): Trip {
     language: tag,
     ...(warnings.length > 0 && { warnings }),
   }
-}
-
-/** The location where leg `i` ends. */
-function destinationOf(locations: readonly Location[], i: number): Location {
-  const breaks = locations.filter(({ type }, at) => at > 0 && (type === 'break' || type === 'break_through'))
-  return breaks[i]!
 }
 
 /** What a leg comes to, exactly. */
@@ -116,7 +116,8 @@ function extentOf({ steps }: GuidedLeg, timed: boolean): Extent {
   }
 }
 
-function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg): TripLeg {
+/** A leg as Valhalla has it. */
+export function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg): TripLeg {
   const { guided, maneuvers, narrations, extent, recostings } = told
   const written = maneuvers.map((maneuver, i) =>
     tripManeuver(guided, maneuver, {
@@ -186,7 +187,7 @@ function locationsOf({ request, schedule }: TripSource, legs: readonly Leg[]): T
   let leg = 0
   const last = request.locations.length - 1
   return request.locations.map((location, i): TripLocation => {
-    const ends = i > 0 && (location.type === 'break' || location.type === 'break_through')
+    const ends = i > 0 && endsLeg(location)
     const side = i === 0 ? legs[0]!.origin.side : ends ? legs[leg++]!.destination.side : null
     const moment = i === 0 || i === last ? schedule?.moments[i] : undefined
     const zone = zoneAt(location.lon, location.lat)

@@ -1,6 +1,6 @@
 import { seededRandom } from '@terrane/core'
 
-/** Where a tour begins and ends; null where any stop will do. A closed tour goes back from its last stop to its first. */
+/** Where a tour begins and ends; null where any stop will do. A closed tour goes back from its last stop to its first: where only the last is fixed it begins there. */
 export interface TourEnds {
   readonly first: number | null
   readonly last: number | null
@@ -33,15 +33,19 @@ const PATIENCE = 60
  * @param costs from each stop to each other, row by row; infinite where there is no way
  */
 export function* orderOf(costs: Float64Array, count: number, ends: TourEnds): Generator<void, number[] | null> {
-  const base = ends.first ?? ends.last ?? 0
-  const [begin, end] = ends.closed ? [base, base] : [ends.first, ends.last]
+  const { first, last, closed } = ends
+  const base = first ?? last ?? 0
+  // Where both ends are fixed the way home follows the last stop.
+  const isRing = closed && (first === null || last === null)
+  const [begin, end] = isRing ? [base, base] : [first, last]
+  if (closed && !isRing && costs[last! * count + first!] === Infinity) return null
   const inner = Array.from({ length: count }, (_, i) => i).filter((i) => i !== begin && i !== end)
   const steps = new Steps(costs, count, [begin, ...inner, end])
   const search = inner.length <= MOST_EXACT ? null : new OrderSearch(steps)
   const best = search === null ? exactOrder(steps) : yield* search.run()
   if (steps.sumOf(best) >= NO_WAY) return null
   const between = Array.from(best.subarray(1, -1), (place) => inner[place - 1]!)
-  if (ends.closed) return ends.first === null && ends.last !== null ? [...between, base] : [base, ...between]
+  if (isRing) return [base, ...between]
   return [...(begin === null ? [] : [begin]), ...between, ...(end === null ? [] : [end])]
 }
 

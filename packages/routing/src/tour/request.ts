@@ -20,7 +20,7 @@ const RULES: RequestRules = {
   transit: () => new RouteProblem(140, 'optimized_route'),
   hasAlternates: false,
   checkExtent: (locations, mode, { matrix: { pairs, meters } }) => {
-    if (locations.length ** 2 > pairs) throw new RouteProblem(150, String(pairs))
+    if (locations.length ** 2 > pairs) throw new RouteProblem(150, String(Math.floor(Math.sqrt(pairs))))
     checkDistances(locations, locations, meters[mode])
   },
 }

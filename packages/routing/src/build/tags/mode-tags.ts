@@ -45,7 +45,7 @@ const NAMED: ReadonlyMap<string, number> = new Map([
 /** The modes that a value of an access key opens a way to though it closes it to all others. */
 export function namedModes(value: string | undefined): number {
   let modes = 0
-  for (const part of value?.split(';') ?? []) modes |= NAMED.get(part) ?? 0
+  for (const part of value?.split(';') ?? []) modes |= NAMED.get(part.trim()) ?? 0
   return modes
 }
 

@@ -68,10 +68,10 @@ export function unknownParts(value: string): string[] {
 export function meaning(table: ValueTable, value: string | undefined): boolean | undefined {
   if (value === undefined) return undefined
   const whole = table.get(value)
-  if (whole !== undefined || !value.includes(';')) return whole
+  if (whole !== undefined) return whole
   let found: boolean | undefined
   for (const part of value.split(';')) {
-    found = table.get(part) ?? found
+    found = table.get(part.trim()) ?? found
     if (found === true) return true
   }
   return found
