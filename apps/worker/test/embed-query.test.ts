@@ -180,6 +180,8 @@ describe('words', () => {
     [{ tableName: 'textures' }, 422, 'TEXT_UNSUPPORTED'],
     [{ tableName: 'nowhere' }, 404, 'EMBEDDING_TABLE_NOT_FOUND'],
     [{ text: 'red '.repeat(20) }, 422, 'TEXT_TOO_LONG'],
+    [{ tableName: '\u0000' }, 422, 'VALIDATION_FAILED'],
+    [{ label: 'a\u0000' }, 422, 'VALIDATION_FAILED'],
   ])('that cannot be embedded are refused: %j', async (more, status, code) => {
     expect(await askText('red', more)).toMatchObject({ status, body: { code } })
     // The others are answered all the same.

@@ -284,6 +284,7 @@ describe(`table hooks (${testLane()})`, () => {
       [{ table: 'keyless' }, 'TABLE_NOT_HOOKED'],
       [{ table: 'seen' }, 'TABLE_NOT_HOOKED'],
       [{ table: 'nothing"; drop table things; --' }, 'TABLE_NOT_HOOKED'],
+      [{ table: '\u0000' }, 'VALIDATION_FAILED'],
       [{ schema: 'terrane', table: 'jobs' }, 'SCHEMA_NOT_ALLOWED'],
       [{ columns: ['nothing'] }, 'COLUMN_UNKNOWN'],
       [{ where: { nothing: 1 } }, 'COLUMN_UNKNOWN'],

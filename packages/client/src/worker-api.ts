@@ -1227,7 +1227,10 @@ export interface components {
         TableHook: {
             /** Format: uuid */
             id: string;
-            /** @example public */
+            /**
+             * @description Its schema.
+             * @example public
+             */
             schema: string;
             /**
              * @description A table with a primary key.
@@ -1296,7 +1299,10 @@ export interface components {
         TableHookMade: {
             /** Format: uuid */
             id: string;
-            /** @example public */
+            /**
+             * @description Its schema.
+             * @example public
+             */
             schema: string;
             /**
              * @description A table with a primary key.
@@ -4506,6 +4512,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
+                     * @description Its schema.
                      * @default public
                      * @example public
                      */

@@ -1,12 +1,15 @@
 import { Type, type Static } from 'typebox'
+import { existingName } from './identifiers.ts'
 import { named } from './named.ts'
 
 const search = {
-  tableName: Type.String({ maxLength: 63, description: 'The embedding table to search, whose model is used.' }),
+  tableName: existingName('The embedding table to search, whose model is used.'),
   limit: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1000, default: 10, description: 'Most rows; 0 gives the vector alone.' }),
   ),
-  label: Type.Optional(Type.String({ maxLength: 1000, description: 'Only rows with this label_name.' })),
+  label: Type.Optional(
+    Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$', description: 'Only rows with this label_name.' }),
+  ),
   projectRef: Type.Optional(Type.String({ maxLength: 63, description: 'Required on the shared pool.' })),
 }
 

@@ -1,15 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { SHOWN_URL, WEBHOOK_FIELDS } from './webhook.ts'
+import { existingName } from './identifiers.ts'
 import { named, nullable, ref } from './named.ts'
 
-const columnName = Type.String({ minLength: 1, maxLength: 63 })
-
 const fields = {
-  schema: Type.String({ minLength: 1, maxLength: 63, examples: ['public'] }),
-  table: Type.String({ minLength: 1, maxLength: 63, description: 'A table with a primary key.', examples: ['orders'] }),
+  schema: existingName('Its schema.', { examples: ['public'] }),
+  table: existingName('A table with a primary key.', { examples: ['orders'] }),
   events: Type.Array(Type.Enum(['INSERT', 'UPDATE', 'DELETE']), { minItems: 1, maxItems: 3, uniqueItems: true }),
   columns: nullable(
-    Type.Array(columnName, {
+    Type.Array(existingName('A column.'), {
       minItems: 1,
       maxItems: 100,
       description: 'Updates are events only when one of these columns changes. Null: every update.',

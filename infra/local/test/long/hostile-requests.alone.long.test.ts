@@ -26,6 +26,7 @@ const OPEN: ReadonlySet<string> = new Set([
   'console GET /',
   'console GET /api/session',
   'console GET /assets/*',
+  'console GET /m/:ref/:id',
   'console GET /p/*',
   'functions GET /doc',
   'functions POST /functions/v1/*',

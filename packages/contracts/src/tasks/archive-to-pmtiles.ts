@@ -1,12 +1,9 @@
 import { Type, type Static } from 'typebox'
+import { existingName } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
 const zoom = () => Type.Integer({ minimum: 0, maximum: 18 })
-
-/** A name in the database, whatever its characters: it is quoted wherever it is used. */
-const existingName = (description: string, options: { readonly default?: string } = {}) =>
-  Type.String({ minLength: 1, maxLength: 63, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description, ...options })
 
 const zooms = (description: string, options: { readonly default?: string } = {}) =>
   Type.Optional(

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { existingName } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 
@@ -12,10 +13,6 @@ export const EXPORT_FORMATS = [
   'Shapefile',
 ] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-
-/** A name in the database, whatever its characters: it is quoted wherever it is used. */
-const existingName = (description: string, options: { readonly default?: string } = {}) =>
-  Type.String({ minLength: 1, maxLength: 63, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description, ...options })
 
 /** Body of `POST /jobs/exportTable`. */
 export const ExportTable = Type.Object(

@@ -1,11 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { identifier } from '../identifiers.ts'
+import { existingName, identifier } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { readers } from '../readers.ts'
 import { strict } from '../warnings.ts'
 
-const name = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 63, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description })
 const word = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$', description })
 const closed = { additionalProperties: false } as const
@@ -32,12 +30,12 @@ export const ImportEmbeddings = Type.Object(
     columns: Type.Optional(
       Type.Object(
         {
-          vector: Type.Optional(name('Column of the vectors. Default: found by name and type.')),
-          geometry: Type.Optional(name('Column of the places. Default: as the file says.')),
-          x: Type.Optional(name('Column of longitudes, in place of geometries.')),
-          y: Type.Optional(name('Column of latitudes, in place of geometries.')),
-          id: Type.Optional(name('Column that names a row; it becomes place_id.')),
-          datetime: Type.Optional(name('Column of the time of each row.')),
+          vector: Type.Optional(existingName('Column of the vectors. Default: found by name and type.')),
+          geometry: Type.Optional(existingName('Column of the places. Default: as the file says.')),
+          x: Type.Optional(existingName('Column of longitudes, in place of geometries.')),
+          y: Type.Optional(existingName('Column of latitudes, in place of geometries.')),
+          id: Type.Optional(existingName('Column that names a row; it becomes place_id.')),
+          datetime: Type.Optional(existingName('Column of the time of each row.')),
         },
         { ...closed, description: 'Columns of the file. Usual names are found.' },
       ),
@@ -61,9 +59,9 @@ export const ImportEmbeddings = Type.Object(
             Type.Integer({ minimum: 1, maximum: 8192, description: 'Edge of square tiles in pixels; 1 keeps pixels.' }),
           ),
           h3Resolution: Type.Optional(Type.Integer({ minimum: 0, maximum: 15, description: 'H3 cells.' })),
-          table: Type.Optional(name('Areas of a table of the project.')),
-          schema: Type.Optional({ ...name('Its schema.'), default: 'public' }),
-          idColumn: Type.Optional(name('Column of that table that names an area. Default: id.')),
+          table: Type.Optional(existingName('Areas of a table of the project.')),
+          schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
+          idColumn: Type.Optional(existingName('Column of that table that names an area. Default: id.')),
         },
         {
           ...closed,
