@@ -67,7 +67,7 @@ async function checkRoutes(base: string, keys: { servicesKey: string; anonKey: s
   expect(await call('/route', 'POST', keys.servicesKey, '{')).toEqual([400, 100])
   expect(await call('/route', 'POST', keys.servicesKey)).toEqual([400, 110])
   expect(await call('/route', 'GET', keys.servicesKey)).toEqual([400, 110])
-  expect(await call('/trace_route', 'POST', keys.servicesKey, body)).toEqual([404, 106])
+  expect(await call('/expansion', 'POST', keys.servicesKey, body)).toEqual([404, 106])
   expect(await call('/route', 'POST', keys.servicesKey, ' '.repeat(2_000_000))).toEqual([413, 413_001])
 }
 
