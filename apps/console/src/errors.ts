@@ -65,7 +65,7 @@ export const tableNotShared = defineError(
 export const originInvalid = defineError(
   'ORIGIN_INVALID',
   'invalid',
-  (f: { origin: string }) => `origins: ${f.origin} is no origin of a page`,
+  (f: { origin: string }) => `origins: ${f.origin} is not the origin of a page`,
   () => ({ hint: 'Write it like https://maps.example.org, without a path; * for any page.' }),
 )
 
