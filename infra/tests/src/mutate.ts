@@ -1,6 +1,6 @@
 // Does a test notice? Makes small changes in the sources, drawn by a seed, one at a time, and runs everyday tests until one
-// fails: tests that import the file, the nearest first, then all others of its package. It changes the working tree that it
-// is in and puts it back: run it in a clone.
+// fails: the nearest tests that import the file, then all others of its package, then those of other packages (`--distant 12`:
+// the nearest twelve of them). It changes the working tree that it is in and puts it back: run it in a clone.
 // `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,10 +18,11 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     in: { type: 'string', default: '' },
+    distant: { type: 'string', default: '1000' },
   },
 })
 /** A run that takes longer hangs, and so is noticed. */
-const LIMIT_MS = 1_800_000
+const LIMIT_MS = 900_000
 /** Files that run first: most changes are noticed near by. */
 const NEAREST = 4
 
@@ -54,8 +55,10 @@ async function findNoticing(mutation: Mutation): Promise<string | null> {
   try {
     const own = folderOf(mutation.file)
     const importing = testsThatImport(mutation.file)
-    const others = filesOf(own, 'everyday').filter((file) => !importing.includes(file))
-    for (const files of [importing.slice(0, NEAREST), importing.slice(NEAREST), others]) {
+    const nearest = importing.slice(0, NEAREST)
+    const others = filesOf(own, 'everyday').filter((file) => !nearest.includes(file))
+    const distant = importing.slice(NEAREST).filter((file) => !others.includes(file))
+    for (const files of [nearest, others, distant.slice(0, Number(values.distant))]) {
       const failed = await failedOf(files)
       if (failed !== null) return failed
     }
