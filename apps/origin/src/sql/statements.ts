@@ -17,7 +17,7 @@ interface Estimate {
 /** Most bytes of rows that are read, as the server stores them. */
 const READ_BYTES = 16 << 20
 /** Most rows that become a table. */
-export const MOST_TABLE_ROWS = 2_000_000
+const MOST_TABLE_ROWS = 2_000_000
 
 /** What the planner expects of a statement, which is not run. */
 export async function planStatement(session: Session, { sql, parameters }: Statement): Promise<Estimate> {

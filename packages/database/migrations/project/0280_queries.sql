@@ -154,7 +154,7 @@ begin
     return made;
   end if;
   begin
-    perform st_asmvt(t) from (select 1 as a) t;
+    perform st_asmvt(t) from (select st_makepoint(1, 1) as geom) t;
   exception when others then
     return made; -- PostGIS was built without it, as that of the embedded database.
   end;
