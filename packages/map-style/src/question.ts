@@ -67,7 +67,7 @@ left join ${named(other)} b on a.${q(key)}::text = b.${q(otherKey)}::text`
       return `select a.*, s.${q(count)}${sum ? `, s.${q(sum)}` : ''}
 ${from}
 cross join lateral (
-  select count(*) as ${q(count)}${sum ? `, sum(b.${q(question.sum!)}) as ${q(sum)}` : ''}
+  select count(*) as ${q(count)}${sum ? `, sum(b.${q(question.sum)}) as ${q(sum)}` : ''}
   from ${named(other)} b
   where st_intersects(${here}, ${there})
 ) s`
