@@ -1,0 +1,40 @@
+import type { LegalityChecker, Passage } from './check.ts'
+import type { Judge } from './judge.ts'
+
+/** Ways that engines leave out, or take as private, without a tag of access. */
+const YARDS = new Set(['driveway', 'parking_aisle', 'drive-through', 'emergency_access'])
+const ROUGH = new Set(['track', 'path', 'bridleway', 'via_ferrata', 'corridor', 'elevator'])
+const MOST_PASSAGES = 300_000
+
+/**
+ * Whether a mode may come from one passage to another by ways that are open to everybody of it, without turning around:
+ * a plain search through the map as it stands.
+ */
+export function canAvoid(checker: LegalityChecker, judge: Judge, from: Passage, to: Passage): boolean {
+  const { map } = checker
+  const key = ({ segment, to: node }: Passage): string => `${segment.way.id} ${segment.a} ${segment.b} ${node}`
+  const goal = key({ ...to, to: to.direction === 'forward' ? to.segment.b : to.segment.a })
+  const start = from.direction === 'forward' ? from.segment.b : from.segment.a
+  const queue: Passage[] = [{ ...from, to: start }]
+  const seen = new Set([key(queue[0]!)])
+  for (const before of queue) {
+    if (queue.length > MOST_PASSAGES) return false
+    const barrier = map.nodeTags.get(before.to)
+    if (barrier !== undefined && judge.node(barrier) !== 'open') continue
+    for (const segment of map.segmentsAt(before.to)) {
+      if (segment === before.segment) continue
+      const direction = segment.a === before.to ? 'forward' : 'backward'
+      const after: Passage = { segment, direction, from: before.to, to: segment.a === before.to ? segment.b : segment.a }
+      const name = key(after)
+      if (seen.has(name)) continue
+      const isGoal = name === goal
+      const { tags } = segment.way
+      if (tags.highway === undefined || ROUGH.has(tags.highway) || YARDS.has(tags.service ?? '')) continue
+      if (judge.way(segment.way, direction) !== 'open' || checker.brokenAt(judge, before, after).length > 0) continue
+      if (isGoal) return true
+      seen.add(name)
+      queue.push(after)
+    }
+  }
+  return false
+}
