@@ -2,8 +2,10 @@ import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
 import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
-import { ACCESS_KEYS, CHAINS, MOTOR, namedModes } from './mode-tags.ts'
+import { ACCESS_KEYS, MOTOR } from '../law.ts'
+import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf } from './decide.ts'
+import { travel } from './directions.ts'
+import { kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
 import type { WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
@@ -36,26 +38,28 @@ export function wayTimed(
 }
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  const ways = travel(tags)
+  const isChanging = tags.get('oneway') === 'reversible'
   // General keys first: what is said of a mode itself comes last and so counts.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const text = tags.get(`${key}${suffix}:conditional`)
       // Local traffic that may come at any time is not closed out at certain ones.
-      const exceptLocals = conditionalCases(text).some((one) => isForLocals(one) && ACCESS.get(one.value) === true)
+      const exceptLocals = conditionalCases(text).some((one) => isForLocals(one) && isOpening('access', one.value))
       return casesOf(text).flatMap(({ value, conditions }) => {
-        const closes = ACCESS.get(value) === false
-        if (!closes && ACCESS.get(value) !== true) return []
+        const verdict = verdictOf('access', value)
+        if (verdict === undefined) return []
         const modes = addressed(tags, key)
-        const local = DESTINATION_ONLY.get(value) === true
+        const local = verdict === 'local'
         const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
         return eachDirection(direction, (side) => {
-          // Against a one-way street a condition opens nothing.
-          const against = access.oneway && side === (access.reversed ? 1 : 2)
+          // Against a one-way street, and one that changes its direction, a condition opens nothing.
+          const along = isChanging ? 0 : side === 1 ? ways.forward : ways.backward
           const open = side === 1 ? access.forward : access.backward
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
-          if (closes) return rule(modes & open & ~namedModes(value), side, closing, conditions)
+          if (verdict === 'no') return rule(modes & open & ~namedModes(value), side, closing, conditions)
           const opening = local ? TimedEffect.local : TimedEffect.open
-          const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
+          const opened = rule(modes & along & ~open, side, opening, conditions)
           if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
           // A way with opening hours and no other access tag is closed otherwise.
           return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
@@ -77,7 +81,7 @@ export function nodeHours(tags: Tags): NodeHours[] {
   const conditional = ACCESS_KEYS.flatMap((key) => {
     const cases = casesOf(tags.get(`${key}:conditional`))
     const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
-      ACCESS.get(value) === false ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
+      isClosing('access', value) ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
     )
     // Who says when a gate is open, and nothing else of it, means that it is closed otherwise.
     const open = cases.filter((one) => isGateOpening(tags, key, one)).map(({ conditions }) => conditions)
@@ -91,22 +95,12 @@ export function nodeHours(tags: Tags): NodeHours[] {
 
 /** Whether a case gives the opening hours of a gate without any other access tag. */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
-  return ACCESS.get(one.value) === true && !tags.has(key) && !one.conditions.includes(' AND ')
+  return isOpening('access', one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
 }
 
 /** The hours of what stands on a node; those of a toll booth are the hours of its staff. */
 export function openingHours(tags: Tags): string | undefined {
   return tags.get('barrier') === 'toll_booth' ? undefined : tags.get('opening_hours')
-}
-
-/** Modes that a key speaks of and no key that is more specific. */
-export function addressed(tags: Tags, key: string): number {
-  let modes = 0
-  for (const [mode, keys] of CHAINS) {
-    const at = keys.indexOf(key)
-    if (at >= 0 && !keys.slice(0, at).some((other) => tags.has(other))) modes |= mode
-  }
-  return modes
 }
 
 /** The directions that a value of `oneway` leaves open. */
@@ -121,6 +115,7 @@ export const ONEWAYS = [
 ] as const
 
 function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  const ways = travel(tags)
   return ONEWAYS.flatMap(([key, modes]) =>
     casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
       if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
@@ -133,8 +128,9 @@ function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typ
       }
       if (value !== 'no') return []
       return [
-        ...rule(modes & forward & ~backward, 2, TimedEffect.open, conditions),
-        ...rule(modes & backward & ~forward, 1, TimedEffect.open, conditions),
+        // Only what the one-way tags close.
+        ...rule(modes & forward & ~backward & ~ways.backward, 2, TimedEffect.open, conditions),
+        ...rule(modes & backward & ~forward & ~ways.forward, 1, TimedEffect.open, conditions),
       ]
     }),
   )

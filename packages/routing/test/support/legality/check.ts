@@ -56,9 +56,13 @@ export class LegalityChecker {
     const violations: Violation[] = []
     const steps = this.#match(judge, shape, violations)
     violations.push(...exceededOnTheWay(judge, steps))
+    // What is closed at some hours, or to some vehicles, may still be where a route begins or ends.
+    const ends = new Set([steps[0]?.segment.way.id, steps.at(-1)?.segment.way.id])
+    const isExcused = ({ fault, segment, direction }: Step): boolean =>
+      fault === 'access' && ends.has(segment.way.id) && judge.lasting(segment.way, direction) !== 'closed'
     steps.forEach((step, i) => {
       const { fault, segment, at } = step
-      if (fault !== null) violations.push({ kind: fault, id: segment.way.id, at })
+      if (fault !== null && !isExcused(step)) violations.push({ kind: fault, id: segment.way.id, at })
       const before = steps[i - 1]
       if (before !== undefined) this.#checkNode(judge, before, step, violations)
     })

@@ -46,6 +46,14 @@ export class Judge {
     return this.#verdict(`access ${direction}`, way, (at) => wayAccess(way.tags, at, direction, this.#country))
   }
 
+  /** The same by what holds at all hours, for all sizes and any number of people. */
+  lasting(way: MapWay, direction: Direction): Verdict {
+    const isLasting = ([key]: [string, string]): boolean => !key.endsWith(':conditional') && !key.startsWith('hov')
+    return this.#verdict(`lasting ${direction}`, way, (at) =>
+      wayAccess(Object.fromEntries(Object.entries(way.tags).filter(isLasting)), at, direction, this.#country),
+    )
+  }
+
   limits(way: MapWay, direction: Direction): Verdict {
     return this.#verdict(`limits ${direction}`, way, (at) => limitVerdict(way.tags, at, direction))
   }
