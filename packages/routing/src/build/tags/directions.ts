@@ -37,8 +37,19 @@ export const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly st
   keys.some((key) => accepted.includes(tags.get(key) ?? ''))
 
 /** Whether a tag opens the direction against the traffic to a mode. */
-export const opensBack = (tags: Tags, { against = [] }: ModeLaw): boolean =>
-  against.some(([keys, values]) => anyOf(tags, keys, values))
+export function opensBack(tags: Tags, { against = [] }: ModeLaw): boolean {
+  const isReversed = tags.get('oneway') === '-1'
+  // Keys such as `bus:backward` speak of the nodes, and where traffic runs against them, of the way it runs.
+  return against.some(([keys, values]) => (!isReversed || !keys[0]!.endsWith(':backward')) && anyOf(tags, keys, values))
+}
+
+/** Modes of which a one-way tag of their own speaks. */
+export function withOwnOneway(tags: Tags): number {
+  let modes = 0
+  for (const [key, group] of ONEWAY_GROUPS) if (tags.has(key)) modes |= group
+  for (const law of MODE_LAWS) if (ownOneway(tags, law) !== undefined) modes |= law.mode
+  return modes
+}
 
 function ownOneway(tags: Tags, { oneway }: ModeLaw): string | undefined {
   const key = oneway.find((name) => tags.has(name))

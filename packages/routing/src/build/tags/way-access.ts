@@ -42,8 +42,8 @@ export function wayAccess(tags: Tags): WayAccess | null {
   })
   // Moving stairs carry one way, unless they do as needed.
   const conveying = tags.get('conveying')
-  const closedAhead = closedTo(tags, 'forward', open.tagged)
-  const closedBack = closedTo(tags, 'backward', open.tagged)
+  const closedAhead = closedTo(tags, 'forward')
+  const closedBack = closedTo(tags, 'backward')
   both = {
     forward: conveying === 'backward' ? 0 : both.forward & ~closedAhead,
     backward: conveying === 'forward' ? 0 : both.backward & ~closedBack,
@@ -84,7 +84,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
     if (decision.verdict === 'no') modes &= ~mode
     else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
-  if (isForHighOccupancy(tags, 'forward') && isForHighOccupancy(tags, 'backward')) modes |= FEW_PEOPLE & ~tagged
+  if (isForHighOccupancy(tags, 'forward') && isForHighOccupancy(tags, 'backward')) modes |= FEW_PEOPLE & ~tagged & (known ?? 0)
   if (known === null && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
@@ -108,8 +108,18 @@ export function isForHighOccupancy(tags: Tags, direction: 'forward' | 'backward'
 }
 
 /** Modes to which all lanes of a direction are closed. */
-function closedTo(tags: Tags, direction: 'forward' | 'backward', tagged: number): number {
-  return closedByLanes(tags, direction) | (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~tagged : 0)
+export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number {
+  return closedByLanes(tags, direction) | (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~decidedByOwn(tags) : 0)
+}
+
+/** Modes to which a key of their own says something. */
+function decidedByOwn(tags: Tags): number {
+  let modes = 0
+  for (const law of MODE_LAWS) {
+    const decision = decisionOf(law, tags)
+    if (decision !== undefined && !GENERAL_KEYS.includes(decision.key)) modes |= law.mode
+  }
+  return modes
 }
 
 /** Modes that may use a way in a direction for local access only, by the most specific key of each mode. */

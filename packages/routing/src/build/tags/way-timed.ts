@@ -1,12 +1,12 @@
 import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
-import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
+import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { ACCESS_KEYS, MOTOR } from '../law.ts'
 import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf } from './decide.ts'
-import { travel } from './directions.ts'
+import { travel, withOwnOneway } from './directions.ts'
 import { kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
-import type { WayAccess } from './way-access.ts'
+import { closedTo, type WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface TimedRule {
@@ -39,28 +39,41 @@ export function wayTimed(
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   const ways = travel(tags)
+  // Against a one-way street, in one that changes its direction, and in lanes for others a condition opens nothing.
   const isChanging = tags.get('oneway') === 'reversible'
+  const openable = (side: 1 | 2): number => {
+    if (isChanging) return 0
+    return side === 1 ? ways.forward & ~closedTo(tags, 'forward') : ways.backward & ~closedTo(tags, 'backward')
+  }
   // General keys first: what is said of a mode itself comes last and so counts.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
-      const text = tags.get(`${key}${suffix}:conditional`)
-      // Local traffic that may come at any time is not closed out at certain ones.
-      const exceptLocals = conditionalCases(text).some((one) => isForLocals(one) && isOpening('access', one.value))
-      return casesOf(text).flatMap(({ value, conditions }) => {
+      const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
+      const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
+      const modes = addressed(tags, key)
+      return cases.flatMap((one, i) => {
+        const conditions = hoursOf(one)
+        const value = one.value.toLowerCase()
         const verdict = verdictOf('access', value)
-        if (verdict === undefined) return []
-        const modes = addressed(tags, key)
-        const local = verdict === 'local'
-        const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
+        if (conditions === null || verdict === undefined) return []
+        // Local traffic that a later case lets come at any time is not closed out at certain ones.
+        const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening('access', later.value))
+        const opensBefore = cases.slice(0, i).some((earlier) => isOpening('access', earlier.value))
         return eachDirection(direction, (side) => {
-          // Against a one-way street, and one that changes its direction, a condition opens nothing.
-          const along = isChanging ? 0 : side === 1 ? ways.forward : ways.backward
           const open = side === 1 ? access.forward : access.backward
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
-          if (verdict === 'no') return rule(modes & open & ~namedModes(value), side, closing, conditions)
-          const opening = local ? TimedEffect.local : TimedEffect.open
-          const opened = rule(modes & along & ~open, side, opening, conditions)
-          if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
+          if (verdict === 'no') {
+            const closed = opensBefore ? open | openable(side) : open
+            return rule(modes & closed & ~namedModes(value), side, closing, conditions)
+          }
+          const isLocal = verdict === 'local'
+          const opened = rule(
+            modes & openable(side) & ~open,
+            side,
+            isLocal ? TimedEffect.local : TimedEffect.open,
+            conditions,
+          )
+          if (isLocal) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
           // A way with opening hours and no other access tag is closed otherwise.
           return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
         })
@@ -116,24 +129,22 @@ export const ONEWAYS = [
 
 function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typeof wayTimed>[1]): TimedRule[] {
   const ways = travel(tags)
-  return ONEWAYS.flatMap(([key, modes]) =>
-    casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
+  // Only what the one-way tags close is opened.
+  const ahead = backward & ~forward & ~ways.forward
+  const back = forward & ~backward & ~ways.backward
+  return ONEWAYS.flatMap(([key, group]) => {
+    const modes = key === 'oneway' ? group & ~withOwnOneway(tags) : group
+    return casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
       if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
-      if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
-      if (value === '-1') {
-        return [
-          ...rule(modes & forward, 1, TimedEffect.closed, conditions),
-          ...rule(modes & forward & ~backward, 2, TimedEffect.open, conditions),
-        ]
-      }
-      if (value !== 'no') return []
-      return [
-        // Only what the one-way tags close.
-        ...rule(modes & forward & ~backward & ~ways.backward, 2, TimedEffect.open, conditions),
-        ...rule(modes & backward & ~forward & ~ways.forward, 1, TimedEffect.open, conditions),
+      const opened = [
+        ...(value === 'no' ? rule(modes & ahead, 1, TimedEffect.open, conditions) : []),
+        ...(value === 'yes' ? [] : rule(modes & back, 2, TimedEffect.open, conditions)),
       ]
-    }),
-  )
+      if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
+      if (value === '-1') return [...rule(modes & forward, 1, TimedEffect.closed, conditions), ...opened]
+      return value === 'no' ? opened : []
+    })
+  })
 }
 
 /** Limits that may hold at certain times. */
@@ -184,11 +195,15 @@ function speedRules(tags: Tags): TimedRule[] {
 
 /** Cases that time has a part in. */
 function casesOf(text: string | undefined): { value: string; conditions: string }[] {
-  return conditionalCases(text).flatMap(({ value, conditions }) =>
-    readConditions(conditions)?.timed === true
-      ? [{ value: value.toLowerCase(), conditions: conditions.join(' AND ') }]
-      : [],
-  )
+  return conditionalCases(text).flatMap((one) => {
+    const conditions = hoursOf(one)
+    return conditions === null ? [] : [{ value: one.value.toLowerCase(), conditions }]
+  })
+}
+
+/** The conditions of a case, parted by ` AND `; null where time has no part in them. */
+function hoursOf({ conditions }: ConditionalCase): string | null {
+  return readConditions(conditions)?.timed === true ? conditions.join(' AND ') : null
 }
 
 function eachDirection(direction: number, of: (side: 1 | 2) => TimedRule[]): TimedRule[] {

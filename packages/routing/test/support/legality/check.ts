@@ -134,6 +134,14 @@ export class LegalityChecker {
     for (const id of this.brokenAt(judge, before, after)) violations.push({ kind: 'restriction', id, at })
   }
 
+  /** Whether passages break a restriction over ways. */
+  breaksOverWays(judge: Judge, passages: readonly Passage[]): boolean {
+    const violations: Violation[] = []
+    const steps = passages.map((passage): Step => ({ ...passage, at: [0, 0], fault: null, doubtful: false }))
+    this.#checkWays(judge, steps, violations)
+    return violations.length > 0
+  }
+
   /** Conditional tags of what a violation breaks, as `key=`. */
   tagsOf({ kind, id }: Violation): string[] {
     const tags =

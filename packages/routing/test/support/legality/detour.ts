@@ -10,13 +10,15 @@ const MOST_PASSAGES = 300_000
  * Whether a mode may come from one passage to another by ways that are open to everybody of it, without turning around:
  * a plain search through the map as it stands.
  */
-export function canAvoid(checker: LegalityChecker, judge: Judge, from: Passage, to: Passage): boolean {
+export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage, to: Passage): boolean {
+  const judge = lenient.strict()
   const { map } = checker
   const key = ({ segment, to: node }: Passage): string => `${segment.way.id} ${segment.a} ${segment.b} ${node}`
   const goal = key({ ...to, to: to.direction === 'forward' ? to.segment.b : to.segment.a })
   const start = from.direction === 'forward' ? from.segment.b : from.segment.a
   const queue: Passage[] = [{ ...from, to: start }]
   const seen = new Set([key(queue[0]!)])
+  const parents = new Map<Passage, Passage>()
   for (const before of queue) {
     if (queue.length > MOST_PASSAGES) return false
     const barrier = map.nodeTags.get(before.to)
@@ -31,10 +33,17 @@ export function canAvoid(checker: LegalityChecker, judge: Judge, from: Passage, 
       const { tags } = segment.way
       if (tags.highway === undefined || ROUGH.has(tags.highway) || YARDS.has(tags.service ?? '')) continue
       if (judge.way(segment.way, direction) !== 'open' || checker.brokenAt(judge, before, after).length > 0) continue
-      if (isGoal) return true
+      parents.set(after, before)
+      if (isGoal) return !checker.breaksOverWays(judge, chainTo(after, parents))
       seen.add(name)
       queue.push(after)
     }
   }
   return false
+}
+
+function chainTo(end: Passage, parents: ReadonlyMap<Passage, Passage>): Passage[] {
+  const chain: Passage[] = []
+  for (let at: Passage | undefined = end; at !== undefined; at = parents.get(at)) chain.push(at)
+  return chain.toReversed()
 }

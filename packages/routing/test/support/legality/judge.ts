@@ -29,7 +29,14 @@ export class Judge {
   readonly #country: string
   readonly #known = new Map<string, Map<unknown, Verdict>>()
 
-  constructor({ mode, vehicle = {}, departure, minutes: [from, to] = [0, 0], country = '' }: Journey) {
+  readonly #journey: Journey
+  readonly #isStrict: boolean
+
+  /** @param isStrict it forbids what it forbids at any of the moments */
+  constructor(journey: Journey, isStrict = false) {
+    const { mode, vehicle = {}, departure, minutes: [from, to] = [0, 0], country = '' } = journey
+    this.#journey = journey
+    this.#isStrict = isStrict
     this.mode = mode
     this.#country = country
     const base = { mode, vehicle, isLocal: false }
@@ -39,6 +46,11 @@ export class Judge {
       moment:
         departure === undefined ? null : momentAfter(departure, from + (count === 0 ? 0 : ((to - from) * i) / count)),
     }))
+  }
+
+  /** The judge of the same journey that forbids what is forbidden at any moment of it. */
+  strict(): Judge {
+    return new Judge(this.#journey, true)
   }
 
   /** Access by tags, directions apart. */
@@ -75,14 +87,15 @@ export class Judge {
 
   /** Whether a turn that breaks some rule of a restriction does so at each moment. */
   turn(restriction: Restriction, breaks: (rule: TurnRule) => boolean): boolean {
-    return this.#situations.every((at) => turnRules(restriction, at).some(breaks))
+    const isBroken = (at: Situation): boolean => turnRules(restriction, at).some(breaks)
+    return this.#isStrict ? this.#situations.some(isBroken) : this.#situations.every(isBroken)
   }
 
   #verdict(kind: string, subject: unknown, of: (situation: Situation) => Verdict): Verdict {
     let known = this.#known.get(kind)
     if (known === undefined) this.#known.set(kind, (known = new Map()))
     let verdict = known.get(subject)
-    if (verdict === undefined) known.set(subject, (verdict = this.#situations.map(of).reduce(better)))
+    if (verdict === undefined) known.set(subject, (verdict = this.#situations.map(of).reduce(this.#isStrict ? worse : better)))
     return verdict
   }
 }
