@@ -52,13 +52,17 @@ export function meaningOf(key: string, value: string): Meaning | undefined {
   return OWN_VALUES[key]?.get(value) ?? VALUES.get(value)
 }
 
+type TagRule = readonly [key: string, values: readonly string[]]
+
 /** The law of one mode. */
 export interface ModeLaw {
   readonly mode: number
   /** Access keys, the most specific first; the first one that says something counts. */
   readonly keys: readonly string[]
-  /** Tags that open a way to the mode but are none of access; they count after the mode's own keys. */
-  readonly facilities?: readonly (readonly [key: string, values: readonly string[]])[]
+  /** Tags that make the whole way one for the mode; they count after the mode's own keys. */
+  readonly streets?: readonly TagRule[]
+  /** Tags of lanes for the mode, which open a way as well, but to no through traffic where it is for local access. */
+  readonly lanes?: readonly TagRule[]
   /** Keys of `oneway:*` that are for it; the first that is there counts. */
   readonly oneway: readonly string[]
   /** Tags that open the direction against the nodes to it, apart from `oneway:* = no` on a one-way street. */
@@ -84,32 +88,32 @@ export const MODE_LAWS: readonly ModeLaw[] = [
   {
     mode: bus,
     keys: ['bus', 'psv', ...GENERAL_KEYS],
-    facilities: [BUS_LANES],
+    lanes: [BUS_LANES],
     oneway: ['oneway:bus', 'oneway:psv'],
     against: [[['bus:backward'], ['yes', 'designated']], [BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
   },
   {
     mode: taxi,
     keys: ['taxi', 'psv', ...GENERAL_KEYS],
-    facilities: [BUS_LANES],
+    lanes: [BUS_LANES],
     oneway: ['oneway:taxi', 'oneway:psv'],
     against: [[['taxi:backward'], ['yes', 'designated']], BUS_LANES_BACK],
   },
   {
     mode: foot,
     keys: ['foot', 'access'],
-    facilities: [['pedestrian', OPEN]],
+    streets: [['pedestrian', OPEN]],
     oneway: ['oneway:foot'],
     against: [[['foot:backward'], ['yes']]],
   },
   {
     mode: bicycle,
     keys: ['bicycle', 'vehicle', 'access'],
-    facilities: [
-      ['cycleway', [...OPEN, ...TRACKS]],
+    streets: [
       ['bicycle_road', OPEN],
       ['cyclestreet', OPEN],
     ],
+    lanes: [['cycleway', [...OPEN, ...TRACKS]]],
     oneway: ['oneway:bicycle'],
     against: [
       [['bicycle:backward'], ['yes', 'no']],

@@ -92,12 +92,16 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   return { modes, tagged }
 }
 
-/** What the tags of a way say to a mode: its own keys, then its facilities, then keys for several modes. */
-function wayDecision(law: ModeLaw, tags: Tags): Decision | undefined {
+/** What the tags of a way say to a mode: its own keys, then streets and lanes for it, then keys for several modes. */
+function wayDecision(
+  law: ModeLaw,
+  tags: Tags,
+  { streets = [], lanes = [] }: Pick<ModeLaw, 'streets' | 'lanes'> = law,
+): Decision | undefined {
   const decision = decisionOf(law, tags)
   if (decision !== undefined && !GENERAL_KEYS.includes(decision.key)) return decision
-  const facility = law.facilities?.find(([key, values]) => values.includes(tags.get(key) ?? ''))
-  return facility === undefined ? decision : { key: facility[0], verdict: 'yes' }
+  const own = [...streets, ...lanes].find(([key, values]) => values.includes(tags.get(key) ?? ''))
+  return own === undefined ? decision : { key: own[0], verdict: 'yes' }
 }
 
 /** Whether all lanes of a way in a direction are for vehicles that carry several people. Source: OpenStreetMap wiki, Key:hov. */
@@ -126,7 +130,8 @@ function decidedByOwn(tags: Tags): number {
 export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
   let local = 0
   for (const law of MODE_LAWS) {
-    const decision = directedDecision(law, tags, direction) ?? decisionOf(law, tags)
+    const { streets = [] } = law
+    const decision = directedDecision(law, tags, direction) ?? wayDecision(law, tags, { streets, lanes: [] })
     if (decision?.verdict === 'local') local |= law.mode
   }
   return withWheelchair(local)

@@ -1,3 +1,5 @@
+import type { OsmTags } from '@terrane/osm'
+
 import type { LegalityChecker, Passage } from './check.ts'
 import type { Judge } from './judge.ts'
 
@@ -22,7 +24,7 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
   for (const before of queue) {
     if (queue.length > MOST_PASSAGES) return false
     const barrier = map.nodeTags.get(before.to)
-    if (barrier !== undefined && judge.node(barrier) !== 'open') continue
+    if (barrier !== undefined && (!isPlain(barrier) || judge.node(barrier) !== 'open')) continue
     for (const segment of map.segmentsAt(before.to)) {
       if (segment === before.segment) continue
       const direction = segment.a === before.to ? 'forward' : 'backward'
@@ -31,7 +33,7 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
       if (seen.has(name)) continue
       const isGoal = name === goal
       const { tags } = segment.way
-      if (tags.highway === undefined || ROUGH.has(tags.highway) || YARDS.has(tags.service ?? '')) continue
+      if (tags.highway === undefined || ROUGH.has(tags.highway) || YARDS.has(tags.service ?? '') || !isPlain(tags)) continue
       if (judge.way(segment.way, direction) !== 'open' || checker.brokenAt(judge, before, after).length > 0) continue
       parents.set(after, before)
       if (isGoal) return !checker.breaksOverWays(judge, chainTo(after, parents))
@@ -40,6 +42,11 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
     }
   }
   return false
+}
+
+/** Whether tags have none of which the checker makes no claim. */
+function isPlain(tags: OsmTags): boolean {
+  return !Object.keys(tags).some((key) => /conditional|opening_hours|hov|lanes|psv/.test(key))
 }
 
 function chainTo(end: Passage, parents: ReadonlyMap<Passage, Passage>): Passage[] {

@@ -61,6 +61,7 @@ export class Judge {
   /** The same by what holds at all hours, for all sizes and any number of people. */
   lasting(way: MapWay, direction: Direction): Verdict {
     const isLasting = ([key]: [string, string]): boolean => !key.endsWith(':conditional') && !key.startsWith('hov')
+    if (Object.keys(way.tags).some((key) => key.startsWith('hov'))) return 'open'
     return this.#verdict(`lasting ${direction}`, way, (at) =>
       wayAccess(Object.fromEntries(Object.entries(way.tags).filter(isLasting)), at, direction, this.#country),
     )
