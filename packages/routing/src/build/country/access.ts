@@ -2,10 +2,6 @@ import { Access } from '../../graph/attributes.ts'
 import { COUNTRIES } from '../law.ts'
 import type { WayAccess } from '../tags/way-access.ts'
 
-const FOOT = Access.foot | Access.wheelchair
-/** Classes whose direction binds walkers too. */
-const FOOT_CLASSES = new Set(['footway', 'pedestrian', 'path'])
-
 /**
  * Default access of a way in its country. Modes with an access tag on the way are left alone.
  *
@@ -18,11 +14,9 @@ export function countryAccess(access: WayAccess, highway: string | null, code: s
   const closing = ~open & ~decided
   // Who may use the way already keeps the directions that its tags leave.
   const opening = open & ~decided & ~(access.forward | access.backward)
-  const both = FOOT_CLASSES.has(highway!) ? 0 : FOOT
-  const [ahead, back] = access.oneway ? (access.reversed ? [both, opening] : [opening, both]) : [opening, opening]
   return {
     ...access,
-    forward: (access.forward & ~closing) | (ahead & opening),
-    backward: (access.backward & ~closing) | (back & opening),
+    forward: (access.forward & ~closing) | (access.travelled.forward & opening & ~access.closed.forward),
+    backward: (access.backward & ~closing) | (access.travelled.backward & opening & ~access.closed.backward),
   }
 }

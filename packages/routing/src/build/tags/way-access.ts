@@ -26,6 +26,11 @@ export interface WayAccess extends Directions {
   /** The one way is against the node order. */
   readonly reversed: boolean
   readonly roundabout: boolean
+  /** Modes that may use each direction, and modes that travel it, one without the other. */
+  readonly permitted: Directions
+  readonly travelled: Directions
+  /** Modes to which lanes or a key of their own close a direction. */
+  readonly closed: Directions
   /** Modes that go the way that the lanes run at certain hours, which change their direction. */
   readonly changing: number
 }
@@ -54,9 +59,15 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const forward = both.forward & ~changed
   const backward = both.backward & ~changed
   if ((forward | backward | changing) === 0 && tags.get('highway') !== 'bridleway') return null
-  // What tags close in both directions is no matter of the country.
-  const tagged = open.tagged | (open.modes & ~(forward | backward)) | (closedAhead & closedBack)
-  return { forward, backward, tagged, oneway, reversed, roundabout, changing }
+  // What tags close is no matter of the country.
+  const tagged = open.tagged | (open.modes & ~(forward | backward))
+  const allowed = { forward: ahead & ~closedAhead, backward: back & ~closedBack }
+  const closed = {
+    forward: closedAhead | closedByOwn(tags, 'forward'),
+    backward: closedBack | closedByOwn(tags, 'backward'),
+  }
+  const sides = { permitted: allowed, travelled: way, closed }
+  return { forward, backward, ...sides, tagged, oneway, reversed, roundabout, changing }
 }
 
 /** The modes that may use the way at all, before directions. */
@@ -114,6 +125,16 @@ export function isForHighOccupancy(tags: Tags, direction: 'forward' | 'backward'
 /** Modes to which all lanes of a direction are closed. */
 export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number {
   return closedByLanes(tags, direction) | (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~decidedByOwn(tags) : 0)
+}
+
+/** Modes to which a key of their own closes a direction. */
+function closedByOwn(tags: Tags, direction: 'forward' | 'backward'): number {
+  let modes = 0
+  for (const law of MODE_LAWS) {
+    const decision = directedDecision(law, tags, direction)
+    if (decision?.verdict === 'no' && !GENERAL_KEYS.includes(decision.key)) modes |= law.mode
+  }
+  return modes
 }
 
 /** Modes to which a key of their own says something. */

@@ -31,7 +31,7 @@ export const DIRECTIONS = [
 /** The rules of a way that hold at certain times only. What they say of other conditions is left out. */
 export function wayTimed(
   tags: Tags,
-  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed' | 'changing'>,
+  access: Pick<WayAccess, 'forward' | 'backward' | 'permitted' | 'changing'>,
 ): TimedRule[] {
   if (!hasConditions(tags)) return []
   return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags), ...speedRules(tags)]
@@ -45,6 +45,11 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
     if (isChanging) return 0
     return side === 1 ? ways.forward & ~closedTo(tags, 'forward') : ways.backward & ~closedTo(tags, 'backward')
   }
+  const opensSome = ACCESS_KEYS.some((key) =>
+    DIRECTIONS.some(([suffix]) =>
+      conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening('access', one.value)),
+    ),
+  )
   // General keys first: what is said of a mode itself comes last and so counts.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
@@ -58,12 +63,11 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
         if (conditions === null || verdict === undefined) return []
         // Local traffic that a later case lets come at any time is not closed out at certain ones.
         const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening('access', later.value))
-        const opensBefore = cases.slice(0, i).some((earlier) => isOpening('access', earlier.value))
         return eachDirection(direction, (side) => {
           const open = side === 1 ? access.forward : access.backward
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
           if (verdict === 'no') {
-            const closed = opensBefore ? open | openable(side) : open
+            const closed = opensSome ? open | openable(side) : open
             return rule(modes & closed & ~namedModes(value), side, closing, conditions)
           }
           const isLocal = verdict === 'local'
@@ -127,22 +131,24 @@ export const ONEWAYS = [
   ['oneway:psv', bus | taxi],
 ] as const
 
-function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typeof wayTimed>[1]): TimedRule[] {
+function onewayRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  const { forward, backward, permitted, changing } = access
   const ways = travel(tags)
-  // Only what the one-way tags close is opened.
-  const ahead = backward & ~forward & ~ways.forward
-  const back = forward & ~backward & ~ways.backward
+  // Only what the one-way tags alone close is opened.
+  const ahead = backward & ~forward & ~ways.forward & permitted.forward
+  const back = forward & ~backward & ~ways.backward & permitted.backward
   return ONEWAYS.flatMap(([key, group]) => {
     const modes = key === 'oneway' ? group & ~withOwnOneway(tags) : group
     return casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
       if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
-      const opened = [
-        ...(value === 'no' ? rule(modes & ahead, 1, TimedEffect.open, conditions) : []),
-        ...(value === 'yes' ? [] : rule(modes & back, 2, TimedEffect.open, conditions)),
+      const open = DIRECTION_OF[value] ?? 0
+      if (open === 0) return []
+      return [
+        ...rule((open & 1) === 0 ? modes & forward : 0, 1, TimedEffect.closed, conditions),
+        ...rule((open & 2) === 0 ? modes & backward : 0, 2, TimedEffect.closed, conditions),
+        ...rule((open & 1) === 0 ? 0 : modes & ahead, 1, TimedEffect.open, conditions),
+        ...rule((open & 2) === 0 ? 0 : modes & back, 2, TimedEffect.open, conditions),
       ]
-      if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
-      if (value === '-1') return [...rule(modes & forward, 1, TimedEffect.closed, conditions), ...opened]
-      return value === 'no' ? opened : []
     })
   })
 }

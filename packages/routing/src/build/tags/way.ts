@@ -142,6 +142,9 @@ function planned(tags: Tags): WayFacts | null {
 const NO_ACCESS: WayAccess = {
   forward: 0,
   backward: 0,
+  permitted: { forward: 0, backward: 0 },
+  travelled: { forward: 0, backward: 0 },
+  closed: { forward: 0, backward: 0 },
   tagged: 0,
   oneway: false,
   reversed: false,

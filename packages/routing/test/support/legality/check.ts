@@ -59,7 +59,10 @@ export class LegalityChecker {
     // What is closed at some hours, or to some vehicles, may still be where a route begins or ends.
     const ends = new Set([steps[0]?.segment.way.id, steps.at(-1)?.segment.way.id])
     const isExcused = ({ fault, segment, direction }: Step): boolean =>
-      fault === 'access' && ends.has(segment.way.id) && judge.lasting(segment.way, direction) !== 'closed'
+      ends.has(segment.way.id) &&
+      (fault === 'access'
+        ? judge.lasting(segment.way, direction) !== 'closed'
+        : 'oneway:conditional' in segment.way.tags && judge.isClosedBothWays(segment.way))
     steps.forEach((step, i) => {
       const { fault, segment, at } = step
       if (fault !== null && !isExcused(step)) violations.push({ kind: fault, id: segment.way.id, at })
@@ -159,17 +162,21 @@ export class LegalityChecker {
   brokenAt(judge: Judge, before: Passage, after: Passage): number[] {
     const restrictions = this.#overNode.get(this.map.nodeIds[before.to]!) ?? []
     return restrictions.flatMap((restriction) =>
-      judge.turn(restriction, (rule) => this.#breaks(restriction, rule, before, after)) ? [restriction.id] : [],
+      judge.turn(restriction, (rule) => this.#breaks(judge, restriction, rule, [before, after])) ? [restriction.id] : [],
     )
   }
 
-  #breaks({ from, to, viaNode }: Restriction, rule: TurnRule, before: Passage, after: Passage): boolean {
+  #breaks(judge: Judge, { from, to, viaNode }: Restriction, rule: TurnRule, [before, after]: [Passage, Passage]): boolean {
+    const isUsed = (id: number): boolean => {
+      const way = this.map.ways.get(id)
+      return way !== undefined && !judge.isClosedBothWays(way)
+    }
     const entry = before.segment.way
     const exit = after.segment.way
     // The ways of a restriction end where it is: for a way that goes on it is unknown which part is meant.
     if (!from.includes(entry.id) || !endsAt(entry, viaNode!)) return false
-    // Where the map ends before the only way on, the restriction cannot be kept.
-    if (rule === 'only') return !to.includes(exit.id) && to.some((id) => this.map.ways.has(id))
+    // Where the map ends before the only way on, or that way is closed, the restriction cannot be kept.
+    if (rule === 'only') return !to.includes(exit.id) && to.some((id) => isUsed(id))
     if (!to.includes(exit.id)) return false
     return entry.id === exit.id ? before.from === after.to : endsAt(exit, viaNode!)
   }

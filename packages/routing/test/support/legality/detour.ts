@@ -5,7 +5,7 @@ import type { Judge } from './judge.ts'
 
 /** Ways that engines leave out, or take as private, without a tag of access. */
 const YARDS = new Set(['driveway', 'parking_aisle', 'drive-through', 'emergency_access'])
-const ROUGH = new Set(['track', 'path', 'bridleway', 'via_ferrata', 'corridor', 'elevator'])
+const STREETS = /^(motorway|primary|secondary|tertiary)(_link)?$|^(residential|living_street|unclassified|service)$/
 const MOST_PASSAGES = 300_000
 
 /**
@@ -33,7 +33,7 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
       if (seen.has(name)) continue
       const isGoal = name === goal
       const { tags } = segment.way
-      if (tags.highway === undefined || ROUGH.has(tags.highway) || YARDS.has(tags.service ?? '') || !isPlain(tags)) continue
+      if (!STREETS.test(tags.highway ?? '') || YARDS.has(tags.service ?? '') || !isPlain(tags)) continue
       if (judge.way(segment.way, direction) !== 'open' || checker.brokenAt(judge, before, after).length > 0) continue
       parents.set(after, before)
       if (isGoal) return !checker.breaksOverWays(judge, chainTo(after, parents))

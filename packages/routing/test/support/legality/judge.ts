@@ -76,6 +76,11 @@ export class Judge {
     return this.#verdict(`oneway ${direction}`, way, of) === 'closed'
   }
 
+  /** Whether there is no lawful way out of a street. */
+  isClosedBothWays(way: MapWay): boolean {
+    return this.way(way, 'forward') === 'closed' && this.way(way, 'backward') === 'closed'
+  }
+
   /** Access, limits and directions together. */
   way(way: MapWay, direction: Direction): Verdict {
     if (this.isAgainstOneway(way, direction)) return 'closed'

@@ -80,10 +80,9 @@ function isClosedByClass(tags: OsmTags, mode: Mode, country: string): boolean {
 /** Lanes for others alone: all of them for vehicles with several people, or closed one by one. */
 function isForOthers(tags: OsmTags, mode: Mode, direction: Direction): boolean {
   const keys = KEYS[mode]
-  const own = keys.at(-1)!
   const hasOwn = (names: readonly string[]): boolean =>
     Object.keys(tags).some((name) => names.some((key) => name === key || name.startsWith(`${key}:`)))
-  if (!hasOwn([own]) && ['auto', 'taxi', 'truck'].includes(mode)) {
+  if (!hasOwn(keys.slice(3)) && ['auto', 'taxi', 'truck'].includes(mode)) {
     const lanes = tags[`hov:lanes:${direction}`] ?? tags['hov:lanes']
     const hov = lanes?.split('|') ?? [tags[`hov:${direction}`] ?? tags.hov]
     if (hov.every((lane) => lane === 'designated')) return true
