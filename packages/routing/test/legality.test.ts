@@ -220,7 +220,12 @@ describe('the checker of conditions, lanes, gates and through traffic', () => {
 
   it.each<[string, Journey, StreetTags, string[]]>([
     ['a car on a private street', { mode: 'auto' }, { street: { access: 'private' } }, ['through']],
-    ['a car where vehicles are for destinations', { mode: 'auto' }, { street: { vehicle: 'destination' } }, ['through']],
+    [
+      'a car where vehicles are for destinations',
+      { mode: 'auto' },
+      { street: { vehicle: 'destination' } },
+      ['through'],
+    ],
     ['a walker there', { mode: 'pedestrian' }, { street: { vehicle: 'destination' } }, []],
     [
       'a car where only deliveries are excepted',
@@ -281,7 +286,12 @@ describe('the checker of conditions, lanes, gates and through traffic', () => {
       { gate: { barrier: 'height_restrictor', maxheight: '2.5' } },
       ['barrier'],
     ],
-    ['a gate with hours and no time', { mode: 'auto' }, { gate: { barrier: 'gate', opening_hours: '06:00-07:00' } }, []],
+    [
+      'a gate with hours and no time',
+      { mode: 'auto' },
+      { gate: { barrier: 'gate', opening_hours: '06:00-07:00' } },
+      [],
+    ],
     [
       'a lorry with dangerous goods',
       { mode: 'truck', vehicle: { hazmat: true } },

@@ -50,7 +50,6 @@ for (const { name, open, there } of PLACES) {
     it.each(MODES)('random routes by %s obey access, hours, sizes, directions, barriers and turns', async (mode) => {
       await randomCases(1, (_, seed) => {
         const tally = checkRandomRoutes({ router, checker }, { mode, routes: ROUTES, seed })
-        console.log(`${name}, ${mode}, seed ${seed}: ${JSON.stringify({ ...tally, violations: tally.violations.length })}`)
         expect(tally.violations).toEqual([])
         expect(tally.routes).toBeGreaterThan(30)
       })
@@ -67,14 +66,17 @@ for (const { name, open, there } of PLACES) {
 // Real maps seldom have what the law is hard about. These have all of it at once. A rare mix of tags may still be
 // beyond the engine or the checker, so that the towns are those of fixed seeds, which had no violation.
 describe('in towns with the tags of the law at random', () => {
-  it.each(Array.from({ length: isAll ? 40 : 10 }, (_, i) => 11 + i))('town %i has no route that breaks it', async (seed) => {
-    const reader = await randomTown(seededRandom(seed))
-    const router = new Router(await buildNetwork([reader]))
-    await router.close()
-    const checker = new LegalityChecker(await readTravelMap(reader))
-    for (const mode of MODES) {
-      const tally = checkRandomRoutes({ router, checker }, { mode, routes: 15, seed, country: 'CH' })
-      expect(tally.violations).toEqual([])
-    }
-  })
+  it.each(Array.from({ length: isAll ? 40 : 10 }, (_, i) => 11 + i))(
+    'town %i has no route that breaks it',
+    async (seed) => {
+      const reader = await randomTown(seededRandom(seed))
+      const router = new Router(await buildNetwork([reader]))
+      await router.close()
+      const checker = new LegalityChecker(await readTravelMap(reader))
+      for (const mode of MODES) {
+        const tally = checkRandomRoutes({ router, checker }, { mode, routes: 15, seed, country: 'CH' })
+        expect(tally.violations).toEqual([])
+      }
+    },
+  )
 })

@@ -16,7 +16,7 @@ export interface Tally {
   unreachable: number
   /** Routes that pass a way for local traffic only on their way between public ones. */
   throughLocal: number
-  /** Violations of tags of which a warning of the route says that they are not read. */
+  /** Violations of tags that a warning of the route names as not read. */
   warned: number
   violations: FoundViolation[]
 }
@@ -69,7 +69,10 @@ export function checkRandomRoutes(
       let minutes = 0
       for (const { shape, summary } of trip.legs) {
         const to = minutes + Math.ceil(summary.time / 60)
-        const findings = checker.check({ mode, vehicle, departure, minutes: [minutes, to], country }, decodeShape(shape))
+        const findings = checker.check(
+          { mode, vehicle, departure, minutes: [minutes, to], country },
+          decodeShape(shape),
+        )
         minutes = to
         if (findings.passesLocal.length > 0) tally.throughLocal++
         const said = (trip.warnings ?? []).map(({ text }) => text)

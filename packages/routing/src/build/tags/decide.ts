@@ -19,7 +19,7 @@ export function verdictOf(key: string, value: string | undefined, mode = 0): Ver
   return found
 }
 
-/** Whether a value of an access key closes what it speaks of to all modes but those that it names. */
+/** Whether a value of an access key is a closing one for all modes that it does not name. */
 export function closes(key: string, value: string | undefined): boolean {
   return verdictOf(key, value) === 'no'
 }

@@ -19,7 +19,7 @@ export interface Travel extends Directions {
   readonly roundabout: boolean
 }
 
-/** Which modes travel a way in which direction by its one-way tags, whoever may use it. */
+/** Which modes travel a way in which direction by its one-way tags, access apart. */
 export function travel(tags: Tags): Travel {
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
   const said = tags.get('oneway')
@@ -43,7 +43,7 @@ export function opensBack(tags: Tags, { against = [] }: ModeLaw): boolean {
   return against.some(([keys, values]) => (!isReversed || !keys[0]!.endsWith(':backward')) && anyOf(tags, keys, values))
 }
 
-/** Modes of which a one-way tag of their own speaks. */
+/** Modes with a one-way tag of their own. */
 export function withOwnOneway(tags: Tags): number {
   let modes = 0
   for (const [key, group] of ONEWAY_GROUPS) if (tags.has(key)) modes |= group

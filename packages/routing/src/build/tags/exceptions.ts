@@ -49,9 +49,7 @@ function goodsLimits(tags: Tags): WayLimit[] {
   const general = GENERAL_KEYS.find((key) => tags.has(key))
   const byClass = accessOfClass(tags.get('highway'))
   const isClosed =
-    general === undefined
-      ? byClass !== null && (byClass & Access.truck) === 0
-      : closes(general, tags.get(general))
+    general === undefined ? byClass !== null && (byClass & Access.truck) === 0 : closes(general, tags.get(general))
   if (!isClosed) return []
   return [{ ...LIGHT_GOODS, direction: 3, modes: Access.truck, exceptDestination: false }]
 }

@@ -3,7 +3,10 @@ export type Tags = ReadonlyMap<string, string>
 
 /** Values of `wheelchair`, a key of its own beside the keys of access: true opens, false closes. */
 export const WHEELCHAIR: ReadonlyMap<string, boolean> = new Map([
-  ...words('yes designated limited official destination public permissive only private assisted permit residents', true),
+  ...words(
+    'yes designated limited official destination public permissive only private assisted permit residents',
+    true,
+  ),
   ...words('no impassable partial bad half', false),
 ])
 /** Values of `hazmat`: true opens, false closes. */

@@ -95,7 +95,8 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
     if (decision.verdict === 'no') modes &= ~mode
     else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
-  if (isForHighOccupancy(tags, 'forward') && isForHighOccupancy(tags, 'backward')) modes |= FEW_PEOPLE & ~tagged & (known ?? 0)
+  if (isForHighOccupancy(tags, 'forward') && isForHighOccupancy(tags, 'backward'))
+    modes |= FEW_PEOPLE & ~tagged & (known ?? 0)
   if (known === null && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
@@ -124,7 +125,9 @@ export function isForHighOccupancy(tags: Tags, direction: 'forward' | 'backward'
 
 /** Modes to which all lanes of a direction are closed. */
 export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number {
-  return closedByLanes(tags, direction) | (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~decidedByOwn(tags) : 0)
+  return (
+    closedByLanes(tags, direction) | (isForHighOccupancy(tags, direction) ? NOT_WITH_MANY & ~decidedByOwn(tags) : 0)
+  )
 }
 
 /** Modes to which a key of their own closes a direction. */

@@ -162,14 +162,21 @@ export class LegalityChecker {
   brokenAt(judge: Judge, before: Passage, after: Passage): number[] {
     const restrictions = this.#overNode.get(this.map.nodeIds[before.to]!) ?? []
     return restrictions.flatMap((restriction) =>
-      judge.turn(restriction, (rule) => this.#breaks(judge, restriction, rule, [before, after])) ? [restriction.id] : [],
+      judge.turn(restriction, (rule) => this.#breaks(judge, restriction, rule, [before, after]))
+        ? [restriction.id]
+        : [],
     )
   }
 
-  #breaks(judge: Judge, { from, to, viaNode }: Restriction, rule: TurnRule, [before, after]: [Passage, Passage]): boolean {
+  #breaks(
+    judge: Judge,
+    { from, to, viaNode }: Restriction,
+    rule: TurnRule,
+    [before, after]: [Passage, Passage],
+  ): boolean {
     const isUsed = (id: number): boolean => {
       const way = this.map.ways.get(id)
-      return way !== undefined && !judge.isClosedBothWays(way)
+      return way !== undefined && (judge.isStrict || !judge.isClosedBothWays(way))
     }
     const entry = before.segment.way
     const exit = after.segment.way
@@ -261,21 +268,18 @@ function areJoined(before: Step, after: Step): boolean {
   return before.to === after.from && (before.to >= 0 || before.segment === after.segment)
 }
 
-function endsAt({ refs }: MapWay, node: number): boolean {
-  return (refs[0] === node) !== (refs.at(-1) === node)
-}
+const endsAt = ({ refs }: MapWay, node: number): boolean => (refs[0] === node) !== (refs.at(-1) === node)
 
 function faultOf(judge: Judge, { segment, direction }: Pick<Step, 'segment' | 'direction'>): Step['fault'] {
   if (judge.access(segment.way, direction) === 'closed') return 'access'
   return judge.isAgainstOneway(segment.way, direction) ? 'oneway' : null
 }
 
-/** A place lies on a segment when it is no farther from it than this; the ends of a route are cut by whole metres. */
+/** How far beside a segment a place on it may lie; the ends of a route are cut by whole metres. */
 const BESIDE_METERS = 0.3
 const END_METERS = 1.5
 /** Places nearer than this are the same. */
 const SAME_METERS = 0.15
-
 const METERS_PER_DEGREE = 111_195
 
 function metersBetween([lon, lat]: Place, [otherLon, otherLat]: Place): number {

@@ -76,9 +76,9 @@ function splitOutside(text: string, separator: string): string[] {
 }
 
 function allHold(conditions: readonly string[], situation: Situation): Answer {
-  const answers = conditions.map((condition) => conditionHolds(condition, situation))
-  if (answers.includes(false)) return false
-  return answers.includes(null) ? null : true
+  const answers = new Set(conditions.map((condition) => conditionHolds(condition, situation)))
+  if (answers.has(false)) return false
+  return answers.has(null) ? null : true
 }
 
 const PURPOSES = new Set(['destination', 'delivery', 'customers', 'residents', 'loading', 'unloading', 'access'])

@@ -8,6 +8,8 @@ const YARDS = new Set(['driveway', 'parking_aisle', 'drive-through', 'emergency_
 const STREETS = /^(motorway|primary|secondary|tertiary)(_link)?$|^(residential|living_street|unclassified|service)$/
 const MOST_PASSAGES = 300_000
 
+const key = ({ segment, to }: Passage): string => `${segment.way.id} ${segment.a} ${segment.b} ${to}`
+
 /**
  * Whether a mode may come from one passage to another by ways that are open to everybody of it, without turning around:
  * a plain search through the map as it stands.
@@ -15,7 +17,6 @@ const MOST_PASSAGES = 300_000
 export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage, to: Passage): boolean {
   const judge = lenient.strict()
   const { map } = checker
-  const key = ({ segment, to: node }: Passage): string => `${segment.way.id} ${segment.a} ${segment.b} ${node}`
   const goal = key({ ...to, to: to.direction === 'forward' ? to.segment.b : to.segment.a })
   const start = from.direction === 'forward' ? from.segment.b : from.segment.a
   const queue: Passage[] = [{ ...from, to: start }]
@@ -28,7 +29,12 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
     for (const segment of map.segmentsAt(before.to)) {
       if (segment === before.segment) continue
       const direction = segment.a === before.to ? 'forward' : 'backward'
-      const after: Passage = { segment, direction, from: before.to, to: segment.a === before.to ? segment.b : segment.a }
+      const after: Passage = {
+        segment,
+        direction,
+        from: before.to,
+        to: segment.a === before.to ? segment.b : segment.a,
+      }
       const name = key(after)
       if (seen.has(name)) continue
       const isGoal = name === goal
@@ -44,9 +50,9 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
   return false
 }
 
-/** Whether tags have none of which the checker makes no claim. */
+/** Whether the checker makes a claim about each of the tags. */
 function isPlain(tags: OsmTags): boolean {
-  return !Object.keys(tags).some((key) => /conditional|opening_hours|hov|lanes|psv/.test(key))
+  return !Object.keys(tags).some((name) => /conditional|opening_hours|hov|lanes|psv/.test(name))
 }
 
 function chainTo(end: Passage, parents: ReadonlyMap<Passage, Passage>): Passage[] {

@@ -25,18 +25,18 @@ const STEP_MINUTES = 5
 /** What the law says to a journey: it forbids only what it forbids at each moment that the journey takes. */
 export class Judge {
   readonly mode: Mode
+  readonly isStrict: boolean
   readonly #situations: readonly Situation[]
   readonly #country: string
   readonly #known = new Map<string, Map<unknown, Verdict>>()
 
   readonly #journey: Journey
-  readonly #isStrict: boolean
 
   /** @param isStrict it forbids what it forbids at any of the moments */
   constructor(journey: Journey, isStrict = false) {
     const { mode, vehicle = {}, departure, minutes: [from, to] = [0, 0], country = '' } = journey
     this.#journey = journey
-    this.#isStrict = isStrict
+    this.isStrict = isStrict
     this.mode = mode
     this.#country = country
     const base = { mode, vehicle, isLocal: false }
@@ -60,7 +60,6 @@ export class Judge {
 
   /** The same by what holds at all hours, for all sizes and any number of people. */
   lasting(way: MapWay, direction: Direction): Verdict {
-    const isLasting = ([key]: [string, string]): boolean => !key.endsWith(':conditional') && !key.startsWith('hov')
     if (Object.keys(way.tags).some((key) => key.startsWith('hov'))) return 'open'
     return this.#verdict(`lasting ${direction}`, way, (at) =>
       wayAccess(Object.fromEntries(Object.entries(way.tags).filter(isLasting)), at, direction, this.#country),
@@ -94,17 +93,20 @@ export class Judge {
   /** Whether a turn that breaks some rule of a restriction does so at each moment. */
   turn(restriction: Restriction, breaks: (rule: TurnRule) => boolean): boolean {
     const isBroken = (at: Situation): boolean => turnRules(restriction, at).some(breaks)
-    return this.#isStrict ? this.#situations.some(isBroken) : this.#situations.every(isBroken)
+    return this.isStrict ? this.#situations.some(isBroken) : this.#situations.every(isBroken)
   }
 
   #verdict(kind: string, subject: unknown, of: (situation: Situation) => Verdict): Verdict {
     let known = this.#known.get(kind)
     if (known === undefined) this.#known.set(kind, (known = new Map()))
     let verdict = known.get(subject)
-    if (verdict === undefined) known.set(subject, (verdict = this.#situations.map(of).reduce(this.#isStrict ? worse : better)))
+    if (verdict === undefined)
+      known.set(subject, (verdict = this.#situations.map(of).reduce(this.isStrict ? worse : better)))
     return verdict
   }
 }
+
+const isLasting = ([key]: [string, string]): boolean => !key.endsWith(':conditional') && !key.startsWith('hov')
 
 const RANK: Readonly<Record<Verdict, number>> = { open: 0, local: 1, closed: 2 }
 const better = (a: Verdict, b: Verdict): Verdict => (RANK[a] < RANK[b] ? a : b)

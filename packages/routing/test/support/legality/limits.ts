@@ -5,7 +5,7 @@ import { type Direction, type Situation, valueOf } from './conditions.ts'
 import { hoursHold } from './hours.ts'
 import { sayAccess, type Verdict } from './rules.ts'
 
-const SIZED: readonly Mode[] = ['auto', 'bus', 'taxi', 'truck']
+const SIZED = new Set<Mode>(['auto', 'bus', 'taxi', 'truck'])
 
 /** Keys of limits, the option that says the size, and how a value is read. Source: OpenStreetMap wiki, Key:maxheight, Key:maxweight and their like. */
 const LIMITS: readonly (readonly [key: string, option: string, parse: (text: string) => number | null])[] = [
@@ -24,7 +24,7 @@ const LIMITS: readonly (readonly [key: string, option: string, parse: (text: str
 
 /** Whether a vehicle keeps the limits of a way or a node: “local” where only those with business there need not. */
 export function limitVerdict(tags: OsmTags, situation: Situation, direction: Direction | null): Verdict {
-  if (!SIZED.includes(situation.mode)) return 'open'
+  if (!SIZED.has(situation.mode)) return 'open'
   let verdict: Verdict = 'open'
   for (const [key, option, parse] of LIMITS) {
     const size = situation.vehicle[option]

@@ -3,7 +3,9 @@ import { bytesSource, openOsm, type OsmElement, type OsmReader, type OsmTags, wr
 type Random = () => number
 
 const HOURS = ['07:00-19:00', 'Mo-Fr 06:00-10:00', '22:00-06:00', 'Sa,Su', 'Sa 20:00-24:00', 'Jun 07:00-14:00']
-const ACCESS_VALUES = 'yes no private destination permissive customers delivery agricultural designated permit'.split(' ')
+const ACCESS_VALUES = 'yes no private destination permissive customers delivery agricultural designated permit'.split(
+  ' ',
+)
 const ACCESS_KEYS = 'access vehicle motor_vehicle motorcar hgv bus psv taxi moped motorcycle bicycle foot'.split(' ')
 const SIDES = ['', '', '', ':forward', ':backward']
 const SIZES = ['weight>7.5', 'height>3', 'weight>3.5', 'length>=12', 'weight<7.5', 'height<3.5 AND weight<20']
@@ -18,7 +20,10 @@ const LIMITS: readonly (readonly [key: string, values: readonly string[]])[] = [
   ['maxaxleload', ['4', '8']],
   ['maxgcweight', ['20']],
 ]
-const BARRIERS = 'gate bollard lift_gate block wall fence yes stile cycle_barrier kissing_gate bus_trap height_restrictor turnstile swing_gate'.split(' ')
+const BARRIERS =
+  'gate bollard lift_gate block wall fence yes stile cycle_barrier kissing_gate bus_trap height_restrictor turnstile swing_gate'.split(
+    ' ',
+  )
 const TURNS = 'left_turn right_turn straight_on u_turn'.split(' ')
 
 /** A town of a square of streets that have the tags of the law at random, with barriers and turn restrictions. */
@@ -83,14 +88,17 @@ function wayTags(random: Random, pick: Pick): OsmTags {
   const highway = random() < 0.12 ? pick(PATHS) : pick(ROADS)
   const tags: Record<string, string> = { highway }
   if (random() < 0.15) tags.oneway = pick(['yes', 'yes', '-1', 'no', 'reversible'])
-  if (random() < 0.05) tags[`oneway:${pick(['bicycle', 'bus', 'psv', 'motor_vehicle', 'hgv', 'foot'])}`] = pick(['yes', 'no'])
+  if (random() < 0.05)
+    tags[`oneway:${pick(['bicycle', 'bus', 'psv', 'motor_vehicle', 'hgv', 'foot'])}`] = pick(['yes', 'no'])
   if (random() < 0.05) tags['oneway:conditional'] = `${pick(['yes', 'no', '-1'])} @ (${pick(HOURS)})`
   while (random() < 0.25) tags[`${pick(ACCESS_KEYS)}${pick(SIDES)}`] = pick(ACCESS_VALUES)
-  while (random() < 0.12) tags[`${pick(ACCESS_KEYS)}${pick(SIDES)}:conditional`] = conditional(random, pick, ACCESS_VALUES)
+  while (random() < 0.12)
+    tags[`${pick(ACCESS_KEYS)}${pick(SIDES)}:conditional`] = conditional(random, pick, ACCESS_VALUES)
   while (random() < 0.1) {
     const [key, values] = pick(LIMITS)
     tags[`${key}${pick(SIDES)}`] = pick(values)
-    if (random() < 0.3) tags[`${key}:conditional`] = `${pick(['none', '10', '2'])} @ (${pick(['destination', ...HOURS])})`
+    if (random() < 0.3)
+      tags[`${key}:conditional`] = `${pick(['none', '10', '2'])} @ (${pick(['destination', ...HOURS])})`
   }
   if (random() < 0.03) tags.motorroad = 'yes'
   if (random() < 0.03) tags.hov = 'designated'
@@ -103,7 +111,14 @@ function wayTags(random: Random, pick: Pick): OsmTags {
 function conditional(random: Random, pick: Pick, values: readonly string[]): string {
   const one = (): string => {
     const draw = random()
-    const conditions = draw < 0.45 ? pick(HOURS) : draw < 0.75 ? pick(SIZES) : draw < 0.9 ? 'destination' : `${pick(SIZES)} AND ${pick(HOURS)}`
+    const conditions =
+      draw < 0.45
+        ? pick(HOURS)
+        : draw < 0.75
+          ? pick(SIZES)
+          : draw < 0.9
+            ? 'destination'
+            : `${pick(SIZES)} AND ${pick(HOURS)}`
     return `${pick(values)} @ (${conditions})`
   }
   return random() < 0.2 ? `${one()}; ${one()}` : one()

@@ -39,8 +39,8 @@ export function turnRules({ tags, from, to }: Restriction, situation: Situation)
   const specific = keys.toReversed().find((key) => hasRule(tags, `restriction:${key}`))
   if (specific !== undefined) return rulesOf(tags, `restriction:${specific}`, situation)
   if (situation.mode === 'pedestrian') return []
-  const excepted = (tags.except ?? '').split(/[;,]/).map((part) => part.trim())
-  if (keys.some((key) => excepted.includes(key))) return []
+  const excepted = new Set((tags.except ?? '').split(/[;,]/).map((part) => part.trim()))
+  if (keys.some((key) => excepted.has(key))) return []
   return rulesOf(tags, 'restriction', situation).filter(() => {
     // Several ways may be told apart only where all are kept from entering, or from leaving.
     const value = tags.restriction ?? ''

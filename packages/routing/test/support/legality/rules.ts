@@ -112,7 +112,10 @@ export function sayAccess(
     if (verdict !== 'closed' || situation.isLocal) return { key, verdict }
     // Closed, but not to those with business there.
     const local = valueOf(tags, key, { ...situation, isLocal: true }, direction)
-    return { key, verdict: local !== value && (local === null || verdictOf(local ?? '', mode) !== 'closed') ? 'local' : verdict }
+    return {
+      key,
+      verdict: local !== value && (local === null || verdictOf(local ?? '', mode) !== 'closed') ? 'local' : verdict,
+    }
   }
   return null
 }
