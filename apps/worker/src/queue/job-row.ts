@@ -63,6 +63,6 @@ export interface NewJob {
 }
 
 /** Whose job it is. */
-export function scopeOf(row: JobRow): JobScope {
+export function scopeOf(row: Pick<JobRow, 'project_ref' | 'organization_id' | 'project_id'>): JobScope {
   return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

@@ -1,6 +1,6 @@
-import { Place, PlaceQuery, Problem, ref } from '@terrane/contracts'
+import { Place, PlaceQuery, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import { principalOf } from './access.ts'
+import { guarded, requestScope } from './guarded.ts'
 import type { LookUp, Place as FoundPlace } from '../places/geocoder.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
@@ -18,21 +18,17 @@ const WAIT_MS = 10_000
 export function placeRoute(app: Http, deps: PlaceDeps): void {
   app.get(
     '/places',
-    {
-      schema: {
-        operationId: 'findPlace',
-        summary: 'Outline of a place',
-        description:
-          'The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.',
-        tags: ['worker'],
-        security: [{ apikey: [], bearer: [] }],
-        querystring: PlaceQuery,
-        response: { 200: ref(Place), '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
-    },
+    guarded('worker', {
+      operationId: 'findPlace',
+      summary: 'Outline of a place',
+      description:
+        'The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.',
+      querystring: PlaceQuery,
+      response: { 200: ref(Place) },
+    }),
     async (request, reply) => {
-      const { name, projectRef } = request.query
-      await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
+      const { name } = request.query
+      await requestScope(deps, request)
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
       const lookUp = { query: name, path: '/querystring/name', signal: left.signal, waitMs: WAIT_MS }
