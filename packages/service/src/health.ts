@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 import { Gauge, onScrape, type Registry } from './metrics.ts'
 import { isStopping } from './stopping.ts'
 

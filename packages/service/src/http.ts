@@ -4,12 +4,9 @@ import fastify, {
   LogController,
   type FastifyBaseLogger,
   type FastifyError,
-  type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type RawServerDefault,
 } from 'fastify'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { refuseCostlyJson } from './edge/bodies.ts'
 import { listRoutes } from './edge/route-list.ts'
@@ -18,6 +15,7 @@ import { parseQuerystring, requireDeclaredOnce } from './edge/parameters.ts'
 import { MIN_UPLOAD_RATE, requireUploadRate, type UploadRate } from './edge/upload-rate.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
+import type { Http } from './http-type.ts'
 import type { Logger } from './logger.ts'
 import { problemHandler } from './problem.ts'
 import { LateSchemas } from './schemas.ts'
@@ -29,15 +27,6 @@ declare module 'fastify' {
     readonly quiet?: boolean
   }
 }
-
-/** The Fastify instance of every app: schemas are TypeBox, errors are problems. */
-export type Http = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
 
 export interface HttpOptions {
   readonly logger: Logger

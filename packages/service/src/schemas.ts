@@ -1,7 +1,7 @@
 import { SerializerSelector, type SerializerFactory } from '@fastify/fast-json-stringify-compiler'
 import addFormats from 'ajv-formats'
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

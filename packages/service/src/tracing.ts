@@ -10,7 +10,7 @@ import {
   type Span,
 } from '@opentelemetry/api'
 import type { GuardedFetch } from './fetch/guarded-fetch.ts'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 
 /** Whether {@link openTracing} has been told where to send traces: until then nothing of this module does anything. */
 let isOpen = false

@@ -9,8 +9,7 @@ import { redactInput } from '../projects/redact.ts'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
 import { writeLines } from './job-log.ts'
-import { scopeKey, scopeOf, type JobRow } from './job-row.ts'
-import type { JobStore } from './job-store.ts'
+import { scopeKey, scopeOf, type JobRow, type NewJob } from './job-row.ts'
 import { makeDue } from './queue-tables.ts'
 import { takeTurn } from './turns.ts'
 
@@ -22,7 +21,8 @@ import { takeTurn } from './turns.ts'
 export interface ShardOptions {
   readonly boss: PgBoss
   readonly database: Database
-  readonly store: JobStore
+  /** Inserts the row of a job. */
+  readonly store: { insert(session: Queryable, job: NewJob): Promise<JobRow> }
   readonly sealer: Sealer
   /** Called when shards were queued, to fetch them at once. */
   readonly onEnqueued: (task: string) => void

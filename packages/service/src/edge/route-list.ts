@@ -1,4 +1,4 @@
-import type { Http } from '../http.ts'
+import type { Http } from '../http-type.ts'
 import { unboundedParts } from './bounds.ts'
 
 /** A route as the app has it: what OpenAPI documents leave out, proxies for one, is among them. */
