@@ -11,7 +11,7 @@ import { MAX_ATTEMPTS } from './job-life.ts'
 import { writeLines } from './job-log.ts'
 import { scopeKey, scopeOf, type JobRow, type NewJob } from './job-row.ts'
 import { makeDue } from './queue-tables.ts'
-import { takeTurn } from './turns.ts'
+import { takeTurn } from './fair-queue.ts'
 
 /**
  * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of its
