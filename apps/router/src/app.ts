@@ -23,7 +23,7 @@ import {
 /** Size in bytes from which answers are compressed, if the client accepts it. */
 const COMPRESSED_BYTES = 1024
 
-/** Where the routing engine answers. */
+/** Base path of the routing engine. */
 export const ROUTING_BASE = '/routing-engine/v1'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */

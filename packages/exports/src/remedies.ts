@@ -16,7 +16,7 @@ export interface SourceGeometry {
 /** What geometries may have that a format does not hold. */
 export type Lack = 'measures' | 'curves' | 'surfaces' | 'nested collections' | 'empty geometries'
 
-/** How geometries become what a format holds, and how that is told. */
+/** Conversions of geometries that a format cannot hold, and their warnings. */
 export interface Remedy {
   readonly code: string
   readonly message: string

@@ -42,11 +42,11 @@ export interface HttpOptions {
   readonly edge?: EdgeSettings
   /** Longest time for a whole request to arrive, in milliseconds; 0, for apps that take uploads, leaves it to `uploadRate`. */
   readonly longestRequestMs?: number
-  /** What a body has to bring while it is waited for; tests hurry. */
+  /** Minimum upload rate of a request body; tests shorten it. */
   readonly uploadRate?: UploadRate
 }
 
-/** Longest time for the head of a request, and how often connections are looked at, in milliseconds. */
+/** Timeout of a request's head, and interval of the timeout checks, in milliseconds. */
 const HEADERS_MS = 15_000
 const LOOK_MS = 2000
 const LONGEST_REQUEST_MS = 120_000

@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** A value with fewer parts than this is told everything that is wrong with it at once. */
+/** Values with fewer parts than this get all their errors at once. */
 const FEW_PARTS = 2000
 
 /**

@@ -6,12 +6,12 @@ import { makeSecret } from '../webhooks/sign.ts'
 import type { Target } from './caller.ts'
 import { laneOf, type HookRow, type TableHookStore } from './table-hook-store.ts'
 
-/** Events of one hook or queue, and who is told of them. */
+/** Events of one hook or queue, and their receiver. */
 export interface Lane {
   readonly name: string
   /** Attempts until an event is a dead letter. */
   readonly attempts: number
-  /** Events that are told in one call at most; one where none has a second attempt, so that none spoils others. */
+  /** Maximum events of one call; 1 when there is no second attempt, so that one event cannot fail others. */
   readonly batch: number
   /** The table hook; null for a queue. */
   readonly hook: HookRow | null

@@ -10,24 +10,24 @@ import { Outbox, loadOf, type ClaimedEvent, type FailedEvent, type LaneLoad, typ
 import type { TableHookStore } from './table-hook-store.ts'
 import { mendTrigger } from './table-triggers.ts'
 
-/** Time between two looks while nothing is due, which doubles up to the second one, and after a database that failed. */
+/** Polling interval while nothing is due, its maximum after doubling, and the pause after a database error. */
 const IDLE_MS = 500
 const MOST_IDLE_MS = 2000
 const FAILED_MS = 5000
-/** How long a project stays open: its database may move. */
+/** Time after which a project is opened again, because its database may move. */
 const OPEN_MS = 60_000
-/** Time in which ends of deliveries are gathered before the next look. */
+/** Time in which ends of deliveries are collected before the next poll. */
 const GATHER_MS = 5
-/** Deliveries of a lane at once, and of a project: a receiver that is slow holds up its own lane. */
+/** Concurrent deliveries of a lane and of a project, so that a slow receiver delays its own lane only. */
 const OF_LANE = 8
 const OF_PROJECT = 64
-/** Bytes of bodies that are under way, and those of a call, besides the first event of each. */
+/** Maximum bytes of bodies in flight, and of one call, besides the first event of each. */
 const MOST_BYTES = 16 << 20
 const CALL_BYTES = 4 << 20
 const RENEW_MS = 10_000
-/** How often triggers are looked at, which go with a table that an import replaces. */
+/** Interval of the trigger check: an import that replaces a table drops its trigger. */
 const TRIGGERS_MS = 30_000
-/** How often events are looked for that are too old. */
+/** Interval of the removal of old events. */
 const EXPIRE_MS = 3_600_000
 
 export interface EventsOptions {
@@ -68,7 +68,7 @@ export class ProjectEvents {
     this.#running = this.#run()
   }
 
-  /** Says which lanes the project has now. */
+  /** Sets the lanes of the project. */
   serve(lanes: readonly Lane[]): void {
     const isKnown = lanes.length === this.#lanes.size && lanes.every(({ name }) => this.#lanes.has(name))
     this.#lanes = new Map(lanes.map((lane) => [lane.name, lane]))
@@ -77,7 +77,7 @@ export class ProjectEvents {
     this.#wake.resolve()
   }
 
-  /** What waits and was given up; empty while the database is not open. */
+  /** Waiting and dead events; empty while the database is not open. */
   async load(): Promise<LaneLoad[]> {
     return this.#database ? loadOf(this.#database, null) : []
   }

@@ -42,7 +42,7 @@ export class Maintenance {
     this.#runsHere = runsHere
   }
 
-  /** Puts in order what lies there, and goes on doing so until {@link stop}. */
+  /** Cleans up once, then periodically until {@link stop}. */
   async start(): Promise<void> {
     await this.#recoverLost()
     await this.#sweep()
@@ -104,7 +104,7 @@ export class Maintenance {
     }
   }
 
-  /** Works on what a job has left in its project, unless that is under way: a project that hangs holds up no other. */
+  /** Removes the leftovers of a job unless that is in progress; a project that hangs does not delay others. */
   #inBackground(id: string, work: () => Promise<void>): void {
     if (this.#underWay.has(id)) return
     this.#underWay.add(id)

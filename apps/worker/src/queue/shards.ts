@@ -28,7 +28,7 @@ export interface ShardOptions {
   readonly onEnqueued: (task: string) => void
 }
 
-/** What a run of a job answers that goes on, in another run, when its shards have ended. */
+/** Result of a run that continues in another run when its shards have ended. */
 export const WAITS = Symbol('waits for shards')
 
 /** Runs a task, a shard of it, or what is to be done of it before and after its shards. */

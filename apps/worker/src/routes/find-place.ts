@@ -11,7 +11,7 @@ export interface PlaceDeps {
   readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
 }
 
-/** Longest wait of a request for its turn at the geocoder. */
+/** Maximum wait of a request for the geocoder, in milliseconds. */
 const WAIT_MS = 10_000
 
 /** `GET /places?name=`: the outline of a place, as the geocoder of this worker knows it. */

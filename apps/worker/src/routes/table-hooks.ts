@@ -31,7 +31,7 @@ const MOST_HOOKS = 50
 
 const HookParams = Type.Object({ hook_id: Type.String({ description: 'Id of the table hook.' }) })
 
-/** `/table-hooks`: functions and addresses that are told of changes of a table's rows. */
+/** `/table-hooks`: functions and addresses that are called for changes of a table's rows. */
 export function tableHookRoutes(app: Http, deps: TableHookDeps): void {
   const find = finder(deps, deps.tableHooks, tableHookNotFound)
   createRoute(app, deps)

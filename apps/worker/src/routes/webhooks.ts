@@ -31,7 +31,7 @@ const MOST_WEBHOOKS = 20
 
 const WebhookParams = Type.Object({ webhook_id: Type.String({ description: 'Id of the webhook.' }) })
 
-/** `/webhooks`: who is told of the ends of a project's jobs, and what each was told. */
+/** `/webhooks`: addresses and functions that are called when a project's jobs end, and their deliveries. */
 export function webhookRoutes(app: Http, deps: WebhookDeps): void {
   const find = finder(deps, deps.webhooks, webhookNotFound)
   createRoute(app, deps)

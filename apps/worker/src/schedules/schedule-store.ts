@@ -85,7 +85,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow> {
     return rows[0]!.now
   }
 
-  /** Whether the job of an earlier time goes on. */
+  /** Whether a job of this schedule has not ended. */
   async isBusy(session: Queryable, id: string): Promise<boolean> {
     const { rowCount } = await session.query(
       `select 1 from terrane.jobs where schedule_id = $1 and status in ('pending', 'running') limit 1`,

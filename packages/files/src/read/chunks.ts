@@ -60,7 +60,7 @@ export class FileWindow implements Disposable {
     this.size = fstatSync(this.#file).size
   }
 
-  /** Bytes that hold until the next call; null where the file has not so many. */
+  /** Bytes that stay valid until the next call; null at the end of the file. */
   at(position: number, length: number): Buffer | null {
     if (position < 0 || position + length > this.size) return null
     if (position < this.#start || position + length > this.#start + this.#bytes.length) {

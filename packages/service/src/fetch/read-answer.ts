@@ -2,7 +2,7 @@ import { refuseCostlyJson } from '../edge/bodies.ts'
 import { downloadTooLarge } from '../errors.ts'
 
 /**
- * The one way to hold another server's answer in memory: at most `limit` bytes of it, whatever it announces or goes on to send.
+ * Reads another server's answer into memory: at most `limit` bytes, whatever length it announces.
  *
  * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit; the rest is not read
  */

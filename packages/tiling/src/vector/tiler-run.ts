@@ -30,7 +30,7 @@ export interface TilerOptions {
   readonly onProgress?: OnProgress
 }
 
-/** What became of the features of a layer. */
+/** Counts of the features of a layer. */
 export interface LayerResult {
   readonly name: string
   readonly minZoom: number
@@ -39,7 +39,7 @@ export interface LayerResult {
   readonly skipped: number
 }
 
-/** An archive and what became of the features. */
+/** An archive and the counts of its features. */
 export interface TilerResult extends PmtilesArchive {
   readonly layers: readonly LayerResult[]
   readonly features: number
