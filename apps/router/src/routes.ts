@@ -23,7 +23,7 @@ export interface ServingDeps {
   readonly edge: EdgeSettings
   readonly verify: Verify
   readonly engine: Pick<Engine, 'answer' | 'work'>
-  /** What is served. */
+  /** Actions that are served. */
   readonly actions: readonly Action[]
 }
 

@@ -7,7 +7,7 @@ import { FORMS, type GeometryForm } from './forms.ts'
 import { remediesFor, type SourceGeometry } from './remedies.ts'
 
 const WGS84 = 4326
-/** Digits behind the point at most, enough for each double: the server writes no more than tell it from others. */
+/** Maximum digits behind the point: enough for each double, as the server writes the shortest exact form. */
 export const DIGITS = 40
 
 /** What a column of an export holds. */

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@terrane/service'
 import { scopeKey, type JobScope } from '../queue/job-row.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import type { Caller } from './caller.ts'
+import { batchOf, batches, messageId } from './messages.ts'
 import type { EventMetrics } from './event-metrics.ts'
 import type { Lane } from './lanes.ts'
 import { Outbox, loadOf, type ClaimedEvent, type FailedEvent, type LaneLoad, type LanePlaces } from './outbox.ts'
@@ -21,9 +21,8 @@ const GATHER_MS = 5
 /** Concurrent deliveries of a lane and of a project, so that a slow receiver delays its own lane only. */
 const OF_LANE = 8
 const OF_PROJECT = 64
-/** Maximum bytes of bodies in flight, and of one call, besides the first event of each. */
+/** Maximum bytes of bodies in flight, besides the first event of each lane. */
 const MOST_BYTES = 16 << 20
-const CALL_BYTES = 4 << 20
 const RENEW_MS = 10_000
 /** Interval of the trigger check: an import that replaces a table drops its trigger. */
 const TRIGGERS_MS = 30_000
@@ -284,37 +283,4 @@ export class ProjectEvents {
       }
     }
   }
-}
-
-/** The same at each attempt of the same events. */
-function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[]): string {
-  if (hook) return `evt_${hook.id.replaceAll('-', '')}_${events[0]!.id}`
-  const ids = createHash('sha256').update(events.map(({ id }) => id).join())
-  return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
-}
-
-/** Parts of at most so many events and {@link CALL_BYTES}. */
-function batches(events: readonly ClaimedEvent[], most: number): ClaimedEvent[][] {
-  const parts: ClaimedEvent[][] = []
-  let bytes = 0
-  for (const event of events) {
-    const size = Buffer.byteLength(event.body)
-    bytes += size
-    const last = parts.at(-1)
-    if (last && last.length < most && bytes <= CALL_BYTES) last.push(event)
-    else {
-      parts.push([event])
-      bytes = size
-    }
-  }
-  return parts
-}
-
-/** The body of a call of a consumer; bodies are JSON already. */
-function batchOf({ name }: Lane, events: readonly ClaimedEvent[]): string {
-  const messages = events.map(({ id, body, attempts, created_at: createdAt }) => {
-    const facts = JSON.stringify({ id, attempts, created_at: createdAt.toISOString() })
-    return `${facts.slice(0, -1)},"body":${body}}`
-  })
-  return `{"type":"queue","queue":${JSON.stringify(name.slice('queue:'.length))},"messages":[${messages.join(',')}]}`
 }

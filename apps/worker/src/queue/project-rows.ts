@@ -4,7 +4,7 @@ import type { JobScope } from './job-row.ts'
 /** Condition of the rows of a project; $1 and $2 are its reference and its organization. */
 export const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
 
-/** The rows of a table of schema `terrane` of which each belongs to a project. */
+/** Rows that belong to projects, in a table of schema `terrane`. */
 export class ProjectRows<Row extends { readonly id: string }> {
   readonly #database: Database
   readonly #table: string

@@ -23,33 +23,7 @@ export const JobParams = Type.Object({
 })
 /** `GET /jobs/{taskName}`, `…/latest` and `…/{job_id}`. */
 export function readRoutes(app: Http, deps: JobLookup): void {
-  app.get(
-    '/jobs/:taskName',
-    guarded('jobs', {
-      operationId: 'listJobs',
-      summary: 'List jobs of a task',
-      params: TaskParams,
-      querystring: JobListQuery,
-      response: { 200: ref(JobList) },
-    }),
-    async (request, reply) => {
-      const { status, limit = 20, cursor, schedule, parent, order = 'created_at.desc' } = request.query
-      const scope = await scopeOf(deps, request, request.params.taskName)
-      const page = await deps.store.list(scope, request.params.taskName, {
-        status,
-        limit,
-        cursor,
-        schedule,
-        parent,
-        ascending: order === 'created_at.asc',
-      })
-      if (page.nextCursor !== null) {
-        const next = new URLSearchParams({ ...(request.query as Record<string, string>), cursor: page.nextCursor })
-        reply.header('link', `<${mountOf(request)}/jobs/${request.params.taskName}?${next.toString()}>; rel="next"`)
-      }
-      return { data: page.rows.map(toRecord), next_cursor: page.nextCursor }
-    },
-  )
+  listRoute(app, deps)
   app.get(
     '/jobs/:taskName/latest',
     guarded('jobs', {
@@ -83,6 +57,36 @@ export function readRoutes(app: Http, deps: JobLookup): void {
       const row = await findJob(deps, request)
       if (row.status === 'pending' || row.status === 'running') reply.header('retry-after', '5')
       return toRecord(row)
+    },
+  )
+}
+
+function listRoute(app: Http, deps: JobLookup): void {
+  app.get(
+    '/jobs/:taskName',
+    guarded('jobs', {
+      operationId: 'listJobs',
+      summary: 'List jobs of a task',
+      params: TaskParams,
+      querystring: JobListQuery,
+      response: { 200: ref(JobList) },
+    }),
+    async (request, reply) => {
+      const { status, limit = 20, cursor, schedule, parent, order = 'created_at.desc' } = request.query
+      const scope = await scopeOf(deps, request, request.params.taskName)
+      const page = await deps.store.list(scope, request.params.taskName, {
+        status,
+        limit,
+        cursor,
+        schedule,
+        parent,
+        ascending: order === 'created_at.asc',
+      })
+      if (page.nextCursor !== null) {
+        const next = new URLSearchParams({ ...(request.query as Record<string, string>), cursor: page.nextCursor })
+        reply.header('link', `<${mountOf(request)}/jobs/${request.params.taskName}?${next.toString()}>; rel="next"`)
+      }
+      return { data: page.rows.map(toRecord), next_cursor: page.nextCursor }
     },
   )
 }

@@ -80,6 +80,11 @@ export function scheduleRoutes(app: Http, deps: ScheduleDeps): void {
     }),
     async (request) => toSchedule((await find(request, request.params.schedule_id)).row),
   )
+  changeRoutes(app, deps)
+}
+
+function changeRoutes(app: Http, deps: ScheduleDeps): void {
+  const find = finder(deps, deps.schedules, scheduleNotFound)
   app.patch(
     '/schedules/:schedule_id',
     guarded('schedules', {

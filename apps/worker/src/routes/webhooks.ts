@@ -58,6 +58,11 @@ export function webhookRoutes(app: Http, deps: WebhookDeps): void {
     }),
     async (request) => toWebhook((await find(request, request.params.webhook_id)).row),
   )
+  changeRoutes(app, deps)
+}
+
+function changeRoutes(app: Http, deps: WebhookDeps): void {
+  const find = finder(deps, deps.webhooks, webhookNotFound)
   app.patch(
     '/webhooks/:webhook_id',
     guarded('webhooks', {

@@ -7,7 +7,7 @@ const CHUNK_BYTES = 1 << 20
  * below that one. A value of three bytes may take sixty in memory.
  */
 const MOST_KEPT = { fileBytes: 64 << 20, heapBytes: 256 << 20 }
-/** Items after which the heap is looked at again. */
+/** Number of items between two checks of the heap. */
 const LOOK_AFTER = 4096
 
 /** The bytes of a file, piece by piece. The process reads one file and has nothing else to do, so it waits for them. */

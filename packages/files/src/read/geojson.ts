@@ -22,7 +22,7 @@ const SYSTEMS: Readonly<Record<string, number>> = {
 const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
 /** A number with a decimal point after the name of a member, also a round one: `: 3.0`. */
 const FRACTION = /\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/iy
-/** Members of a feature by RFC 7946, with those that do not describe the feature. */
+/** Members of a feature by RFC 7946, and members that do not describe the feature. */
 const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', 'crs'])
 const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 /** A whole number that a double may not hold. */

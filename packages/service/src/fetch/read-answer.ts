@@ -19,7 +19,7 @@ export async function readBytes(
     chunks.push(chunk)
     onChunk?.(chunk.byteLength)
   }
-  // A memory of its own and no Buffer: its `buffer` holds these bytes and no others, and `slice` copies.
+  // Not a pooled Buffer: its `buffer` holds these bytes only, and `slice` copies.
   const bytes = new Uint8Array(total)
   let at = 0
   for (const chunk of chunks) {
