@@ -39,10 +39,10 @@ import { storageRoutes } from './storage/storage-app.ts'
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
   readonly logger: Logger
-  /** How long a tile of a table is given again to the same caller. */
+  /** Cache time of a table's tile for the same caller, in milliseconds. */
   readonly tileMs: number
   readonly registry: Registry
-  /** Who stands before the app, and how much one may ask of it. */
+  /** Trusted proxies and rate limits. */
   readonly edge: EdgeSettings
   readonly verify: Verify
   /** Verifies publishable keys alone; no URL takes a key when absent. */
@@ -57,7 +57,7 @@ export interface AppDeps {
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
-  /** What parts of it need; they answer 503 while it is away. */
+  /** Dependencies of single parts, which answer 503 while theirs is away. */
   readonly partsReady: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }

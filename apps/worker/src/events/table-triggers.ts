@@ -1,5 +1,5 @@
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '@terrane/database'
-import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from '../errors.ts'
+import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from './errors.ts'
 import { laneOf, type HookRow } from './table-hook-store.ts'
 
 interface TableFacts {

@@ -47,7 +47,7 @@ export async function findSources(database: Queryable, tableName: string): Promi
   return rows.map(({ data_type: dataType, ...source }) => ({ ...source, dataType }))
 }
 
-/** Writes what became of sources, in the place of what was known of them. */
+/** Replaces the state of sources. */
 export async function writeSources(
   session: Queryable,
   tableName: string,

@@ -1,11 +1,11 @@
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
-import { buildCity } from '@terrane/testing/city'
+import { readCity } from '@terrane/testing/city'
 
 import { type BuildOptions, buildNetwork, type Network } from '../../src/index.ts'
 
 /** The bytes of an extract of the invented town. */
 export function townPbf(): Uint8Array {
-  const { elements, header } = buildCity()
+  const { elements, header } = readCity()
   return Buffer.concat([...writePbf(elements, header)])
 }
 

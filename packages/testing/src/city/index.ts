@@ -1,3 +1,2 @@
-export { buildCity } from './city.ts'
-export type { City, CityGround, CityPolygon } from './city.ts'
-export type { CityElement, CityTags } from './element.ts'
+export { readCity } from './city.ts'
+export type { City, CityElement, CityTags } from './city.ts'
