@@ -18,7 +18,7 @@ const GEOMETRIES = Object.keys(GEOMETRY_SOURCES) as StyleGeometry[]
  */
 export function readStyle(value: unknown): OsmStyle {
   const { length, tables: mostTables, keys: mostKeys } = STYLE_LIMITS
-  const { tables } = objectAt(value, '', ['tables'])
+  const { tables } = objectAt(value, '', ['tables', '$schema'])
   const list = listAt(tables, '/tables', mostTables)
   const size = JSON.stringify(value).length
   if (size > length) refuse('', `is ${size} characters long`, `Write at most ${length} as JSON.`)

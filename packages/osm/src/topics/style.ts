@@ -129,5 +129,7 @@ export interface StyleTable {
 
 /** The tables of an import, as data. */
 export interface OsmStyle {
+  /** For editors. */
+  readonly $schema?: string
   readonly tables: readonly StyleTable[]
 }
