@@ -18,7 +18,7 @@ export function flexStyle(tables: readonly TopicTable[], prefix: string): string
       name: `${prefix}_${name}`,
       type: geometry,
       sources: from,
-      rules: where && ('any' in where ? where.any : [where]).map(rule),
+      rules: 'hasOther' in where ? null : ('any' in where ? where.any : [where]).map(rule),
       classified: all.some(({ value }) => value === 'matchedKey'),
       areas_are_no_lines: lines === 'notAreas',
       columns: all.flatMap(({ name: column, type = 'text', key = column, value }) => {

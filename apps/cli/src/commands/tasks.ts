@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
@@ -22,6 +24,7 @@ interface Options extends TaskOptions, AreaOptions, ReadersOptions {
   readonly place?: string
   readonly file?: string
   readonly topic?: string[]
+  readonly style?: string
   readonly resolution: number
   readonly zooms?: readonly [number, number]
   readonly schema?: string
@@ -72,7 +75,8 @@ export function taskCommands(program: Command): void {
     .action(importFile)
   onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
     .option('--file <path>', 'your own extract, PBF or XML (default: fetched by the worker)')
-    .option('--topic <topic...>', 'buildings, streets, pois, … (default: all)')
+    .addOption(new Option('--topic <topic...>', 'buildings, streets, pois, … (default: all)').conflicts('style'))
+    .option('--style <path>', 'tables of your own: a style as JSON, in place of topics')
     .option('--replace', 'replace the tables of an earlier import')
     .addHelpText(
       'after',
@@ -194,6 +198,7 @@ function osm(name: string, options: Options): Promise<void> {
       areaName: name,
       aoiGeoJson: await areaOf(options, connection, name),
       ...(options.topic && { topics: options.topic as never }),
+      ...(options.style !== undefined && { topics: (await styleOf(options.style)) as never }),
       ...(options.replace && { mode: 'replace' as const }),
       ...(options.file !== undefined && {
         source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
@@ -201,6 +206,16 @@ function osm(name: string, options: Options): Promise<void> {
     }),
     tablesOf,
   )
+}
+
+/** A style of a file; the worker checks what it says. */
+async function styleOf(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    const hint = 'Give the path of a JSON file: {"tables": […]}.'
+    throw new TerraneError('STYLE_UNREADABLE', 'invalid', `${path}: ${(error as Error).message}`, { hint })
+  }
 }
 
 function overture(name: string, options: Options): Promise<void> {

@@ -9,6 +9,7 @@ export type OsmFilter =
       readonly startsWith?: string
     }
   | { readonly has: string }
+  | { readonly hasOther: string[] }
   | { readonly prefix: string }
   | { readonly all: OsmFilter[] }
   | { readonly any: OsmFilter[] }
@@ -16,7 +17,7 @@ export type OsmFilter =
 
 const CLOSED = { additionalProperties: false } as const
 const FILTER_ABOUT =
-  'One of {"key": …} with "is", "isNot" or "startsWith", {"has": …}, {"prefix": …}, {"all": […]}, {"any": […]}, {"not": {…}}.'
+  'One of {"key": …} with "is", "isNot" or "startsWith", {"has": …}, {"hasOther": […]}, {"prefix": …}, {"all": […]}, {"any": […]}, {"not": {…}}.'
 
 const name = (description: string) =>
   Type.String({ pattern: '^[a-z_][a-z0-9_]*$', minLength: 1, maxLength: 63, description })
@@ -83,7 +84,7 @@ const styleOf = <Condition extends TSchema>(filter: Condition) => {
       ),
       where: Type.Optional(filter),
       areas: Type.Optional(
-        Type.Union([Type.Enum(['byKey', 'all']), filter], {
+        Type.Union([Type.Enum(['byKey', 'byAnyKey', 'all']), filter], {
           description: 'Closed ways that are areas. Default: "byKey", by area=yes or by the keys that they have.',
         }),
       ),
@@ -133,6 +134,7 @@ export const OSM_STYLE_SCHEMA: object = {
         Type.Object({ ...KEY, isNot: texts() }, CLOSED),
         Type.Object({ ...KEY, startsWith: text() }, CLOSED),
         Type.Object({ has: text('A key, whatever its value.') }, CLOSED),
+        Type.Object({ hasOther: list(text(), 1000, 'Some key that is none of these.') }, CLOSED),
         Type.Object({ prefix: text('The beginning of a key.') }, CLOSED),
         Type.Object({ all: list(FILTER, 1000) }, CLOSED),
         Type.Object({ any: list(FILTER, 1000) }, CLOSED),

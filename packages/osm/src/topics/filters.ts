@@ -40,7 +40,15 @@ export function fits({ key, values, only, start }: Condition, tags: TagView): bo
   return value !== null && values.has(value) === only && (start === null || value.startsWith(start))
 }
 
-/** Keys and prefixes without any of which nothing fits the filter; null when something does. */
+/** What a filter reads, or what lets an element fit it. */
+export interface Keys {
+  readonly keys: readonly string[]
+  readonly prefixes: readonly string[]
+  /** Any key that is not in one of these lists. */
+  readonly others: readonly ReadonlySet<string>[]
+}
+
+/** Keys without any of which nothing fits the filter; null when something does. */
 export function neededKeys(filter: Filter): Keys | null {
   if ('not' in filter) return null
   if ('any' in filter) {
@@ -51,22 +59,24 @@ export function neededKeys(filter: Filter): Keys | null {
   return keysOf(filter)
 }
 
-/** All keys and prefixes of a filter. */
+/** All keys of a filter. */
 export function keysOf(filter: Filter): Keys {
   if ('not' in filter) return keysOf(filter.not)
   if ('any' in filter) return union(filter.any.map(keysOf))
   if ('all' in filter) return union(filter.all.map(keysOf))
-  if ('prefix' in filter) return { keys: [], prefixes: [filter.prefix] }
-  return { keys: ['has' in filter ? filter.has : filter.key], prefixes: [] }
+  if ('prefix' in filter) return { ...NO_KEYS, prefixes: [filter.prefix] }
+  if ('hasOther' in filter) return { ...NO_KEYS, others: [new Set(filter.hasOther)] }
+  return { ...NO_KEYS, keys: ['has' in filter ? filter.has : filter.key] }
 }
 
-export interface Keys {
-  readonly keys: readonly string[]
-  readonly prefixes: readonly string[]
-}
+const NO_KEYS: Keys = { keys: [], prefixes: [], others: [] }
 
 export function union(all: readonly Keys[]): Keys {
-  return { keys: all.flatMap(({ keys }) => keys), prefixes: all.flatMap(({ prefixes }) => prefixes) }
+  return {
+    keys: all.flatMap(({ keys }) => keys),
+    prefixes: all.flatMap(({ prefixes }) => prefixes),
+    others: all.flatMap(({ others }) => others),
+  }
 }
 
 function isCondition(filter: Filter): filter is KeyFilter | HasFilter {
@@ -93,6 +103,10 @@ function compileTest(filter: Filter, tags: TagView): () => boolean {
     return () => !test()
   }
   if ('prefix' in filter) return () => tags.hasPrefix(filter.prefix)
+  if ('hasOther' in filter) {
+    const listed = new Set(filter.hasOther)
+    return () => tags.hasOther(listed)
+  }
   const condition = compileCondition(filter, tags)
   return () => fits(condition, tags)
 }

@@ -1,6 +1,7 @@
 import { definitionOf, sqlTypeOf } from './columns.ts'
 import type { ImportColumnType } from './columns.ts'
-import type { GeneralizedTable, StyleGeometry, StyleTable } from './style.ts'
+import { neededKeys } from './filters.ts'
+import type { Filter, GeneralizedTable, StyleGeometry, StyleTable } from './style.ts'
 
 export interface ImportColumn {
   readonly name: string
@@ -25,8 +26,30 @@ export interface ImportTable {
 /** A table of a style with the topic that it belongs to; a generalized one stands for itself. */
 export interface TopicTable extends StyleTable {
   readonly topic: string
+  readonly where: Filter
   readonly simpler: GeneralizedTable | null
 }
+
+/** Tags that describe the mapping or the drawing, not the thing: an element with no other ones is not a feature. */
+export const UNINFORMATIVE_KEYS: ReadonlySet<string> = new Set([
+  'area',
+  'type',
+  'created_by',
+  'source',
+  'source:name',
+  'source_ref',
+  'note',
+  'fixme',
+  'FIXME',
+  'attribution',
+  'comment',
+  'odbl',
+  'odbl:note',
+  'converted_by',
+  'import',
+  'import_uuid',
+])
+const INFORMATIVE: Filter = { hasOther: [...UNINFORMATIVE_KEYS] }
 
 const GEOMETRY_TYPES = {
   point: 'Point',
@@ -38,15 +61,19 @@ const GEOMETRY_TYPES = {
 /** The tables of a style, each with its generalized ones behind it; the topic is the table's name when null. */
 export function expandTables(tables: readonly StyleTable[], topic: string | null): TopicTable[] {
   return tables.flatMap((table) => {
-    const all = { ...table, topic: topic ?? table.name }
+    const where = conditionOf(table)
+    const all = { ...table, where, topic: topic ?? table.name }
     const simpler = (table.generalized ?? []).map((each) => {
-      const wheres = [table.where ?? [], each.where ?? []].flat()
-      const [first] = wheres
-      const where = wheres.length > 1 ? { all: wheres } : first
-      return { ...all, name: each.name, ...(where && { where }), simpler: each }
+      return { ...all, name: each.name, where: each.where ? { all: [where, each.where] } : where, simpler: each }
     })
     return [{ ...all, simpler: null }, ...simpler]
   })
+}
+
+/** A condition that fits without any key fits features only. */
+function conditionOf({ where }: StyleTable): Filter {
+  if (!where) return INFORMATIVE
+  return neededKeys(where) ? where : { all: [INFORMATIVE, where] }
 }
 
 /** The columns of a table. */

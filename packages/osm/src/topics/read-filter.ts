@@ -2,7 +2,7 @@ import { STYLE_LIMITS } from './style-limits.ts'
 import { below, listAt, objectAt, refuse, textAt, textsAt } from './style-check.ts'
 import type { Filter } from './style.ts'
 
-const KINDS = ['key', 'has', 'prefix', 'all', 'any', 'not'] as const
+const KINDS = ['key', 'has', 'hasOther', 'prefix', 'all', 'any', 'not'] as const
 const VALUES = ['is', 'isNot', 'startsWith'] as const
 
 /** Checks filters, and counts their conditions together. */
@@ -37,7 +37,9 @@ export class FilterReader {
     if (kind === 'all' || kind === 'any') {
       for (const [i, inner] of listAt(filter[kind], at, list).entries()) this.read(inner, below(at, i), depth + 1)
     } else if (kind === 'not') this.read(filter[kind], at, depth + 1)
-    else textAt(filter[kind], at)
+    else if (kind === 'hasOther') {
+      for (const [i, key] of listAt(filter[kind], at, list).entries()) textAt(key, below(at, i))
+    } else textAt(filter[kind], at)
     for (const name of about) {
       if (name === 'startsWith') textAt(filter[name], below(path, name))
       else textsAt(filter[name], below(path, name))

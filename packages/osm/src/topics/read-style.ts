@@ -39,7 +39,7 @@ function readTable(value: unknown, path: string, filters: FilterReader, names: S
   if ('where' in table) filters.read(table['where'], below(path, 'where'))
   const { areas } = table
   if (typeof areas === 'object' && areas !== null) filters.read(areas, below(path, 'areas'))
-  else if ('areas' in table) choiceAt(areas, below(path, 'areas'), ['byKey', 'all'])
+  else if ('areas' in table) choiceAt(areas, below(path, 'areas'), ['byKey', 'byAnyKey', 'all'])
   if ('lines' in table) choiceAt(table['lines'], below(path, 'lines'), ['notAreaYes', 'notAreas', 'all'])
   const columns = below(path, 'columns')
   const taken = new Set<string>()

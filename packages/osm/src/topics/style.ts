@@ -1,5 +1,5 @@
 /** A condition on the tags of an element. */
-export type Filter = KeyFilter | HasFilter | PrefixFilter | AllFilter | AnyFilter | NotFilter
+export type Filter = KeyFilter | HasFilter | HasOtherFilter | PrefixFilter | AllFilter | AnyFilter | NotFilter
 
 /** The key is there with a value other than `no` that fits: one of `is`, none of `isNot`, or one that begins so. */
 export interface KeyFilter {
@@ -12,6 +12,11 @@ export interface KeyFilter {
 /** The key is there, whatever its value: `no` too. */
 export interface HasFilter {
   readonly has: string
+}
+
+/** Some key is none of these. */
+export interface HasOtherFilter {
+  readonly hasOther: readonly string[]
 }
 
 /** Some key begins so, e.g. `addr:`. */
@@ -118,9 +123,9 @@ export interface StyleTable {
   readonly where?: Filter
   /**
    * Closed ways that are areas. `byKey`, the default: with `area=yes`, or with a key that fits both the condition and the
-   * {@link AREA_RULES}. `all`: those without `area=no`.
+   * {@link AREA_RULES}. `byAnyKey`: with `area=yes`, or with any key that fits these rules. `all`: those without `area=no`.
    */
-  readonly areas?: 'byKey' | 'all' | Filter
+  readonly areas?: 'byKey' | 'byAnyKey' | 'all' | Filter
   /** Closed ways that are lines: those without `area=yes` (the default), `all`, or those that are no areas. */
   readonly lines?: 'notAreaYes' | 'notAreas' | 'all'
   readonly columns: readonly StyleColumn[]

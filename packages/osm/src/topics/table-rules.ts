@@ -2,7 +2,7 @@ import { AREA, LINE, LINES, MEMBER, POINT } from '../features/feature.ts'
 import type { ElementKind } from '../features/feature.ts'
 import type { TagView } from '../features/tag-view.ts'
 import { AREA_RELATIONS, AREA_RULES } from './area-rules.ts'
-import { compileCondition, compileFilter, fits, neededKeys } from './filters.ts'
+import { compileCondition, compileFilter, fits } from './filters.ts'
 import type { CompiledFilter, Condition } from './filters.ts'
 import type { TopicTable } from './import-table.ts'
 import type { RowSource } from './style.ts'
@@ -26,54 +26,27 @@ const SOURCE_GEOMETRY: Readonly<Record<RowSource, number>> = {
   member: MEMBER,
 }
 
-/** Tags that describe the mapping or the drawing, not the thing: an element with no other ones is not a feature. */
-export const UNINFORMATIVE_KEYS: ReadonlySet<string> = new Set([
-  'area',
-  'type',
-  'created_by',
-  'source',
-  'source:name',
-  'source_ref',
-  'note',
-  'fixme',
-  'FIXME',
-  'attribution',
-  'comment',
-  'odbl',
-  'odbl:note',
-  'converted_by',
-  'import',
-  'import_uuid',
-])
-
 /** Decides which elements give rows of one table, about the element whose tags are loaded. */
 export class TableRules {
   /** All geometries that the table may want. */
   readonly geometries: number
   readonly #tags: TagView
   readonly #sources: ReadonlySet<RowSource>
-  /** Null for a table of everything. */
-  readonly #filter: CompiledFilter | null
-  /** An element without a needed key may be there because of another table. */
-  readonly #isInformativeOnly: boolean
-  readonly #areas: 'byKey' | 'all' | CompiledFilter
+  readonly #filter: CompiledFilter
+  readonly #areas: 'byKey' | 'byAnyKey' | 'all' | CompiledFilter
   readonly #lines: 'notAreaYes' | 'notAreas' | 'all'
   readonly #areaRules: readonly Condition[]
   readonly #areaRuleOf: ReadonlyMap<string, Condition>
   readonly #area: number
   readonly #type: number
 
-  /**
-   * @param tags knows all keys of the table, `area`, `type` and the keys of the {@link AREA_RULES}
-   * @param isSifted whether every element has a tag that tells something, or one that another table needs
-   */
-  constructor(table: TopicTable, tags: TagView, isSifted: boolean) {
+  /** @param tags knows all keys of the table, `area`, `type` and the keys of the {@link AREA_RULES} */
+  constructor(table: TopicTable, tags: TagView) {
     const { from, where, areas = 'byKey', lines = 'notAreaYes' } = table
     this.#tags = tags
     this.#sources = new Set(from)
     this.geometries = from.reduce((bits, source) => bits | SOURCE_GEOMETRY[source], 0)
-    this.#filter = where ? compileFilter(where, tags) : null
-    this.#isInformativeOnly = !isSifted && (where ? neededKeys(where) : null) === null
+    this.#filter = compileFilter(where, tags)
     this.#areas = typeof areas === 'string' ? areas : compileFilter(areas, tags)
     this.#lines = lines
     this.#areaRules = AREA_RULES.map((rule) => compileCondition(rule, tags))
@@ -111,8 +84,6 @@ export class TableRules {
   /** The first key that fits; null for an element that does not belong here. */
   match(): Matched | null {
     const tags = this.#tags
-    if (this.#isInformativeOnly && !tags.hasOther(UNINFORMATIVE_KEYS)) return null
-    if (this.#filter === null) return ANY
     const { conditions, test } = this.#filter
     if (test !== null && !test()) return null
     for (const condition of conditions) if (fits(condition, tags)) return condition
@@ -129,9 +100,10 @@ export class TableRules {
 
   #matchByKey(): Matched | null {
     const tags = this.#tags
-    if (this.#filter === null) return this.#areaRules.some((rule) => fits(rule, tags)) ? this.match() : null
     const { conditions, test } = this.#filter
     if (test !== null && !test()) return null
+    if (conditions.length === 0 || this.#areas === 'byAnyKey')
+      return this.#areaRules.some((rule) => fits(rule, tags)) ? this.match() : null
     for (const condition of conditions) {
       const rule = this.#areaRuleOf.get(condition.name)
       if (rule && fits(condition, tags) && fits(rule, tags)) return condition

@@ -9,12 +9,10 @@ import { columnKeys, compileColumn, definitionOf } from './columns.ts'
 import type { ColumnReader, RowContext } from './columns.ts'
 import { Extent } from './extent.ts'
 import { keysOf, neededKeys, union } from './filters.ts'
-import type { Keys } from './filters.ts'
 import { Generalizer } from './generalize.ts'
 import type { Shape } from './generalize.ts'
 import type { TopicTable } from './import-table.ts'
-import type { Filter } from './style.ts'
-import { TableRules, UNINFORMATIVE_KEYS } from './table-rules.ts'
+import { TableRules } from './table-rules.ts'
 import type { Matched } from './table-rules.ts'
 
 /** One value per column. */
@@ -28,14 +26,13 @@ export class TopicRows implements FeatureVisitor {
   readonly #onRow: (table: number, row: ImportRow) => void
 
   constructor(tables: readonly TopicTable[], onRow: (table: number, row: ImportRow) => void) {
-    const { tags, isSifted } = tagView(tables)
-    this.tags = tags
+    this.tags = tagView(tables)
     this.takesMembers = tables.some(
       ({ from, columns }) =>
         from.includes('member') || columns.some((column) => definitionOf(column).value === 'members'),
     )
     this.#onRow = onRow
-    this.#tables = tables.map((table) => compile(table, tags, isSifted))
+    this.#tables = tables.map((table) => compile(table, this.tags))
   }
 
   /** Rows and extent of each table so far. */
@@ -90,10 +87,10 @@ interface CompiledTable {
   rows: number
 }
 
-function compile(table: TopicTable, tags: TagView, isSifted: boolean): CompiledTable {
+function compile(table: TopicTable, tags: TagView): CompiledTable {
   const columns = table.columns.map(definitionOf)
   return {
-    rules: new TableRules(table, tags, isSifted),
+    rules: new TableRules(table, tags),
     geometry: table.geometry,
     generalizer: table.simpler && new Generalizer(table.simpler),
     takesMatched: columns.some(({ value }) => value === 'matchedKey' || value === 'matchedValue'),
@@ -106,22 +103,19 @@ function compile(table: TopicTable, tags: TagView, isSifted: boolean): CompiledT
 }
 
 /** The keys that the tables read, and those that make an element a candidate. */
-function tagView(tables: readonly TopicTable[]): { tags: TagView; isSifted: boolean } {
-  const filters = tables.flatMap(({ where, areas }): Filter[] =>
-    [where ?? [], typeof areas === 'object' ? areas : []].flat(),
-  )
-  const needed = tables.map(({ where }): Keys | null => (where ? neededKeys(where) : null))
-  const { keys, prefixes } = union(needed.flatMap((each) => each ?? []))
-  const candidates = new Set(keys)
-  const isNeeded = (key: string) => candidates.has(key) || prefixes.some((prefix) => key.startsWith(prefix))
-  const isEverything = needed.includes(null)
+function tagView(tables: readonly TopicTable[]): TagView {
+  const needed = union(tables.flatMap(({ where }) => neededKeys(where) ?? []))
+  const candidates = new Set(needed.keys)
+  const { prefixes, others } = needed
+  const isNeeded = (key: string): boolean => {
+    return (
+      candidates.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || others.some((set) => !set.has(key))
+    )
+  }
+  const filters = tables.flatMap(({ where, areas }) => [where, typeof areas === 'object' ? areas : []].flat())
   const asked = tables.flatMap(({ columns }) => columns.flatMap((column) => columnKeys(definitionOf(column))))
   const rules = AREA_RULES.map(({ key }) => key)
-  const all = new Set(['area', 'type', ...rules, ...union(filters.map(keysOf)).keys, ...asked])
-  return {
-    tags: new TagView([...all], (key) => isNeeded(key) || (isEverything && !UNINFORMATIVE_KEYS.has(key))),
-    isSifted: ![...UNINFORMATIVE_KEYS].some(isNeeded),
-  }
+  return new TagView([...new Set(['area', 'type', ...rules, ...union(filters.map(keysOf)).keys, ...asked])], isNeeded)
 }
 
 /** The geometry of a row; the table's extent grows by it. */
