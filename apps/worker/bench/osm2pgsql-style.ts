@@ -1,4 +1,5 @@
-import { AREA_RELATIONS, AREA_RULES, UNINFORMATIVE_KEYS, type Filter, type TopicTable } from '@terrane/osm'
+import { AREA_RELATIONS, AREA_RULES, UNINFORMATIVE_KEYS, type TopicTable } from '@terrane/osm'
+import type { Filter } from '@terrane/osm/styles'
 
 const SQL_TYPES = {
   text: 'text',

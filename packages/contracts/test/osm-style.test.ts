@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { OSM_STYLE_SCHEMA } from '../src/index.ts'
+import { OSM_STYLE_SCHEMA } from '../src/tasks/osm-style.ts'
 
 const FILE = new URL('../schemas/osm-style.json', import.meta.url)
 

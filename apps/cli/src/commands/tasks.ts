@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { TerraneError } from '@terrane/core/errors'
 import { Option, type Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
 import { countOf, progressLine } from '../output.ts'
+import { styleOf } from '../style.ts'
 import { readersOf, withReaders, type ReadersOptions } from '../readers.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { datasetFile, upload, type StoredFile } from '../files.ts'
@@ -206,16 +205,6 @@ function osm(name: string, options: Options): Promise<void> {
     }),
     tablesOf,
   )
-}
-
-/** A style of a file; the worker checks what it says. */
-async function styleOf(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    const hint = 'Give the path of a JSON file: {"tables": […]}.'
-    throw new TerraneError('STYLE_UNREADABLE', 'invalid', `${path}: ${(error as Error).message}`, { hint })
-  }
 }
 
 function overture(name: string, options: Options): Promise<void> {

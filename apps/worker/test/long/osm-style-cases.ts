@@ -1,4 +1,4 @@
-import type { Filter, OsmStyle } from '@terrane/osm'
+import type { Filter, OsmStyle } from '@terrane/osm/styles'
 
 type AnyFilter = Extract<Filter, { any: unknown }>
 

@@ -47,7 +47,7 @@ describe.skipIf(!isHere)(`styles beside osm2pgsql${absent}`, () => {
       await importHere(database, join(extracts!, file), style)
       for (const { suffix } of topicTables(style)) {
         const found = await compare(database, suffix)
-        console.log(`${extract} ${suffix}: ${found.ours} rows, osm2pgsql ${found.theirs}`)
+        process.stdout.write(`${extract} ${suffix}: ${found.ours} rows, osm2pgsql ${found.theirs}\n`)
         expect({ table: suffix, ...found }).toMatchObject({ only: [], different: [] })
         expect(found.ours).toBe(found.theirs)
       }

@@ -106,9 +106,8 @@ export class TagView {
   prefixJson(prefix: string): string | null {
     const found = [...this.entries()].filter(([key]) => key.length > prefix.length && key.startsWith(prefix))
     if (found.length === 0) return null
-    const clean = (text: string): string => text.replaceAll('\0', '')
     return JSON.stringify(
-      Object.fromEntries(found.map(([key, value]) => [clean(key.slice(prefix.length)), clean(value)])),
+      Object.fromEntries(found.map(([key, value]) => [withoutNul(key.slice(prefix.length)), withoutNul(value)])),
     )
   }
 
@@ -128,8 +127,12 @@ export class TagView {
   #jsonOf(string: number): string {
     const known = this.#json[string]
     if (known !== undefined) return known
-    const text = JSON.stringify(this.#strings!.get(string).replaceAll('\0', ''))
+    const text = JSON.stringify(withoutNul(this.#strings!.get(string)))
     this.#json[string] = text
     return text
   }
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '')
 }

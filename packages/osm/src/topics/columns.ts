@@ -103,7 +103,7 @@ function valueReader({ type = 'text', split }: ColumnDefinition, text: () => str
   return split === undefined ? () => readText(read, text()) : () => readText(read, entries()?.[0] ?? null)
 }
 
-/** The entries of a list, without those that are blank; null when there is none. */
+/** The entries of a list without blank ones; null when there is none. */
 function listOf(text: string | null, separator: string): string[] | null {
   if (text === null) return null
   const entries = text.replaceAll('\0', '').split(separator)
@@ -118,7 +118,7 @@ function defaultOf({ type }: ColumnDefinition, value: string | number | boolean)
 const FORWARD = /^forward|:forward$/
 const BACKWARD = /^backward|:backward$/
 
-/** Values that are not those of a tag. */
+/** Values other than a tag's. */
 const VALUES: Readonly<Record<ColumnValueName, ColumnReader>> = {
   tags: ({ tags }) => tags.toJson(),
   matchedKey: ({ matched }) => matched.name,

@@ -48,7 +48,7 @@ export interface Keys {
   readonly others: readonly ReadonlySet<string>[]
 }
 
-/** Keys without any of which nothing fits the filter; null when something does. */
+/** Keys of which an element needs one to fit the filter; null when it needs none. */
 export function neededKeys(filter: Filter): Keys | null {
   if ('not' in filter) return null
   if ('any' in filter) {

@@ -50,7 +50,7 @@ export class Generalizer {
     return { geometry, lon: this.#lon, lat: this.#lat, lineStart: this.#lineStart, lines, area }
   }
 
-  /** The polygons with simpler rings, valid again by the assembler; those whose outer ring vanishes are left out. */
+  /** The polygons with simpler rings, valid again by the assembler; a polygon without an outer ring is left out. */
   #simplerArea(feature: OsmFeature): Shape | null {
     for (let halvings = 0, tolerance = this.#tolerance; halvings <= MOST_HALVINGS; halvings++, tolerance /= 2) {
       if (!this.#addRings(feature.area, tolerance)) return null

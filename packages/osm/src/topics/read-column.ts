@@ -8,7 +8,7 @@ const MEMBERS = ['name', 'key', 'keys', 'prefix', 'value', 'type', 'map', 'split
 const ORIGINS = ['key', 'keys', 'prefix', 'value'] as const
 const TRANSFORMS = ['type', 'map', 'split', 'default'] as const
 /** Columns that every table has. */
-const TAKEN = ['id', 'osm_type', 'osm_id', 'member', 'part', 'geom']
+const TAKEN: ReadonlySet<string> = new Set(['id', 'osm_type', 'osm_id', 'member', 'part', 'geom'])
 
 type Geometry = Pick<StyleTable, 'geometry' | 'from'>
 
@@ -36,7 +36,7 @@ export function readColumn(value: unknown, path: string, table: Geometry): Colum
 
 function columnName(value: unknown, path: string): string {
   const name = nameAt(value, path)
-  if (TAKEN.includes(name)) refuse(path, `"${name}" is a column of its own`, 'Give the column another name and a key.')
+  if (TAKEN.has(name)) refuse(path, `"${name}" is a column of its own`, 'Give the column another name and a key.')
   return name
 }
 

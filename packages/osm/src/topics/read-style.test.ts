@@ -5,6 +5,7 @@ import { STYLE_LIMITS } from './style-limits.ts'
 const TABLE = { name: 'roads', geometry: 'linestring', from: ['line'], where: { key: 'highway' }, columns: ['name'] }
 const AREAS = { ...TABLE, geometry: 'multipolygon', from: ['area'] }
 const column = (more: object) => ({ tables: [{ ...TABLE, columns: ['name', { name: 'x', ...more }] }] })
+const texts = (count: number, start: string) => Array.from({ length: count }, (_, i) => `${start}${i}`)
 const where = (filter: unknown) => ({ tables: [{ ...TABLE, where: filter }] })
 const nested = (depth: number): object => (depth === 0 ? { key: 'a' } : { not: nested(depth - 1) })
 
@@ -94,7 +95,7 @@ describe('a wrong style is refused with its place and a remedy', () => {
     expect(fault(where({ all: [keys(0), keys(900), keys(1800)] })).message).toContain('one too many')
     const columns = many(100, (i) => ({
       name: `c${i}`,
-      keys: many(20, (j) => ({ key: `k${i}_${j}` })).map(({ key }: any) => key),
+      keys: texts(20, `k${i}_`),
     }))
     expect(
       fault({
@@ -103,7 +104,7 @@ describe('a wrong style is refused with its place and a remedy', () => {
           {
             ...TABLE,
             name: 'b',
-            columns: [{ name: 'z', keys: many(900, (i) => ({ key: `z${i}` })).map(({ key }: any) => key) }],
+            columns: [{ name: 'z', keys: texts(900, 'z') }],
           },
         ],
       }).message,

@@ -126,7 +126,7 @@ export interface StyleTable {
    * {@link AREA_RULES}. `byAnyKey`: with `area=yes`, or with any key that fits these rules. `all`: those without `area=no`.
    */
   readonly areas?: 'byKey' | 'byAnyKey' | 'all' | Filter
-  /** Closed ways that are lines: those without `area=yes` (the default), `all`, or those that are no areas. */
+  /** Closed ways that are lines: ways without `area=yes` (the default), `all`, or all but areas. */
   readonly lines?: 'notAreaYes' | 'notAreas' | 'all'
   readonly columns: readonly StyleColumn[]
   readonly generalized?: readonly GeneralizedTable[]

@@ -102,7 +102,7 @@ function compile(table: TopicTable, tags: TagView): CompiledTable {
   }
 }
 
-/** The keys that the tables read, and those that make an element a candidate. */
+/** A view of the keys of all tables; the needed ones make an element a candidate. */
 function tagView(tables: readonly TopicTable[]): TagView {
   const needed = union(tables.flatMap(({ where }) => neededKeys(where) ?? []))
   const candidates = new Set(needed.keys)

@@ -1,5 +1,6 @@
 import type { JobWarning } from '@terrane/contracts'
-import type { FeatureCounts, ImportTable, OsmStyle, Topics } from '@terrane/osm'
+import type { FeatureCounts, ImportTable, Topics } from '@terrane/osm'
+import type { OsmStyle } from '@terrane/osm/styles'
 
 /** Whether topics are named, rather than a style given. */
 export function isNamed(topics: Topics): topics is Exclude<Topics, OsmStyle> {
