@@ -196,8 +196,7 @@ function osm(name: string, options: Options): Promise<void> {
     async (connection) => ({
       areaName: name,
       aoiGeoJson: await areaOf(options, connection, name),
-      ...(options.topic && { topics: options.topic as never }),
-      ...(options.style !== undefined && { topics: (await styleOf(options.style)) as never }),
+      ...((options.topic ?? options.style) && { topics: (options.topic ?? (await styleOf(options.style!))) as never }),
       ...(options.replace && { mode: 'replace' as const }),
       ...(options.file !== undefined && {
         source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },

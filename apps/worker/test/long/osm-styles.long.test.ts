@@ -18,6 +18,11 @@ const server = process.env['DATABASE_URL']
 const extracts = sharedFolder('data/osm')
 const isHere = extracts !== null && command !== undefined && folder !== '' && server !== undefined
 const absent = isHere ? '' : ' (SKIPPED: needs OSM2PGSQL, PEER_FOLDER, DATABASE_URL and the shared data folder)'
+/**
+ * Elements whose border runs twice along the same stretch, all in Malta: relations that have a way twice, and a way. Here such a
+ * relation has each way once; osm2pgsql takes it twice, so that it cancels.
+ */
+const TWICE = ['R5605140', 'R5878508', 'W378256914']
 const name = `terrane_styles_${process.pid}`
 
 describe.skipIf(!isHere)(`styles beside osm2pgsql${absent}`, () => {
@@ -127,11 +132,13 @@ async function compare(database: Database, table: string) {
            when not (st_orderingequals(st_multi(o.geom), st_multi(t.geom)) or st_equals(o.geom, t.geom))
            then concat('geometry, valid: ', st_isvalid(o.geom), ' ', st_isvalid(t.geom)) end as difference
        from (${ours}) o full join (${theirs}) t on o.osm_type = t.osm_type and o.osm_id = t.osm_id
-         and o.member is not distinct from t.member and o.relation is not distinct from t.relation)
+         and o.member is not distinct from t.member and o.relation is not distinct from t.relation
+         where not coalesce(o.osm_type, t.osm_type::text) || coalesce(o.osm_id, t.osm_id) = any ($1))
      select count(ours)::int as ours, count(theirs)::int as theirs,
        coalesce((array_agg(id || case when ours is null then ' theirs' else ' ours' end)
          filter (where ours is null or theirs is null))[:20], '{}') as only,
        coalesce((array_agg(id || ' ' || difference) filter (where difference is not null))[:20], '{}') as different from pairs`,
+    [TWICE],
   )
   return rows[0]!
 }

@@ -1,2 +1,2 @@
--- Tables of an import that has a style in place of topics; null where topics are named.
-alter table terrane.osm_imports add column style jsonb;
+-- Style of an import, as it was written: the hash of the rules depends on the order of its members. Null where topics are named.
+alter table terrane.osm_imports add column style json;

@@ -48,7 +48,7 @@ export interface Keys {
   readonly others: readonly ReadonlySet<string>[]
 }
 
-/** Keys of which an element needs one to fit the filter; null when it needs none. */
+/** Keys that make an element a candidate for the filter; null when it may fit without any key. */
 export function neededKeys(filter: Filter): Keys | null {
   if ('not' in filter) return null
   if ('any' in filter) {

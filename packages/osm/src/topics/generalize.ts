@@ -79,7 +79,7 @@ export class Generalizer {
     return isAny
   }
 
-  /** Puts points behind those that are there; returns their number. */
+  /** Appends points at an offset; returns the offset behind them. */
   #put({ lon, lat }: Pick<OsmFeature, 'lon' | 'lat'>, kept: readonly number[], at: number): number {
     this.#lon = growInt32(this.#lon, at + kept.length)
     this.#lat = growInt32(this.#lat, at + kept.length)

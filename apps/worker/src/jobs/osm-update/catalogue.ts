@@ -81,7 +81,7 @@ type FoundImport = Omit<OsmImport, 'extent'> & { readonly extent: number[] | nul
 export async function findOsmImport(database: Queryable, prefix: string): Promise<OsmImport> {
   const { rows } = await database.query<FoundImport>(
     `select table_prefix as prefix, job_id as "jobId", pages_table as "pagesTable", area,
-       coalesce(style, to_jsonb(topics)) as topics, clip, rules, extent,
+       coalesce(style, to_json(topics)) as topics, clip, rules, extent,
        replication_url as "replicationUrl", sequence, data_timestamp as timestamp, version
      from terrane.osm_imports where table_prefix = $1`,
     [prefix],
