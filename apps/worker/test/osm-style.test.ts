@@ -170,7 +170,7 @@ describe('an import with a style', () => {
             { name: 'm2', value: 'area' },
             { name: 'tags', value: 'tags' },
           ],
-          generalized: [{ name: 'areas_low', toleranceMetres: 500 }],
+          generalized: [{ name: 'areas_low', toleranceMetres: 5 }],
         },
         {
           name: 'members',
