@@ -115,7 +115,7 @@ function importThere(peerUrl: string): void {
   writeFileSync(
     join(folder!, 'style.lua'),
     flexStyle(
-      TOPIC_TABLES.filter(({ suffix }) => wanted.has(suffix)),
+      TOPIC_TABLES.filter((table) => wanted.has(table.name)),
       'theirs',
     ),
   )

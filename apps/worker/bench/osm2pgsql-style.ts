@@ -1,4 +1,5 @@
-import { AREA_RELATIONS, AREA_RULES, UNINFORMATIVE_KEYS, type Match, type TopicTable } from '@terrane/osm'
+import { AREA_RELATIONS, AREA_RULES, UNINFORMATIVE_KEYS, type TopicTable } from '@terrane/osm'
+import type { Filter } from '@terrane/osm/styles'
 
 const SQL_TYPES = {
   text: 'text',
@@ -10,33 +11,34 @@ const SQL_TYPES = {
   oneway: 'int2',
 } as const
 
-/** An osm2pgsql flex style that fills the same tables from the same elements, `{prefix}_{suffix}`. */
+/** An osm2pgsql flex style that fills the tables of topics from the same elements, `{prefix}_{name}`. */
 export function flexStyle(tables: readonly TopicTable[], prefix: string): string {
-  const definitions = tables.map((table) => {
-    const columns = table.columns.map(([name, kind, key]) => [name, kind, key ?? name, SQL_TYPES[kind]])
-    const { suffix, geometryType, sources, classified, areasAreNoLines } = table
+  const definitions = tables.map(({ name, geometry, from, where, lines, columns }) => {
+    const all = columns.map((column) => (typeof column === 'string' ? { name: column } : column))
     return {
-      name: `${prefix}_${suffix}`,
-      type: geometryType.toLowerCase(),
-      sources,
-      rules: table.match && rules(table.match),
-      classified,
-      areas_are_no_lines: areasAreNoLines,
-      columns,
+      name: `${prefix}_${name}`,
+      type: geometry,
+      sources: from,
+      rules: 'hasOther' in where ? null : ('any' in where ? where.any : [where]).map(rule),
+      classified: all.some(({ value }) => value === 'matchedKey'),
+      areas_are_no_lines: lines === 'notAreas',
+      columns: all.flatMap(({ name: column, type = 'text', key = column, value }) => {
+        return value || column === 'name' ? [] : [[column, type, key, SQL_TYPES[type as keyof typeof SQL_TYPES]]]
+      }),
     }
   })
   return `local tables = ${lua(definitions)}
-local area_rules = ${lua(Object.fromEntries(rules(AREA_RULES).map((rule) => [rule.key, rule])))}
+local area_rules = ${lua(Object.fromEntries(AREA_RULES.map((filter) => [filter.key, rule(filter)])))}
 local area_relations = ${lua(AREA_RELATIONS)}
 local uninformative = ${lua(Object.fromEntries([...UNINFORMATIVE_KEYS].map((key) => [key, true])))}
 ${PROGRAM}`
 }
 
-function rules(match: Match) {
-  return Object.entries(match).map(([key, rule]) => {
-    const listed = rule === '*' ? ['no'] : 'except' in rule ? ['no', ...rule.except] : rule
-    return { key, only: Array.isArray(rule), values: Object.fromEntries(listed.map((value) => [value, true])) }
-  })
+function rule(filter: Filter) {
+  if (!('key' in filter)) throw new TypeError('topics are made of conditions on single keys')
+  const { key, is, isNot = [] } = filter
+  const listed = is === undefined ? ['no', isNot].flat() : [is].flat()
+  return { key, only: is !== undefined, values: Object.fromEntries(listed.map((value) => [value, true])) }
 }
 
 function lua(value: unknown): string {

@@ -49,3 +49,11 @@ export const osmTopicUnknown = defineError(
   (f: { topic: string; known: readonly string[] }) => `There is no topic "${f.topic}"`,
   (f) => ({ hint: `Use some of ${f.known.join(', ')}.`, errors: [{ path: '/topics', message: 'an unknown topic' }] }),
 )
+
+/** A style of tables that cannot be used. `path` is a JSON pointer within the style. */
+export const osmStyleInvalid = defineError(
+  'OSM_STYLE_INVALID',
+  'invalid',
+  (f: { path: string; problem: string; remedy: string }) => `The style is wrong at ${f.path || '/'}: ${f.problem}`,
+  (f) => ({ hint: f.remedy, errors: [{ path: `/topics${f.path}`, message: f.problem }] }),
+)

@@ -3,6 +3,7 @@ import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
 import { countOf, progressLine } from '../output.ts'
+import { styleOf } from '../style.ts'
 import { readersOf, withReaders, type ReadersOptions } from '../readers.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { datasetFile, upload, type StoredFile } from '../files.ts'
@@ -22,6 +23,7 @@ interface Options extends TaskOptions, AreaOptions, ReadersOptions {
   readonly place?: string
   readonly file?: string
   readonly topic?: string[]
+  readonly style?: string
   readonly resolution: number
   readonly zooms?: readonly [number, number]
   readonly schema?: string
@@ -72,7 +74,8 @@ export function taskCommands(program: Command): void {
     .action(importFile)
   onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
     .option('--file <path>', 'your own extract, PBF or XML (default: fetched by the worker)')
-    .option('--topic <topic...>', 'buildings, streets, pois, … (default: all)')
+    .addOption(new Option('--topic <topic...>', 'buildings, streets, pois, … (default: all)').conflicts('style'))
+    .option('--style <path>', 'tables of your own: a style as JSON, in place of topics')
     .option('--replace', 'replace the tables of an earlier import')
     .addHelpText(
       'after',
@@ -193,7 +196,7 @@ function osm(name: string, options: Options): Promise<void> {
     async (connection) => ({
       areaName: name,
       aoiGeoJson: await areaOf(options, connection, name),
-      ...(options.topic && { topics: options.topic as never }),
+      ...((options.topic ?? options.style) && { topics: (options.topic ?? (await styleOf(options.style!))) as never }),
       ...(options.replace && { mode: 'replace' as const }),
       ...(options.file !== undefined && {
         source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },

@@ -11,12 +11,14 @@ import {
 } from '@terrane/database/imports'
 import { stagedTable, swapIn, type JobRun, type StagedTable } from '@terrane/database/staging'
 import {
+  TOPICS,
   importOsmArea as importRows,
   topicTables,
   type ImportResult,
   type ImportTable,
   type OsmHeader,
   type OsmReader,
+  type Topics,
 } from '@terrane/osm'
 import { PageRecorder } from '@terrane/osm/updates'
 import { OSM_ATTRIBUTION, OSM_COPYRIGHT, OSM_LICENCE } from './osm/licence.ts'
@@ -152,8 +154,10 @@ function noLongerUpdatable(names: readonly string[]): JobWarning[] {
   return [{ code: 'UPDATES_END', message, count: names.length, examples: names.slice(0, 10) }]
 }
 
+type TargetsRequest = Pick<OsmImportArea, 'areaName' | 'tablePrefix' | 'mode' | 'clip'> & { readonly topics?: Topics }
+
 /** The tables of an import, on their way. */
-export function targetsOf(input: OsmImportArea, run: JobRun): Target[] {
+export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
   const tables = topicTables(input.topics)
   const names = tableNames(input, tables)
   return tables.map((table, i) => ({
@@ -178,19 +182,18 @@ function newImport(
   { replication }: Loaded,
   { jobId }: JobRun,
 ): Omit<NewOsmImport, 'prefix' | 'pagesTable'> {
-  const { aoiGeoJson: area, clip = false } = input
-  const topics = [...new Set(topicTables(input.topics).map(({ topic }) => topic))]
+  const { aoiGeoJson: area, topics = TOPICS, clip = false } = input
   const { timestamp } = replication
   return { ...replication, jobId, area, topics, clip, timestamp: timestamp === null ? null : new Date(timestamp) }
 }
 
 /** A line that is cut at the border may become several rows: `part` tells them apart. */
-function shapeOf({ columns, geometryType }: ImportTable, clip: boolean): ImportShape {
+function shapeOf({ columns, geometryType, unique }: ImportTable, clip: boolean): ImportShape {
   const inParts = clip && geometryType === 'LineString'
   return {
     geometryType,
     primaryKey: 'id',
-    unique: inParts ? ['osm_type', 'osm_id', 'part'] : ['osm_type', 'osm_id'],
+    unique: inParts ? [...unique, 'part'] : unique,
     columns: inParts ? [...columns, { name: 'part', type: 'int2', default: '0' }] : columns,
   }
 }

@@ -55,7 +55,7 @@ async function runUpdate(
   const { database } = project
   const known = await findOsmImport(database, input.tablePrefix)
   const { topics, clip, prefix } = known
-  const asImport = { areaName: prefix, aoiGeoJson: known.area, topics: topics as never, tablePrefix: prefix, clip }
+  const asImport = { areaName: prefix, aoiGeoJson: known.area, topics, tablePrefix: prefix, clip }
   const targets = targetsOf(asImport, run)
   const isThere: boolean[] = []
   for (const { staged } of targets) {

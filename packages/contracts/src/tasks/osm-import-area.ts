@@ -4,6 +4,7 @@ import { identifier } from '../identifiers.ts'
 import { importMode } from '../import-mode.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
+import { OsmStyle } from './osm-style.ts'
 
 /** What can be imported; `all` is every feature, by geometry, in the tables points, lines, multipolygons and multilinestrings. */
 export const OSM_TOPICS = [
@@ -91,12 +92,18 @@ export const OsmImportArea = Type.Object(
     areaName: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the area, for people.' }),
     aoiGeoJson: aoiGeoJson(),
     topics: Type.Optional(
-      Type.Array(Type.Enum([...OSM_TOPICS]), {
-        minItems: 1,
-        maxItems: OSM_TOPICS.length,
-        uniqueItems: true,
-        description: 'Topics to import. Default: all except "all".',
-      }),
+      Type.Union(
+        [
+          Type.Array(Type.Enum([...OSM_TOPICS]), {
+            minItems: 1,
+            maxItems: OSM_TOPICS.length,
+            uniqueItems: true,
+            title: 'Topics',
+          }),
+          OsmStyle,
+        ],
+        { description: 'Topics to import, or a style: tables of your own. Default: all topics except "all".' },
+      ),
     ),
     tablePrefix: Type.Optional(identifier('Tables are named {tablePrefix}_{topic}. Default: made from areaName.')),
     mode: importMode(),

@@ -7,6 +7,8 @@ export const LINE = 2
 export const AREA = 4
 /** The lines of a relation's ways. */
 export const LINES = 8
+/** Each way of a relation by itself, as often as it is a member. */
+export const MEMBER = 16
 
 /** Kind of an OSM element; a way that ends where it begins may be an area. */
 export type ElementKind = 'node' | 'open way' | 'closed way' | 'relation'
@@ -16,7 +18,7 @@ export interface OsmFeature {
   readonly element: ElementKind
   readonly id: number
   readonly tags: TagView
-  /** One of {@link POINT}, {@link LINE}, {@link AREA} and {@link LINES}. */
+  /** One of {@link POINT}, {@link LINE}, {@link AREA}, {@link LINES} and {@link MEMBER}. */
   readonly geometry: number
   /** The point (row 0), the line or lines, in 1e-7 degrees. Line `i` is the points `lineStart[i] .. lineStart[i + 1]`. */
   readonly lon: Int32Array
@@ -25,12 +27,19 @@ export interface OsmFeature {
   readonly lines: number
   /** The polygons of an area. */
   readonly area: AreaAssembler
+  /** Ids and roles of the ways of a relation, in its order; empty unless the visitor takes members. */
+  readonly memberWays: readonly number[]
+  readonly memberRoles: readonly string[]
+  /** Place of a {@link MEMBER} among them. */
+  readonly member: number
 }
 
 /** Says which features of a file are wanted, and takes them. */
 export interface FeatureVisitor {
   /** The view through which tags are read; an element without any of its keys is not looked at. */
   readonly tags: TagView
+  /** True for a visitor that wants the ways of relations, by themselves or by their ids. */
+  readonly takesMembers?: boolean
   /** The geometries wanted of the candidate whose tags are loaded, as bits; 0 passes it over. */
   select(element: ElementKind): number
   /** Takes a feature that touches the area of interest: nodes first, then ways, then relations. */

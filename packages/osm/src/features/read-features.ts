@@ -5,7 +5,7 @@ import type { NodeColumns, OsmBlock, OsmHeader, RelationColumns, WayColumns } fr
 import { growInt32 } from '../grow.ts'
 import type { OsmReader } from '../reader.ts'
 import type { StringTable } from '../string-table.ts'
-import { AREA, LINE, LINES, POINT } from './feature.ts'
+import { AREA, LINE, LINES, MEMBER, POINT } from './feature.ts'
 import type { ElementKind, FeatureCounts, FeatureVisitor, OsmFeature } from './feature.ts'
 import { MemberWays } from './member-ways.ts'
 import { NodeIndex } from './node-index.ts'
@@ -86,6 +86,9 @@ class FeatureBuilder implements OsmFeature {
   lineStart = new Int32Array(64)
   lines = 0
   readonly area = new AreaAssembler()
+  memberWays: readonly number[] = []
+  memberRoles: readonly string[] = []
+  member = 0
   readonly tags: TagView
 
   readonly counts: FeatureCounts = {
@@ -104,7 +107,7 @@ class FeatureBuilder implements OsmFeature {
   readonly #locations: NodeLocations
   #index: NodeLookup = new NodeIndex(0)
   readonly #spill: Spill | undefined
-  readonly #relations = new RelationStore()
+  readonly #relations: RelationStore
   /** The geometries wanted of each relation kept. */
   readonly #relationGeometries: number[] = []
   #members = new MemberWays(new Float64Array())
@@ -114,6 +117,7 @@ class FeatureBuilder implements OsmFeature {
 
   constructor(visitor: FeatureVisitor, options: ReadFeaturesOptions) {
     this.#visitor = visitor
+    this.#relations = new RelationStore(visitor)
     this.#aoi = options.aoi ?? null
     this.#locations = new NodeLocations(options)
     this.#spill = options.spill
@@ -154,7 +158,7 @@ class FeatureBuilder implements OsmFeature {
     this.tags.start(strings)
     for (let i = 0; i < relations.count; i++) {
       if (!this.tags.load(relations, i)) continue
-      const wanted = this.#visitor.select('relation') & (AREA | LINES)
+      const wanted = this.#visitor.select('relation') & (AREA | LINES | MEMBER)
       if (wanted === 0) continue
       if (!this.#relationsOnce.first(relations.ids[i]!)) {
         this.counts.repeated++
@@ -168,8 +172,7 @@ class FeatureBuilder implements OsmFeature {
   /** Nodes and relations are all there: ways can be drawn. */
   beginWays(): void {
     this.#index = this.#locations.finish()
-    const { wayIds, wayOffsets } = this.#relations
-    this.#members = new MemberWays(wayIds.subarray(0, wayOffsets[this.relationCount]), this.#spill)
+    this.#members = new MemberWays(this.#relations.neededWays(), this.#spill)
   }
 
   takeWays(ways: WayColumns, strings: StringTable): void {
@@ -211,8 +214,27 @@ class FeatureBuilder implements OsmFeature {
       points += count
       this.lineStart[++this.lines] = points
     }
+    const { ways, roles } = this.#relations.membersOf(row)
+    this.memberWays = ways
+    this.memberRoles = roles
     if (wanted & LINES) this.#finishLines('relation', id, LINES)
     if (wanted & AREA) this.#finishArea('relation', id)
+    if (wanted & MEMBER) this.#visitMembers(id)
+  }
+
+  /** Members whose line is not in the file are passed over. */
+  #visitMembers(id: number): void {
+    for (const [i, way] of this.memberWays.entries()) {
+      const count = this.#members.load(this.#members.find(way))
+      if (count < 2) continue
+      this.#reserve(count, 1)
+      this.lon.set(this.#members.lon)
+      this.lat.set(this.#members.lat)
+      this.lines = 1
+      this.lineStart[1] = count
+      this.member = i
+      this.#finishLines('relation', id, MEMBER)
+    }
   }
 
   #buildWay(id: number, element: ElementKind, wanted: number, points: number): void {

@@ -6,6 +6,8 @@ import { StringTable } from '../string-table.ts'
 /** Members with these roles are not part of the line of a route. */
 const NOT_THE_LINE = /^(platform|stop)/
 
+const NO_MEMBERS = { ways: [], roles: [] }
+
 /** Relations kept for the end of a file, when their ways are known: tags, and the ids of the member ways. */
 export class RelationStore {
   readonly strings = new StringTable()
@@ -19,6 +21,24 @@ export class RelationStore {
   wayOffsets = new Uint32Array(64)
   wayIds = new Float64Array(256)
   readonly #indices = new Map<string, number>()
+  /** Way members of each relation with their roles, for a reader that takes them. */
+  readonly #members: { ways: number[]; roles: string[] }[] | null
+
+  /** @param takesMembers keeps all ways with their roles, as often as they are members */
+  constructor({ takesMembers = false }: { readonly takesMembers?: boolean } = {}) {
+    this.#members = takesMembers ? [] : null
+  }
+
+  /** Ids and roles of the ways of relation `i`. */
+  membersOf(i: number): { readonly ways: readonly number[]; readonly roles: readonly string[] } {
+    return this.#members?.[i] ?? NO_MEMBERS
+  }
+
+  /** Ids of all ways that are needed, repeated ones included. */
+  neededWays(): Float64Array {
+    const ids = this.wayIds.subarray(0, this.wayOffsets[this.columns.count])
+    return this.#members ? Float64Array.from([...ids, ...this.#members.flatMap(({ ways }) => ways)]) : ids
+  }
 
   /** Keeps row `row` of a block. */
   add(relations: RelationColumns, row: number, strings: StringTable): void {
@@ -40,11 +60,17 @@ export class RelationStore {
 
   #addWays(relations: RelationColumns, row: number, at: number, strings: StringTable): void {
     const seen = new Set<number>()
+    const members = { ways: [] as number[], roles: [] as string[] }
     for (let m = relations.memberOffsets[row]!; m < relations.memberOffsets[row + 1]!; m++) {
       if (relations.memberTypes[m] !== WAY) continue
-      if (NOT_THE_LINE.test(strings.get(relations.memberRoles[m]!))) continue
-      seen.add(relations.memberRefs[m]!)
+      const role = strings.get(relations.memberRoles[m]!)
+      if (this.#members) {
+        members.ways.push(relations.memberRefs[m]!)
+        members.roles.push(role.replaceAll('\0', ''))
+      }
+      if (!NOT_THE_LINE.test(role)) seen.add(relations.memberRefs[m]!)
     }
+    this.#members?.push(members)
     const from = this.wayOffsets[at]!
     this.wayOffsets = growUint32(this.wayOffsets, at + 2)
     this.wayIds = growFloat64(this.wayIds, from + seen.size)

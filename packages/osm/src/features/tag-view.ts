@@ -75,6 +75,21 @@ export class TagView {
     return this.#marks[key] === this.#mark ? this.#strings!.get(this.#value[key]!) : null
   }
 
+  /** True when some key of the element begins so. */
+  hasPrefix(prefix: string): boolean {
+    for (const [key] of this.entries()) if (key.startsWith(prefix)) return true
+    return false
+  }
+
+  /** True when the element has a key that is not among these. */
+  hasOther(keys: ReadonlySet<string>): boolean {
+    const { tags, tagOffsets } = this.#columns!
+    for (let t = tagOffsets[this.#row]!; t < tagOffsets[this.#row + 1]!; t++) {
+      if (!keys.has(this.#strings!.get(tags[t * 2]!))) return true
+    }
+    return false
+  }
+
   /** All tags as JSON text, without the NUL characters that jsonb cannot hold. */
   toJson(): string {
     const { tags, tagOffsets } = this.#columns!
@@ -85,6 +100,15 @@ export class TagView {
       text += this.#jsonOf(tags[t * 2]!) + ':' + this.#jsonOf(tags[t * 2 + 1]!)
     }
     return text + '}'
+  }
+
+  /** The tags whose keys begin so as JSON text, without that beginning; null when there is none. */
+  prefixJson(prefix: string): string | null {
+    const found = [...this.entries()].filter(([key]) => key.length > prefix.length && key.startsWith(prefix))
+    if (found.length === 0) return null
+    return JSON.stringify(
+      Object.fromEntries(found.map(([key, value]) => [withoutNul(key.slice(prefix.length)), withoutNul(value)])),
+    )
   }
 
   /** All tags, in the order of the file. */
@@ -103,8 +127,12 @@ export class TagView {
   #jsonOf(string: number): string {
     const known = this.#json[string]
     if (known !== undefined) return known
-    const text = JSON.stringify(this.#strings!.get(string).replaceAll('\0', ''))
+    const text = JSON.stringify(withoutNul(this.#strings!.get(string)))
     this.#json[string] = text
     return text
   }
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '')
 }

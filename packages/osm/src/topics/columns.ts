@@ -1,76 +1,137 @@
-/** What a column holds, and so how its text is read. */
-export type ColumnKind =
-  /** The text as it is. */
-  | 'text'
-  /** A whole number of 32 bits: `2`, `-1`, `12 000`; null when it is none. */
-  | 'integer'
-  /** A number: `2.5`; of a list or range the first. */
-  | 'number'
-  /** Metres, from a bare number or one with a unit: `12`, `12 m`, `40 ft`, `6'2"`. */
-  | 'metres'
-  /** Kilometres per hour, from a bare number or one with a unit: `50`, `30 mph`. */
-  | 'kmh'
-  /** `yes`, `true` and `1` are true, and so is any value but `no`, `false` and `0`; null without the tag. */
-  | 'flag'
-  /** 1 along the way, -1 against it, 0 both ways or without the tag. */
-  | 'oneway'
+import { AREA } from '../features/feature.ts'
+import type { OsmFeature } from '../features/feature.ts'
+import type { TagView } from '../features/tag-view.ts'
+import { areaOf, lengthOf } from './measure.ts'
+import { readText } from './read-text.ts'
+import type { ColumnValue, TextType } from './read-text.ts'
+import type { ColumnDefinition, ColumnType, ColumnValueName, StyleColumn } from './style.ts'
 
-export type ColumnValue = string | number | boolean | null
+/** Types of the columns of a table, as PostgreSQL calls them; `jsonb` values are JSON text, geometries EWKB. */
+export type ImportColumnType = 'int8' | 'int4' | 'int2' | 'float8' | 'bool' | 'text' | 'jsonb' | 'geometry'
 
-/** Reads the value of a tag; null when the tag is absent or does not say what the column holds. */
-export function readColumn(kind: ColumnKind, text: string | null): ColumnValue {
-  switch (kind) {
-    case 'text':
-      return text
-    case 'integer':
-      return readInteger(text)
-    case 'number':
-      return readQuantity(text)?.value ?? null
-    case 'metres':
-      return readMetres(text)
-    case 'kmh':
-      return readKmh(text)
-    case 'flag':
-      return text === null ? null : !['no', 'false', '0'].includes(text)
-    case 'oneway':
-      return text === '-1' || text === 'reverse' ? -1 : text === 'yes' || text === 'true' || text === '1' ? 1 : 0
+/** A feature, and what in it made the row. */
+export interface RowContext {
+  readonly feature: OsmFeature
+  readonly tags: TagView
+  /** Number of the first key of the filter that fits, and its name; -1 and the empty string where there is none. */
+  readonly matched: { readonly key: number; readonly name: string }
+}
+
+/** Gives the value of a column. */
+export type ColumnReader = (row: RowContext) => ColumnValue
+
+const SQL_TYPES: Readonly<Record<ColumnType, ImportColumnType>> = {
+  text: 'text',
+  integer: 'int4',
+  number: 'float8',
+  metres: 'float8',
+  kmh: 'int2',
+  flag: 'bool',
+  bool: 'bool',
+  oneway: 'int2',
+  json: 'jsonb',
+}
+
+const VALUE_TYPES: Readonly<Record<ColumnValueName, ImportColumnType>> = {
+  tags: 'jsonb',
+  matchedKey: 'text',
+  matchedValue: 'text',
+  fromArea: 'bool',
+  length: 'float8',
+  area: 'float8',
+  members: 'jsonb',
+  way: 'int8',
+  role: 'text',
+  direction: 'int2',
+}
+
+export function definitionOf(column: StyleColumn): ColumnDefinition {
+  return typeof column === 'string' ? { name: column } : column
+}
+
+/** The type of a column in the database. */
+export function sqlTypeOf({ value, prefix, type = 'text' }: ColumnDefinition): ImportColumnType {
+  return value ? VALUE_TYPES[value] : prefix === undefined ? SQL_TYPES[type] : 'jsonb'
+}
+
+/** The keys that a column is read from. */
+export function columnKeys({ name, key, keys, prefix, value }: ColumnDefinition): readonly string[] {
+  return value || prefix !== undefined ? [] : (keys ?? [key ?? name])
+}
+
+export function compileColumn(column: ColumnDefinition, tags: TagView): ColumnReader {
+  if (column.value) return VALUES[column.value]
+  if (column.prefix !== undefined) {
+    const { prefix } = column
+    return () => tags.prefixJson(prefix)
+  }
+  const text = textReader(column, tags)
+  const read = valueReader(column, text)
+  const { default: fallback } = column
+  return fallback === undefined ? read : (row) => read(row) ?? defaultOf(column, fallback)
+}
+
+/** The text of the first key that is there, with the map in effect. */
+function textReader(column: ColumnDefinition, tags: TagView): () => string | null {
+  const [key, ...others] = columnKeys(column).map((name) => tags.numberOf(name))
+  const first = (): string | null => {
+    let text = tags.get(key!)
+    for (let i = 0; text === null && i < others.length; i++) text = tags.get(others[i]!)
+    return text
+  }
+  if (!column.map) return others.length === 0 ? () => tags.get(key!) : first
+  const map = new Map(Object.entries(column.map))
+  const isTotal = map.has('*')
+  const other = map.get('*') ?? null
+  return () => {
+    const text = first()
+    if (text === null) return null
+    const mapped = map.get(text)
+    return mapped !== undefined ? mapped : isTotal ? other : text
   }
 }
 
-function readInteger(text: string | null): number | null {
+function valueReader({ type = 'text', split }: ColumnDefinition, text: () => string | null): ColumnReader {
+  const entries = (): string[] | null => listOf(text(), split!)
+  if (type === 'json') {
+    return () => {
+      const list = entries()
+      return list && JSON.stringify(list)
+    }
+  }
+  const read: TextType = type
+  return split === undefined ? () => readText(read, text()) : () => readText(read, entries()?.[0] ?? null)
+}
+
+/** The entries of a list without blank ones; null when there is none. */
+function listOf(text: string | null, separator: string): string[] | null {
   if (text === null) return null
-  const value = /^[+-]?\d[\d ,']*$/.test(text) ? Number(text.replaceAll(/[ ,']/g, '')) : Number.NaN
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null
+  const entries = text.replaceAll('\0', '').split(separator)
+  const list = entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
+  return list.length > 0 ? list : null
 }
 
-interface Quantity {
-  readonly value: number
-  /** Letters that stand right behind the number, in lower case; the empty string when there are none. */
-  readonly unit: string
+function defaultOf({ type }: ColumnDefinition, value: string | number | boolean): ColumnValue {
+  return type === 'json' ? JSON.stringify(value) : value
 }
 
-/** A number with what may be its unit, then the end or what separates it from other things, but no further digits. */
-const QUANTITY = /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)\s*([a-z]*)(?![a-z]|\s*\d)/i
+const FORWARD = /^forward|:forward$/
+const BACKWARD = /^backward|:backward$/
 
-function readQuantity(text: string | null): Quantity | null {
-  const [, digits, unit] = (text === null ? null : QUANTITY.exec(text)) ?? []
-  return digits === undefined ? null : { value: Number(digits.replace(',', '.')), unit: (unit ?? '').toLowerCase() }
-}
-
-const METRES_PER_UNIT: Readonly<Record<string, number>> = { '': 1, m: 1, ft: 0.3048, feet: 0.3048, km: 1000 }
-
-function readMetres(text: string | null): number | null {
-  const feet = /^\s*(\d+)\s*'\s*(?:(\d+(?:\.\d+)?)\s*")?/.exec(text ?? '')
-  if (feet) return Number(feet[1]) * 0.3048 + Number(feet[2] ?? 0) * 0.0254
-  const quantity = readQuantity(text)
-  const metres = quantity === null ? undefined : METRES_PER_UNIT[quantity.unit]
-  return metres === undefined ? null : quantity!.value * metres
-}
-
-function readKmh(text: string | null): number | null {
-  const quantity = readQuantity(text)
-  if (quantity === null) return null
-  const { value, unit } = quantity
-  const rounded = Math.round(unit === 'mph' ? value * 1.609344 : unit === 'knots' ? value * 1.852 : value)
-  return rounded > 0 && rounded < 1000 ? rounded : null
+/** Values other than a tag's. */
+const VALUES: Readonly<Record<ColumnValueName, ColumnReader>> = {
+  tags: ({ tags }) => tags.toJson(),
+  matchedKey: ({ matched }) => matched.name,
+  matchedValue: ({ tags, matched }) => (matched.key < 0 ? null : tags.get(matched.key)),
+  fromArea: ({ feature }) => feature.geometry === AREA,
+  length: ({ feature }) => (feature.geometry === AREA ? null : lengthOf(feature)),
+  area: ({ feature }) => (feature.geometry === AREA ? areaOf(feature.area) : null),
+  members: ({ feature: { element, memberWays, memberRoles } }) =>
+    element === 'relation' ? JSON.stringify(memberWays.map((way, i) => ({ way, role: memberRoles[i] }))) : null,
+  way: ({ feature }) => feature.memberWays[feature.member]!,
+  role: ({ feature }) => feature.memberRoles[feature.member]!,
+  direction: ({ feature }) => {
+    const role = feature.memberRoles[feature.member]!
+    return FORWARD.test(role) ? 1 : BACKWARD.test(role) ? -1 : 0
+  },
 }

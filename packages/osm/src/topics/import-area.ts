@@ -1,14 +1,15 @@
 import type { Aoi, Bbox, OnProgress } from '@terrane/core'
 import type { OsmHeader } from '../block.ts'
-import { osmTopicUnknown } from '../errors.ts'
 import type { FeatureCounts } from '../features/feature.ts'
 import type { NodeLimits } from '../features/node-locations.ts'
 import { readFeatures } from '../features/read-features.ts'
 import type { OsmReader } from '../reader.ts'
-import { TOPICS, TOPIC_TABLES } from './tables.ts'
-import type { TopicTable } from './tables.ts'
-import { TopicRows, importTable } from './topic-rows.ts'
-import type { ImportRow, ImportTable } from './topic-rows.ts'
+import { importTable } from './import-table.ts'
+import type { ImportTable } from './import-table.ts'
+import { chosenTables } from './tables.ts'
+import type { Topics } from './tables.ts'
+import { TopicRows } from './topic-rows.ts'
+import type { ImportRow } from './topic-rows.ts'
 
 /** Takes the rows of an import. */
 export interface RowSink {
@@ -36,27 +37,28 @@ export interface ImportResult {
 const BATCH_ROWS = 2000
 
 /**
- * The tables of some topics; of all topics when the list is absent or empty. Topic `all` is four tables of everything.
- * @throws OSM_TOPIC_UNKNOWN
+ * The tables of some topics, or of a style; of all topics when the list is absent or empty. Topic `all` is four tables of
+ * everything.
+ * @throws OSM_TOPIC_UNKNOWN, OSM_STYLE_INVALID
  */
-export function topicTables(topics?: readonly string[]): readonly ImportTable[] {
-  return chosen(topics).map(importTable)
+export function topicTables(topics?: Topics): readonly ImportTable[] {
+  return chosenTables(topics).map(importTable)
 }
 
 /**
  * Reads a file and hands the rows of the topics' tables to the sink: the features that touch the area of interest, whole.
  *
  * @param aoi the area of interest; everything in the file when null
- * @throws OSM_TOPIC_UNKNOWN, OSM_TOO_LARGE, and what reader, sink, temporary files and signal throw
+ * @throws OSM_TOPIC_UNKNOWN, OSM_STYLE_INVALID, OSM_TOO_LARGE, and what reader, sink, temporary files and signal throw
  */
 export async function importOsmArea(
   reader: OsmReader,
   aoi: Aoi | null,
-  topics: readonly string[] | undefined,
+  topics: Topics | undefined,
   sink: RowSink,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const tables = chosen(topics)
+  const tables = chosenTables(topics)
   const batchRows = options.batchRows ?? BATCH_ROWS
   const pending: ImportRow[][] = tables.map(() => [])
   let full = false
@@ -75,6 +77,7 @@ export async function importOsmArea(
   }
   const visitor = {
     tags: topicRows.tags,
+    takesMembers: topicRows.takesMembers,
     select: topicRows.select.bind(topicRows),
     visit: topicRows.visit.bind(topicRows),
     drain: () => (full ? flush(batchRows) : undefined),
@@ -82,11 +85,4 @@ export async function importOsmArea(
   const { header, counts } = await readFeatures(reader, visitor, { ...options, aoi })
   await flush(1)
   return { header, tables: topicRows.totals, counts }
-}
-
-function chosen(topics: readonly string[] | undefined): readonly TopicTable[] {
-  const wanted = new Set(topics && topics.length > 0 ? topics : TOPICS)
-  const known = new Set<string>([...TOPICS, 'all'])
-  for (const topic of wanted) if (!known.has(topic)) throw osmTopicUnknown({ topic, known: [...known] })
-  return TOPIC_TABLES.filter(({ topic }) => wanted.has(topic))
 }

@@ -5,6 +5,7 @@ import { writePbf } from '../pbf/write.ts'
 import { bytesSource } from '../source.ts'
 import { importOsmArea } from '../topics/import-area.ts'
 import type { ImportOptions, RowSink } from '../topics/import-area.ts'
+import type { Topics } from '../topics/tables.ts'
 import type { UpdatePlan } from './plan-update.ts'
 
 const LETTERS: Readonly<Record<string, OsmElement['type']>> = { N: 'node', W: 'way', R: 'relation' }
@@ -17,7 +18,7 @@ const LETTERS: Readonly<Record<string, OsmElement['type']>> = { N: 'node', W: 'w
  */
 export async function importAffected(
   { elements, affected }: UpdatePlan,
-  { aoi, topics }: { readonly aoi: Aoi | null; readonly topics: readonly string[] },
+  { aoi, topics }: { readonly aoi: Aoi | null; readonly topics: Topics },
   sink: RowSink,
   options: ImportOptions = {},
 ): Promise<void> {

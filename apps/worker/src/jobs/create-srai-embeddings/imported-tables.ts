@@ -21,9 +21,9 @@ export interface ImportedTable {
 }
 
 const SCHEMA = 'public'
-const SUFFIXES: ReadonlySet<string> = new Set(TOPIC_TABLES.map(({ suffix }) => suffix))
+const SUFFIXES: ReadonlySet<string> = new Set(TOPIC_TABLES.map(({ name }) => name))
 /** The tables of the topic `all`, which hold every feature. */
-const WHOLE: readonly string[] = TOPIC_TABLES.filter(({ topic }) => topic === 'all').map(({ suffix }) => suffix)
+const WHOLE: readonly string[] = TOPIC_TABLES.filter(({ topic }) => topic === 'all').map(({ name }) => name)
 
 /**
  * The tables of an import that are still there, by their prefix.

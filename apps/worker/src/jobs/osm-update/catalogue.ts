@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { OsmImportArea } from '@terrane/contracts'
 import type { Bbox } from '@terrane/core'
 import { qualified, type Queryable, type Session } from '@terrane/database'
-import { AREA_RULES, TOPIC_TABLES, topicTables } from '@terrane/osm'
+import { AREA_RULES, TOPIC_TABLES, topicTables, type Topics } from '@terrane/osm'
+import { isNamed } from '../osm/losses.ts'
 import { importNotFound, importOutdated, updateOvertaken } from './errors.ts'
 import { PAGES_SCHEMA } from './pages-table.ts'
 
@@ -28,7 +29,7 @@ export interface OsmImport {
   readonly pagesTable: string
   /** As the import was asked for it. */
   readonly area: OsmImportArea['aoiGeoJson']
-  readonly topics: readonly string[]
+  readonly topics: Topics
   readonly clip: boolean
   readonly extent: readonly Bbox[] | null
   readonly replicationUrl: string | null
@@ -55,14 +56,15 @@ export async function forgetOsmImport(session: Session, prefix: string): Promise
 
 export async function registerOsmImport(session: Session, made: NewOsmImport): Promise<void> {
   await session.query(
-    `insert into terrane.osm_imports (table_prefix, job_id, pages_table, area, topics, clip, rules, extent, replication_url, sequence, data_timestamp)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    `insert into terrane.osm_imports (table_prefix, job_id, pages_table, area, topics, style, clip, rules, extent, replication_url, sequence, data_timestamp)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       made.prefix,
       made.jobId,
       made.pagesTable,
       JSON.stringify(made.area),
-      made.topics,
+      isNamed(made.topics) ? made.topics : [],
+      isNamed(made.topics) ? null : JSON.stringify(made.topics),
       made.clip,
       rulesOf(made.topics),
       made.extent?.flat() ?? null,
@@ -73,10 +75,13 @@ export async function registerOsmImport(session: Session, made: NewOsmImport): P
   )
 }
 
+type FoundImport = Omit<OsmImport, 'extent'> & { readonly extent: number[] | null; readonly rules: string }
+
 /** @throws OSM_IMPORT_NOT_FOUND, OSM_IMPORT_OUTDATED */
 export async function findOsmImport(database: Queryable, prefix: string): Promise<OsmImport> {
-  const { rows } = await database.query<Omit<OsmImport, 'extent'> & { extent: number[] | null; rules: string }>(
-    `select table_prefix as prefix, job_id as "jobId", pages_table as "pagesTable", area, topics, clip, rules, extent,
+  const { rows } = await database.query<FoundImport>(
+    `select table_prefix as prefix, job_id as "jobId", pages_table as "pagesTable", area,
+       coalesce(style, to_json(topics)) as topics, clip, rules, extent,
        replication_url as "replicationUrl", sequence, data_timestamp as timestamp, version
      from terrane.osm_imports where table_prefix = $1`,
     [prefix],
@@ -138,9 +143,11 @@ export async function tablesLeftBehind(
 }
 
 /** What rows are made by, as a hash. */
-function rulesOf(topics: readonly string[]): string {
-  const tables = TOPIC_TABLES.filter(({ topic }) => topics.includes(topic))
-  return createHash('sha256')
-    .update(JSON.stringify([topicTables(topics), tables, AREA_RULES]))
-    .digest('hex')
+function rulesOf(topics: OsmImport['topics']): string {
+  const rules = [
+    topicTables(topics),
+    isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics,
+    AREA_RULES,
+  ]
+  return createHash('sha256').update(JSON.stringify(rules)).digest('hex')
 }

@@ -1,9 +1,16 @@
-import type { JobWarning, OsmImportArea } from '@terrane/contracts'
-import type { FeatureCounts, ImportTable } from '@terrane/osm'
+import type { JobWarning } from '@terrane/contracts'
+import type { FeatureCounts, ImportTable, Topics } from '@terrane/osm'
+import type { OsmStyle } from '@terrane/osm/styles'
 
-/** Whether a request names the topic of a table, rather than taking all of them. */
-export function isAskedFor(topics: OsmImportArea['topics'], { topic }: ImportTable): boolean {
-  return topics?.some((asked) => asked === topic) ?? false
+/** Whether topics are named, rather than a style given. */
+export function isNamed(topics: Topics): topics is Exclude<Topics, OsmStyle> {
+  return Array.isArray(topics)
+}
+
+/** Whether a request names a table or its topic, rather than taking all of them. */
+export function isAskedFor(topics: Topics | undefined, { topic }: ImportTable): boolean {
+  if (topics === undefined) return false
+  return !isNamed(topics) || topics.includes(topic)
 }
 
 /** What of an extract could not become features. Missing nodes alone are none: every extract ends somewhere. */

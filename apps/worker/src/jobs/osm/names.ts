@@ -10,7 +10,10 @@ const MADE_PREFIX_LENGTH = 40
  * The names of the tables of an import.
  * @throws TABLE_NAME_TOO_LONG
  */
-export function tableNames(input: OsmImportArea, tables: readonly ImportTable[]): string[] {
+export function tableNames(
+  input: Pick<OsmImportArea, 'areaName' | 'tablePrefix'>,
+  tables: readonly ImportTable[],
+): string[] {
   const prefix = input.tablePrefix ?? prefixOf(input.areaName)
   return tables.map(({ suffix }) => {
     const name = `${prefix}_${suffix}`

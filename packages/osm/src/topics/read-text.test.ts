@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { readColumn } from './columns.ts'
-import type { ColumnKind, ColumnValue } from './columns.ts'
+import { readText } from './read-text.ts'
+import type { TextType, ColumnValue } from './read-text.ts'
 
-test.for<[ColumnKind, string | null, ColumnValue]>([
+test.for<[TextType, string | null, ColumnValue]>([
   ['text', 'as it is ', 'as it is '],
   ['text', null, null],
   ['integer', '2', 2],
@@ -55,6 +55,6 @@ test.for<[ColumnKind, string | null, ColumnValue]>([
   ['oneway', 'no', 0],
   ['oneway', null, 0],
 ])('%s of %s is %s', ([kind, text, value]) => {
-  const read = readColumn(kind, text)
+  const read = readText(kind, text)
   expect(typeof read === 'number' ? Number(read.toFixed(9)) : read).toBe(value)
 })

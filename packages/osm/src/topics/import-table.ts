@@ -1,0 +1,96 @@
+import { definitionOf, sqlTypeOf } from './columns.ts'
+import type { ImportColumnType } from './columns.ts'
+import { neededKeys } from './filters.ts'
+import type { Filter, GeneralizedTable, StyleGeometry, StyleTable } from './style.ts'
+
+export interface ImportColumn {
+  readonly name: string
+  readonly type: ImportColumnType
+}
+
+/** A table that an import fills. */
+export interface ImportTable {
+  readonly topic: string
+  /** The table is called `{prefix}_{suffix}`. */
+  readonly suffix: string
+  readonly geometryType: 'Point' | 'LineString' | 'MultiLineString' | 'MultiPolygon'
+  /**
+   * `id`, `osm_type` (N, W or R) and `osm_id` first, then `member` (from 1) in a table of members, then those of the style,
+   * and `geom` last.
+   */
+  readonly columns: readonly ImportColumn[]
+  /** Columns that tell the rows apart. */
+  readonly unique: readonly string[]
+}
+
+/** A table of a style with the topic that it belongs to; a generalized one stands for itself. */
+export interface TopicTable extends StyleTable {
+  readonly topic: string
+  readonly where: Filter
+  readonly simpler: GeneralizedTable | null
+}
+
+/** Tags that describe the mapping or the drawing, not the thing: an element with no other ones is not a feature. */
+export const UNINFORMATIVE_KEYS: ReadonlySet<string> = new Set([
+  'area',
+  'type',
+  'created_by',
+  'source',
+  'source:name',
+  'source_ref',
+  'note',
+  'fixme',
+  'FIXME',
+  'attribution',
+  'comment',
+  'odbl',
+  'odbl:note',
+  'converted_by',
+  'import',
+  'import_uuid',
+])
+const INFORMATIVE: Filter = { hasOther: [...UNINFORMATIVE_KEYS] }
+
+const GEOMETRY_TYPES = {
+  point: 'Point',
+  linestring: 'LineString',
+  multilinestring: 'MultiLineString',
+  multipolygon: 'MultiPolygon',
+} as const satisfies Readonly<Record<StyleGeometry, string>>
+
+/** The tables of a style, each with its generalized ones behind it; the topic is the table's name when null. */
+export function expandTables(tables: readonly StyleTable[], topic: string | null): TopicTable[] {
+  return tables.flatMap((table) => {
+    const where = conditionOf(table)
+    const all = { ...table, where, topic: topic ?? table.name }
+    const simpler = (table.generalized ?? []).map((each) => {
+      return { ...all, name: each.name, where: each.where ? { all: [where, each.where] } : where, simpler: each }
+    })
+    return [{ ...all, simpler: null }, ...simpler]
+  })
+}
+
+/** A condition that fits without any key fits features only. */
+function conditionOf({ where }: StyleTable): Filter {
+  if (!where) return INFORMATIVE
+  return neededKeys(where) ? where : { all: [INFORMATIVE, where] }
+}
+
+/** The columns of a table. */
+export function importTable({ topic, name, geometry, from, columns }: TopicTable): ImportTable {
+  const member: ImportColumn[] = from.includes('member') ? [{ name: 'member', type: 'int4' }] : []
+  return {
+    topic,
+    suffix: name,
+    geometryType: GEOMETRY_TYPES[geometry],
+    columns: [
+      { name: 'id', type: 'int8' },
+      { name: 'osm_type', type: 'text' },
+      { name: 'osm_id', type: 'int8' },
+      ...member,
+      ...columns.map(definitionOf).map((column) => ({ name: column.name, type: sqlTypeOf(column) })),
+      { name: 'geom', type: 'geometry' },
+    ],
+    unique: ['osm_type', 'osm_id', ...member.map((column) => column.name)],
+  }
+}

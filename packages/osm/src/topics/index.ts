@@ -1,0 +1,3 @@
+export { readStyle } from './read-style.ts'
+export { STYLE_LIMITS } from './style-limits.ts'
+export type { ColumnDefinition, Filter, GeneralizedTable, OsmStyle, StyleColumn, StyleTable } from './style.ts'
