@@ -17,7 +17,7 @@ test('a segment is led through exactly the nodes whose pixel it passes, by brute
     const path = new Path()
     path.xy.set([ax, ay, bx, by])
     const found = new Set(snappedRing(path, 0, 4, grid))
-    const passed = grid.xs.keys().filter((id) => passes(ax, ay, bx, by, grid.xs[id]!, grid.ys[id]!))
+    const passed = grid.xs.keys().filter((id) => passes([ax, ay, bx, by], grid.xs[id]!, grid.ys[id]!))
     expect(
       [...found].toSorted((a, b) => a - b),
       `${ax} ${ay} ${bx} ${by}`,
@@ -29,7 +29,7 @@ test('a segment is led through exactly the nodes whose pixel it passes, by brute
  * Whether a segment has a point in the pixel [x - 1/2, x + 1/2) × [y - 1/2, y + 1/2). What it has there, if anything, begins
  * or ends at an end of the segment or on a line of an edge, so that these places and the middles between them decide.
  */
-function passes(ax: number, ay: number, bx: number, by: number, x: number, y: number): boolean {
+function passes([ax, ay, bx, by]: readonly [number, number, number, number], x: number, y: number): boolean {
   const places: [number, number][] = [
     [0, 1],
     [1, 1],
