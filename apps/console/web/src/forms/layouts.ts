@@ -88,6 +88,16 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
       { name: 'url', label: 'A file at an address' },
     ],
   },
+  trainClassifier: {
+    first: ['table', 'classifier', 'head'],
+    sources: [
+      { name: 'examples', label: 'A table of examples' },
+      { name: 'features', label: 'GeoJSON' },
+      { name: 'ids', label: 'Ids of rows' },
+    ],
+  },
+  classifyEmbeddings: { first: ['table', 'classifier', 'tableName', 'mode'] },
+  clusterEmbeddings: { first: ['table', 'clusters', 'tableName', 'mode'] },
   archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter', 'cluster'] },
   exportTable: {
     first: ['format', 'storagePath', 'columns'],
