@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
-import { SIZE, gridId, makeGridTable, type GridRow } from './vector-tables.ts'
+import { SIZE, gridId, makeGridTable, type GridRow, type GridTable } from './vector-tables.ts'
 
 const OWNER = '11111111-1111-4111-8111-111111111111'
 const DIMS = 12
@@ -28,7 +28,7 @@ const scene = gridRows(SIDE)
 
 beforeAll(async () => {
   worker = await openWorker()
-  await makeGridTable(worker.db.database, { name: 'scene', rows: scene })
+  await makeTable({ name: 'scene', rows: scene })
   await query('create table public.fields (id int primary key, kind text, geom geometry(Polygon, 4326))')
   const polygons = [0, 1, 2, 3, 4].flatMap((stripe) =>
     [0, 10].map((row) => ({ kind: CLASSES[classAt(stripe * 4)]!, wkt: square(stripe * 4 + 0.9, row + 0.9, 2.2) })),
@@ -36,6 +36,10 @@ beforeAll(async () => {
   for (const [id, { kind, wkt }] of polygons.entries()) await addField(id, kind, wkt)
 })
 afterAll(() => worker[Symbol.asyncDispose]())
+
+function makeTable(table: Omit<GridTable, 'dims'>): Promise<void> {
+  return makeGridTable(worker.db.database, { ...table, dims: DIMS })
+}
 
 /** A square in places of the grid. */
 function square(column: number, row: number, side: number): string {
@@ -193,12 +197,12 @@ describe('bad input', () => {
   test('vectors of another model, or seen otherwise, are refused', async () => {
     const classifier = newName()
     await train({ classifier, ids: clicks() })
-    await makeGridTable(worker.db.database, { name: 'other_model', rows: gridRows(3), entry: { modelName: 'n' } })
-    await makeGridTable(worker.db.database, { name: 'other_bands', rows: gridRows(3), entry: { bands: [2, 1, 0] } })
+    await makeTable({ name: 'other_model', rows: gridRows(3), entry: { modelName: 'n' } })
+    await makeTable({ name: 'other_bands', rows: gridRows(3), entry: { bands: [2, 1, 0] } })
     const map = (table: string) => fails('classifyEmbeddings', { table, classifier, tableName: newName() })
     expect(await map('other_model')).toBe('CLASSIFIER_NOT_COMPARABLE')
     expect(await map('other_bands')).toBe('CLASSIFIER_NOT_COMPARABLE')
-    await makeGridTable(worker.db.database, { name: 'later', rows: gridRows(3) })
+    await makeTable({ name: 'later', rows: gridRows(3) })
     expect(await map('later')).toBeUndefined()
     const unknown = { table: 'scene', classifier, tableName: newName() }
     expect(await fails('classifyEmbeddings', { ...unknown, version: 9 })).toBe('CLASSIFIER_NOT_FOUND')
@@ -218,7 +222,7 @@ describe('bad input', () => {
     const [classifier, tableName] = [newName(), newName()]
     await train({ classifier, ids: clicks() })
     const zero = { column: 0, row: 0, embedding: new Float32Array(DIMS) }
-    await makeGridTable(worker.db.database, { name: 'zeros', rows: [zero, rowOf(1, 1)] })
+    await makeTable({ name: 'zeros', rows: [zero, rowOf(1, 1)] })
     const map = await classify({ table: 'zeros', classifier, tableName })
     expect(map['warnings']).toMatchObject([{ code: 'VECTORS_ZERO', count: 1 }])
     expect(await query(`select class is null as none from public.${tableName} order by id`)).toEqual([{ none: true }, { none: false }]) // prettier-ignore
@@ -229,7 +233,7 @@ describe('new sources', () => {
   test('an update classifies rows of sources that are new or changed, and takes out those that are gone', async () => {
     const [classifier, tableName] = [newName(), newName()]
     const rows = [0, 1, 2].flatMap((source) => gridRows(4, source))
-    await makeGridTable(worker.db.database, { name: 'series', rows })
+    await makeTable({ name: 'series', rows })
     await train({ classifier, ids: clicks() })
     const update = { table: 'series', classifier, tableName, mode: 'update' }
     expect(await classify({ ...update, mode: 'create' })).toMatchObject({ rows: 48, classified: 48 })
@@ -247,7 +251,7 @@ describe('new sources', () => {
   test('only rows of the chosen dates are learnt from and shown', async () => {
     const classifier = newName()
     const rows = [0, 1].flatMap((source) => gridRows(8, source))
-    await makeGridTable(worker.db.database, { name: 'dates', rows })
+    await makeTable({ name: 'dates', rows })
     const ids = { field: [gridId(0, 0), gridId(0, 0, 1)], forest: [gridId(4, 0), gridId(4, 0, 1)] }
     const learnt = await train({ table: 'dates', classifier, ids, since: '2024-02-01' })
     expect([learnt['examples'], codes(learnt)]).toEqual([2, ['CLASSES_WITH_ONE_EXAMPLE', 'EXAMPLES_OFF_TABLE', 'NOT_VALIDATED'].toSorted((a) => (a === 'EXAMPLES_OFF_TABLE' ? -1 : 0))]) // prettier-ignore
@@ -257,7 +261,7 @@ describe('new sources', () => {
 
 describe('readers', () => {
   test('a map and a classifier are read as the table that they were made of', async () => {
-    await makeGridTable(worker.db.database, { name: 'mine', rows: gridRows(SIDE), entry: { owner: OWNER } })
+    await makeTable({ name: 'mine', rows: gridRows(SIDE), entry: { owner: OWNER } })
     for (const [table, anon, stranger, owner] of [['scene', 400, 400, 400], ['mine', '42501', 0, 400]] as const) {
       const [classifier, tableName] = [newName(), newName()]
       await train({ table, classifier, ids: clicks() })
@@ -296,7 +300,7 @@ describe('clusters', () => {
        from public.${one} a join public.${two} b using (id)`,
     )
     expect(pairs).toEqual({ differ: 0, mixes: 3, probabilities: 0 })
-    await makeGridTable(worker.db.database, { name: 'more', rows: gridRows(6) })
+    await makeTable({ name: 'more', rows: gridRows(6) })
     expect(await classify({ table: 'more', classifier: one, tableName: later })).toMatchObject({ rows: 36 })
     const refused = await runTask('clusterEmbeddings', { table: 'more', clusters: 50, tableName: newName() })
     expect(refused.error?.code).toBe('TOO_FEW_ROWS')

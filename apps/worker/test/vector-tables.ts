@@ -6,8 +6,8 @@ import {
   registerEmbeddings,
   writeSources,
   type CatalogueEntry,
+  type EmbeddingRow,
 } from '@terrane/database/geoembeddings'
-import { SOURCE_BITS } from '@terrane/database/collections'
 import { beginRun, stagedTable, swapIn } from '@terrane/database/staging'
 
 /** A row of a made-up table: its place on a grid of thousandths of a degree, its source and its vector. */
@@ -20,7 +20,8 @@ export interface GridRow {
 
 export interface GridTable {
   readonly name: string
-  readonly rows: readonly GridRow[]
+  readonly rows: Iterable<GridRow>
+  readonly dims: number
   readonly entry?: Partial<CatalogueEntry>
 }
 
@@ -28,29 +29,24 @@ export const SIZE = 0.001
 /** Columns of the grid. */
 export const COLUMNS = 1000
 
-/** Id of a place of the grid. */
+/** Id of a place of the grid; the number of its source is in the upper bits. */
 export function gridId(column: number, row: number, source = 0): number {
-  return source * 2 ** SOURCE_BITS + row * COLUMNS + column
+  return source * 2 ** 32 + row * COLUMNS + column
 }
 
 let jobs = 0
 
 /** An embeddings table as a job makes it, with its sources in the catalogue. */
-export async function makeGridTable(database: Database, { name, rows, entry }: GridTable): Promise<void> {
+export async function makeGridTable(database: Database, { name, rows, dims, entry }: GridTable): Promise<void> {
   const jobId = `0199b1f0-0000-7000-8001-${String(++jobs).padStart(12, '0')}`
   const run = await beginRun(database, jobId)
   const staged = stagedTable(run, 0, 'geoembeddings', name)
-  const dims = rows[0]!.embedding.length
   const shape = { kind: 'tile', dims, metric: entry?.metric ?? 'cosine' } as const
-  const made = rows.map(({ column, row, source = 0, embedding }) => {
-    const [west, north] = [10 + column * SIZE, 50 - row * SIZE]
-    const ring = Float64Array.of(west, north, west, north - SIZE, west + SIZE, north - SIZE, west + SIZE, north)
-    return { id: gridId(column, row, source), polygons: [ring], embedding, attributes: [column, row, 0, 0, 1] }
-  })
+  const sources = new Set<number>()
   await createEmbeddingTable(database, staged, shape)
-  await loadEmbeddings(database, staged, shape, once(made))
-  const index = await finishEmbeddingTable(database, staged, shape, rows.length)
-  const numbers = [...new Set(rows.map(({ source = 0 }) => source))]
+  const count = await loadEmbeddings(database, staged, shape, batches(rows, sources))
+  // No vector index, however many rows there are.
+  const index = await finishEmbeddingTable(database, staged, shape, 0)
   await swapIn(database, run, [staged], {}, async (session) => {
     await registerEmbeddings(session, {
       owner: null,
@@ -64,7 +60,7 @@ export async function makeGridTable(database: Database, { name, rows, entry }: G
       level: 'tile',
       normalized: true,
       metric: 'cosine',
-      rows: rows.length,
+      rows: count,
       zeroVectors: 0,
       index,
       source: null,
@@ -80,7 +76,7 @@ export async function makeGridTable(database: Database, { name, rows, entry }: G
       jobId,
       ...entry,
     })
-    await writeSources(session, name, jobId, numbers.map(sourceOf))
+    await writeSources(session, name, jobId, [...sources].map(sourceOf))
   })
 }
 
@@ -102,6 +98,16 @@ function sourceOf(source: number) {
   }
 }
 
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value
+async function* batches(rows: Iterable<GridRow>, sources: Set<number>): AsyncGenerator<EmbeddingRow[]> {
+  let batch: EmbeddingRow[] = []
+  for (const { column, row, source = 0, embedding } of rows) {
+    sources.add(source)
+    const [west, north] = [10 + column * SIZE, 50 - row * SIZE]
+    const ring = Float64Array.of(west, north, west, north - SIZE, west + SIZE, north - SIZE, west + SIZE, north)
+    batch.push({ id: gridId(column, row, source), polygons: [ring], embedding, attributes: [column, row, 0, 0, 1] })
+    if (batch.length < 1000) continue
+    yield batch
+    batch = []
+  }
+  yield batch
 }

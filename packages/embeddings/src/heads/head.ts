@@ -44,7 +44,8 @@ export function headBytes({ rows, values }: Pick<Head, 'rows' | 'values'>): Uint
 export function headOfBytes(bytes: Uint8Array, dims: number): Pick<Head, 'rows' | 'values'> {
   const count = bytes.length / (4 * (dims + 1))
   if (!Number.isInteger(count)) throw new RangeError(`${bytes.length} bytes are no rows of ${dims} numbers`)
-  const all = new Float32Array(bytes.slice().buffer)
+  // A Buffer's slice is a view of a pool.
+  const all = new Float32Array(new Uint8Array(bytes).buffer)
   return { rows: all.subarray(0, count * dims), values: all.subarray(count * dims) }
 }
 
