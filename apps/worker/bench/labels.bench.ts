@@ -7,6 +7,7 @@
 // A hundred examples of ten classes. The load average and the time of the processor of this process stand beside the times.
 import assert from 'node:assert/strict'
 import { loadavg } from 'node:os'
+import type { TaskResults } from '@terrane/contracts'
 import { seededRandom } from '@terrane/core'
 import { openWorker, submit, until } from '../test/harness.ts'
 import { COLUMNS, gridId, makeGridTable, type GridRow } from '../test/vector-tables.ts'
@@ -29,14 +30,18 @@ function* rowsOf(count: number): Generator<GridRow> {
 
 await using worker = await openWorker()
 
-async function job(task: string, body: object): Promise<{ result: any; seconds: number; cpu: number }> {
+async function job<Name extends keyof TaskResults>(task: Name, body: object) {
   const [started, before] = [performance.now(), process.cpuUsage()]
   const { status, body: record } = await submit(worker, task, body)
   assert.equal(status, 202, JSON.stringify(record))
   const { result, error } = await until(worker, record.links.self, ({ terminal }) => terminal, 3_600_000)
   assert.equal(error, null)
   const used = process.cpuUsage(before)
-  return { result, seconds: (performance.now() - started) / 1000, cpu: (used.user + used.system) / 1e6 }
+  return {
+    result: result as TaskResults[Name],
+    seconds: (performance.now() - started) / 1000,
+    cpu: (used.user + used.system) / 1e6,
+  }
 }
 
 const load = () => loadavg()[0]!.toFixed(0)

@@ -1,3 +1,4 @@
+import type { TaskResults } from '@terrane/contracts'
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
@@ -61,22 +62,25 @@ async function runTask(task: string, body: object): Promise<JobRecord> {
   return until(worker, record.links.self)
 }
 
-async function succeed(task: string, body: object): Promise<Record<string, any>> {
+async function succeed<Name extends keyof TaskResults>(task: Name, body: object): Promise<TaskResults[Name]> {
   const { result, error } = await runTask(task, body)
   expect(error).toBeNull()
-  return result!
+  return result as TaskResults[Name]
 }
 
 const train = (body: object) => succeed('trainClassifier', { table: 'scene', ...body })
 const classify = (body: object) => succeed('classifyEmbeddings', { table: 'scene', ...body })
-const codes = (result: Record<string, any>) => result['warnings'].map(({ code }: { code: string }) => code)
+const codes = ({ warnings }: TaskResults['trainClassifier']) => warnings.map(({ code }) => code)
+const sizes = ({ classes }: TaskResults['trainClassifier']) => classes.map(({ name, examples }) => [name, examples])
 
 /** Ids of the tiles of a class, spread over the scene. */
 const clicks = (step = 7) =>
   Object.fromEntries(
     CLASSES.map((name, c) => [
       name,
-      scene.filter(({ column }, i) => classAt(column) === c && i % step === 0).map(({ column, row }) => gridId(column, row)),
+      scene
+        .filter(({ column }, i) => classAt(column) === c && i % step === 0)
+        .map(({ column, row }) => gridId(column, row)),
     ]),
   )
 
@@ -101,10 +105,10 @@ describe('a classifier of examples', () => {
     const [classifier, tableName] = [newName(), newName()]
     const learnt = await train({ classifier, head, examples: { table: 'fields', column: 'kind' } })
     expect(learnt).toMatchObject({ version: 1, head, warnings: [] })
-    expect(learnt['classes'].map(({ name }: { name: string }) => name)).toEqual(CLASSES)
-    expect(learnt['validation'].accuracy).toBeGreaterThan(0.9)
-    const confusion: number[][] = learnt['validation'].confusion
-    expect(confusion.flat().reduce((sum, one) => sum + one, 0)).toBe(learnt['validation'].examples)
+    expect(learnt.classes.map(({ name }) => name)).toEqual(CLASSES)
+    expect(learnt.validation!.accuracy).toBeGreaterThan(0.9)
+    const { confusion } = learnt.validation!
+    expect(confusion.flat().reduce((sum, one) => sum + one, 0)).toBe(learnt.validation!.examples)
     const map = await classify({ classifier, tableName })
     expect(map).toMatchObject({ table: `public.${tableName}`, rows: SIDE * SIDE, classified: SIDE * SIDE, version: 1, warnings: [], attribution: 'Somebody' }) // prettier-ignore
     expect(await rightShare(tableName)).toBeGreaterThan(0.95)
@@ -123,7 +127,7 @@ describe('a classifier of examples', () => {
     await add('b', square(9, 9, 1))
     const learnt = await train({ classifier: newName(), examples: { table: 'two', column: 'kind' }, minOverlap: 0.4 })
     // a: tile 0. b: 0.7 of tile 1, and the far one.
-    expect(learnt['classes'].map(({ name, examples }: any) => [name, examples])).toEqual([['a', 1], ['b', 2]]) // prettier-ignore
+    expect(sizes(learnt)).toEqual([['a', 1], ['b', 2]]) // prettier-ignore
     expect(codes(learnt)).toContain('CLASSES_WITH_ONE_EXAMPLE')
   })
 
@@ -148,9 +152,9 @@ describe('a classifier of examples', () => {
       property: 'crop',
       ids,
     })
-    const counted = Object.fromEntries(learnt['warnings'].map(({ code, count: n }: any) => [code, n]))
+    const counted = Object.fromEntries(learnt.warnings.map(({ code, count: n }) => [code, n]))
     expect(counted).toMatchObject({ EXAMPLES_CONFLICT: 2, EXAMPLES_OFF_TABLE: 2, EXAMPLES_WITHOUT_CLASS: 1, EXAMPLES_WITHOUT_PLACE: 1, CLASSES_WITH_ONE_EXAMPLE: 1 }) // prettier-ignore
-    expect(learnt['classes'].map(({ name, examples }: any) => [name, examples])).toEqual([['field', 3], ['forest', 4], ['water', 1]]) // prettier-ignore
+    expect(sizes(learnt)).toEqual([['field', 3], ['forest', 4], ['water', 1]]) // prettier-ignore
   })
 
   test('a name gets versions, and a map of the first is still to be had', async () => {
@@ -158,15 +162,15 @@ describe('a classifier of examples', () => {
     const { forest, water } = clicks()
     expect(await train({ classifier, ids: { forest, water } })).toMatchObject({ version: 1 })
     expect(await train({ classifier, ids: clicks() })).toMatchObject({ version: 2 })
-    expect((await classify({ classifier, tableName: one, version: 1 }))['classes']).toHaveLength(2)
+    expect((await classify({ classifier, tableName: one, version: 1 })).classes).toHaveLength(2)
     const map = await classify({ classifier, tableName: two })
-    expect([map['version'], map['classes'].length]).toEqual([2, 3])
+    expect([map.version, map.classes.length]).toEqual([2, 3])
   })
 
   test('classes can be chosen, and probabilities are those of a calibrated head', async () => {
     const learnt = await train({ classifier: newName(), ids: clicks(3), classes: ['field', 'water'] })
     expect(codes(learnt)).toEqual(['CLASSES_LEFT_OUT'])
-    expect(learnt['validation'].calibration_error).toBeLessThan(0.15)
+    expect(learnt.validation!.calibration_error).toBeLessThan(0.15)
   })
 })
 
@@ -224,7 +228,7 @@ describe('bad input', () => {
     const zero = { column: 0, row: 0, embedding: new Float32Array(DIMS) }
     await makeTable({ name: 'zeros', rows: [zero, rowOf(1, 1)] })
     const map = await classify({ table: 'zeros', classifier, tableName })
-    expect(map['warnings']).toMatchObject([{ code: 'VECTORS_ZERO', count: 1 }])
+    expect(map.warnings).toMatchObject([{ code: 'VECTORS_ZERO', count: 1 }])
     expect(await query(`select class is null as none from public.${tableName} order by id`)).toEqual([{ none: true }, { none: false }]) // prettier-ignore
   })
 })
@@ -254,15 +258,20 @@ describe('new sources', () => {
     await makeTable({ name: 'dates', rows })
     const ids = { field: [gridId(0, 0), gridId(0, 0, 1)], forest: [gridId(4, 0), gridId(4, 0, 1)] }
     const learnt = await train({ table: 'dates', classifier, ids, since: '2024-02-01' })
-    expect([learnt['examples'], codes(learnt)]).toEqual([2, ['CLASSES_WITH_ONE_EXAMPLE', 'EXAMPLES_OFF_TABLE', 'NOT_VALIDATED'].toSorted((a) => (a === 'EXAMPLES_OFF_TABLE' ? -1 : 0))]) // prettier-ignore
-    expect(await classify({ table: 'dates', classifier, tableName: newName(), sources: [1] })).toMatchObject({ rows: 64 })
+    expect([learnt.examples, codes(learnt)]).toEqual([2, ['EXAMPLES_OFF_TABLE', 'CLASSES_WITH_ONE_EXAMPLE', 'NOT_VALIDATED']]) // prettier-ignore
+    expect(await classify({ table: 'dates', classifier, tableName: newName(), sources: [1] })).toMatchObject({
+      rows: 64,
+    })
   })
 })
 
 describe('readers', () => {
   test('a map and a classifier are read as the table that they were made of', async () => {
     await makeTable({ name: 'mine', rows: gridRows(SIDE), entry: { owner: OWNER } })
-    for (const [table, anon, stranger, owner] of [['scene', 400, 400, 400], ['mine', '42501', 0, 400]] as const) {
+    for (const [table, anon, stranger, owner] of [
+      ['scene', 400, 400, 400],
+      ['mine', '42501', 0, 400],
+    ] as const) {
       const [classifier, tableName] = [newName(), newName()]
       await train({ table, classifier, ids: clicks() })
       await classify({ table, classifier, tableName })

@@ -53,14 +53,18 @@ export const TrainClassifier = Type.Object(
       ),
     ),
     property: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, default: 'class', description: 'The property of features with the class.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        default: 'class',
+        description: 'The property of features with the class.',
+      }),
     ),
     ids: Type.Optional(
-      Type.Record(
-        className('A class.'),
-        Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 50_000 }),
-        { maxProperties: 256, description: 'Examples as ids of rows, by class. They win over other examples of a row.' },
-      ),
+      Type.Record(className('A class.'), Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 50_000 }), {
+        maxProperties: 256,
+        description: 'Examples as ids of rows, by class. They win over other examples of a row.',
+      }),
     ),
     classes: Type.Optional(
       Type.Array(className('A class.'), {
@@ -145,7 +149,12 @@ export const ClusterEmbeddings = Type.Object(
     table: existingName('Table in schema geoembeddings whose rows are grouped.'),
     clusters: Type.Integer({ minimum: 2, maximum: 256, description: 'How many clusters.' }),
     seed: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 4_294_967_295, default: 1, description: 'The same seed gives the same clusters.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 4_294_967_295,
+        default: 1,
+        description: 'The same seed gives the same clusters.',
+      }),
     ),
     classifier: Type.Optional(
       identifier('Keeps the centres under this name, for classifyEmbeddings. Default: the name of the output table.'),
@@ -199,10 +208,15 @@ export const TrainingResult = Type.Object({
         gap_meters: Type.Number({ description: 'Examples nearer to a held-out one were not learnt from.' }),
         accuracy: share('Right ones.'),
         macro_f1: share('Mean of the F1 of the classes.'),
-        confusion: Type.Array(Type.Array(Type.Integer()), { description: 'Rows are true classes, columns predicted ones.' }),
+        confusion: Type.Array(Type.Array(Type.Integer()), {
+          description: 'Rows are true classes, columns predicted ones.',
+        }),
         calibration_error: share('Expected calibration error of the probabilities.'),
       },
-      { description: 'By blocks on the ground. Null where all examples lie in one block; probabilities are not calibrated then.' },
+      {
+        description:
+          'By blocks on the ground. Null where all examples lie in one block; probabilities are not calibrated then.',
+      },
     ),
   ),
   ...about,
@@ -213,7 +227,9 @@ const classTable = {
   rows: Type.Integer({ description: 'Rows of the table.' }),
   classified: Type.Integer({ description: 'Rows that this job wrote.' }),
   removed: Type.Integer({ description: 'Rows that were taken out: of sources that changed or are gone.' }),
-  bbox: nullable(Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: 'West, south, east, north in degrees.' })),
+  bbox: nullable(
+    Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: 'West, south, east, north in degrees.' }),
+  ),
   attribution: Type.String({ description: 'What to write beside a map of these data.' }),
   classes: Type.Array(
     Type.Object({

@@ -234,7 +234,10 @@ export async function conditionOfSources(database: Queryable, sources: readonly 
 }
 
 /** When rows of each source were last written, by its number; none of tables without sources. */
-export async function sourceVersions(database: Queryable, tableName: string): Promise<Readonly<Record<string, string>>> {
+export async function sourceVersions(
+  database: Queryable,
+  tableName: string,
+): Promise<Readonly<Record<string, string>>> {
   const { rows } = await database.query<{ versions: Record<string, string> }>(
     `select coalesce(jsonb_object_agg(s.source, s.updated_at), '{}') as versions
      from geoembeddings.embedding_sources s where s.table_name = $1 and s.status = 'done'`,

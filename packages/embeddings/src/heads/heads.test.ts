@@ -33,7 +33,7 @@ describe('a head', () => {
     ['linear', vectors, [-0.26514777, -0.7470284, 0.01217617], [0.2464977, 0.01994845, -0.18186078], '012012012012012022012022012012012011111020011012012010012012'], // prettier-ignore
     ['linear', directions, [-0.21924541, -0.66055928, -0.12019531], [0.76220917, 0.12495042, -0.73064035], '012012012012002022022022012012011011111020011012012010012012'], // prettier-ignore
     ['knn', vectors, null, null, '012012012012002221022022012012011011111022011012012010012012'],
-    ['knn', directions, null, null, '012012012012002022012021012012011011111020011012012010012012'], // prettier-ignore
+    ['knn', directions, null, null, '012012012012002012022021012012011011111020011012012010012012'], // prettier-ignore
   ] as const)('%s has the weights and classes of scikit-learn', async (kind, from, intercepts, weights, predicted) => {
     const head = await fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 }, none)
     for (const [i, value] of (intercepts ?? []).entries()) expect(head.values[i]).toBeCloseTo(value, 4)

@@ -59,10 +59,7 @@ export async function minimize(
 }
 
 /** Keeps what a step has shown of the curvature. */
-function remember(
-  pairs: Pair[],
-  step: Readonly<Record<'point' | 'before' | 'next' | 'gradient', Float64Array>>,
-): void {
+function remember(pairs: Pair[], step: Readonly<Record<'point' | 'before' | 'next' | 'gradient', Float64Array>>): void {
   const s = new Float64Array(step.point.length)
   const y = new Float64Array(step.point.length)
   for (let i = 0; i < s.length; i++) {

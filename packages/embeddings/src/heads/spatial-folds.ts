@@ -42,7 +42,8 @@ export function spatialFolds(places: ExamplePlaces, options: FoldOptions): Spati
     const learnt: number[] = []
     for (let i = 0; i < n; i++) {
       if (foldOf[i] === fold) heldOut.push(i)
-      else if (!hasNeighbour(i, near, { x, y, reach: options.reachMeters, isHeld: (j) => foldOf[j] === fold })) learnt.push(i)
+      else if (!hasNeighbour(i, near, { x, y, reach: options.reachMeters, isHeld: (j) => foldOf[j] === fold }))
+        learnt.push(i)
     }
     return { heldOut: Uint32Array.from(heldOut), learnt: Uint32Array.from(learnt) }
   }).filter(({ heldOut, learnt }) => heldOut.length > 0 && learnt.length > 0)

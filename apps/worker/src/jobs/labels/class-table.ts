@@ -8,7 +8,14 @@ import {
   registerImport,
   type ImportShape,
 } from '@terrane/database/imports'
-import { STAGING_SCHEMA, relationExists, stagedTable, swapIn, tableExists, type StagedTable } from '@terrane/database/staging'
+import {
+  STAGING_SCHEMA,
+  relationExists,
+  stagedTable,
+  swapIn,
+  tableExists,
+  type StagedTable,
+} from '@terrane/database/staging'
 import { classify, type Head } from '@terrane/embeddings/heads'
 import { SCHEMA } from '../import-names.ts'
 import type { JobContext } from '../task.ts'
@@ -132,7 +139,8 @@ export class ClassTable {
     signal.throwIfAborted()
     await swapIn(project.database.withSignal(new AbortController().signal), run, [], result, async (session) => {
       const now = await readRecord(session, this.#staged.table, 'for update')
-      if (now?.jobId !== change.jobId) throw notClassTable({ table: this.#staged.table, why: 'it was made anew meanwhile' })
+      if (now?.jobId !== change.jobId)
+        throw notClassTable({ table: this.#staged.table, why: 'it was made anew meanwhile' })
       const { rowCount } = await session.query(
         `delete from ${target} where $1::bigint[] is null or id >> 32 = any($1)`,
         [change.sources],

@@ -96,7 +96,11 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
 }
 
 /** The vectors of the chosen rows that are not zero, or of an even part of them where they are too many. */
-async function sampleVectors({ project, signal }: JobContext, table: VectorTable, where: string): Promise<Float32Array> {
+async function sampleVectors(
+  { project, signal }: JobContext,
+  table: VectorTable,
+  where: string,
+): Promise<Float32Array> {
   const most = Math.floor(MAX_NUMBERS / table.dims)
   const parts = Math.ceil(table.rows / most)
   const part = parts > 1 ? ` and hashint8extended(t.id, 0) % ${parts} = 0` : ''

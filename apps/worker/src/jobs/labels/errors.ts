@@ -93,7 +93,12 @@ export const classUnknown = defineError(
   'CLASS_UNKNOWN',
   'invalid',
   (f: { names: readonly string[]; known: readonly string[] }) =>
-    `The examples have no class ${f.names.map((name) => `"${name}"`).join(', ')}; they have ${f.known.slice(0, 20).map((name) => `"${name}"`).join(', ') || 'none'}`,
+    `The examples have no class ${f.names.map((name) => `"${name}"`).join(', ')}; they have ${
+      f.known
+        .slice(0, 20)
+        .map((name) => `"${name}"`)
+        .join(', ') || 'none'
+    }`,
   () => ({ errors: [{ path: '/classes', message: 'names classes without examples' }] }),
 )
 

@@ -126,7 +126,7 @@ async function addMet(database: Database, sources: readonly Source[], work: Work
     try {
       const { rows } = await database.query<{ id: number; c: string; share: number }>(
         `with ${named}, ${met} select id::float8 as id, c, sum(share) as share from met where share > 0 group by 1, 2 limit ${MAX_MET + 1}`,
-        values as unknown[],
+        [...values],
       )
       if (rows.length > MAX_MET) throw tooManyExamples({ limit: MAX_MET })
       for (const { id, c, share } of rows) {
@@ -160,7 +160,7 @@ async function countLeftOut(database: Database, tables: string, values: readonly
      select (select count(*) from named where (c <> '' and length(c) <= ${MAX_CLASS_NAME}) is not true) as nameless,
        (select count(*) from named where g is null and c <> '') as placeless,
        (select count(*) from off) as off, array(select distinct c from off order by c limit 10) as classes`,
-    values as unknown[],
+    [...values],
   )
   const { nameless = 0, placeless = 0, off = 0, classes = [] } = rows[0] ?? {}
   const long = `Examples without a class, or with one of more than ${MAX_CLASS_NAME} characters, were left out.`

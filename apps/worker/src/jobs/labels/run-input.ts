@@ -91,5 +91,8 @@ export function readersOf(
   table: VectorTable,
 ): { readonly owner: string | null; readonly isPublic: boolean } {
   const owner = ownerUuid === undefined ? table.owner : ownerUuid
-  return { owner, isPublic: isPublic ?? (ownerUuid === undefined ? table.isPublic : ownerUuid === null && table.isPublic) }
+  return {
+    owner,
+    isPublic: isPublic ?? (ownerUuid === undefined ? table.isPublic : ownerUuid === null && table.isPublic),
+  }
 }
