@@ -60,13 +60,18 @@ export function pick({ vectors, dims, labels, classes }: LabelledVectors, indice
   return { vectors: chosen, dims, labels: chosenLabels, classes }
 }
 
-/** Brings vectors to length 1, in place; vectors of zeros stay. */
-export function normalizeVectors(vectors: Float32Array, dims: number): void {
+/** Brings vectors to length 1, in place. Returns which of them are zero, and stay so. */
+export function normalizeVectors(vectors: Float32Array, dims: number): Set<number> {
+  const zeros = new Set<number>()
   for (let at = 0; at < vectors.length; at += dims) {
     let sum = 0
     for (let k = at; k < at + dims; k++) sum += vectors[k]! * vectors[k]!
-    if (sum === 0) continue
+    if (sum === 0) {
+      zeros.add(at / dims)
+      continue
+    }
     const factor = 1 / Math.sqrt(sum)
     for (let k = at; k < at + dims; k++) vectors[k] = vectors[k]! * factor
   }
+  return zeros
 }

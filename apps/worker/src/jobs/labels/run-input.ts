@@ -74,15 +74,7 @@ export function pauseOf(signal: AbortSignal): Pause {
 
 /** Brings vectors into the form that heads read: directions where directions are compared. Returns which of them are zero. */
 export function prepare(vectors: Float32Array, { dims, metric }: Pick<VectorTable, 'dims' | 'metric'>): Set<number> {
-  const zeros = new Set<number>()
-  if (metric === 'l2') return zeros
-  normalizeVectors(vectors, dims)
-  for (let i = 0; i < vectors.length / dims; i++) {
-    let isZero = true
-    for (let k = i * dims; k < (i + 1) * dims && isZero; k++) isZero = vectors[k] === 0
-    if (isZero) zeros.add(i)
-  }
-  return zeros
+  return metric === 'l2' ? new Set() : normalizeVectors(vectors, dims)
 }
 
 /** Whose a result is, and who reads it: as the embeddings table unless the request says otherwise. */
