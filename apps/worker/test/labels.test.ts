@@ -110,7 +110,7 @@ describe('a classifier of examples', () => {
     const { confusion } = learnt.validation!
     expect(confusion.flat().reduce((sum, one) => sum + one, 0)).toBe(learnt.validation!.examples)
     const map = await classify({ classifier, tableName })
-    expect(map).toMatchObject({ table: `public.${tableName}`, rows: SIDE * SIDE, classified: SIDE * SIDE, version: 1, warnings: [], attribution: 'Somebody' }) // prettier-ignore
+    expect(map).toMatchObject({ table: `public.${tableName}`, rows: SIDE * SIDE, classified: SIDE * SIDE, version: 1, warnings: [], attribution: 'Agency' }) // prettier-ignore
     expect(await rightShare(tableName)).toBeGreaterThan(0.95)
     const [facts] = await query(
       `select min(probability) >= 0 and max(probability) <= 1 as bounded, bool_and(t.geom && s.geom) as placed, count(*) as n
@@ -234,7 +234,7 @@ describe('bad input', () => {
 })
 
 describe('new sources', () => {
-  test('an update classifies rows of sources that are new or changed, and takes out those that are gone', async () => {
+  test('an update classifies rows of sources that are new or changed, and takes out rows of sources that are gone', async () => {
     const [classifier, tableName] = [newName(), newName()]
     const rows = [0, 1, 2].flatMap((source) => gridRows(4, source))
     await makeTable({ name: 'series', rows })

@@ -65,7 +65,7 @@ export async function makeGridTable(database: Database, { name, rows, dims, entr
       index,
       source: null,
       sourceCrs: 'EPSG:4326',
-      attribution: 'Somebody',
+      attribution: 'Agency',
       tileSize: 256,
       stride: 256,
       bands: [0, 1, 2],

@@ -30,7 +30,6 @@ export {
 export type { GeoSource } from './tasks/create-geo-embeddings.ts'
 export { CreateSraiEmbeddings } from './tasks/create-srai-embeddings.ts'
 export { ImportEmbeddings } from './tasks/import-embeddings.ts'
-export { ClassifyEmbeddings, ClusterEmbeddings, TrainClassifier } from './tasks/labels.ts'
 export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
 export { OsmUpdateArea } from './tasks/osm-update-area.ts'
 export type { FeatureSource, OsmSource } from './tasks/osm-import-area.ts'

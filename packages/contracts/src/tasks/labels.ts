@@ -94,7 +94,7 @@ export const TrainClassifier = Type.Object(
       Type.Number({
         minimum: 1e-6,
         maximum: 1e6,
-        default: 1,
+        default: 0.1,
         description: 'Of logistic and linear: factor of half the squared weights (1 / C of scikit-learn).',
       }),
     ),

@@ -28,20 +28,29 @@ normalizeVectors(directions, DIMS)
 describe('a head', () => {
   // scikit-learn 1.2.1: LogisticRegression(C=2, tol=1e-8, multi_class='multinomial'), RidgeClassifier(alpha=0.5), KNeighborsClassifier(5).
   test.each([
-    ['logistic', vectors, [-0.00861458, -0.96180354, 0.97041812], [0.74569261, 0.0767734, -0.69610679], '012012012012002022012022012012012011111022011012012010012012'], // prettier-ignore
-    ['logistic', directions, [-0.25373613, -0.29446845, 0.54820458], [1.46226342, 0.53097764, -1.78716596], '012012012012002022022022012012012011111020011012012010012012'], // prettier-ignore
-    ['linear', vectors, [-0.26514777, -0.7470284, 0.01217617], [0.2464977, 0.01994845, -0.18186078], '012012012012012022012022012012012011111020011012012010012012'], // prettier-ignore
-    ['linear', directions, [-0.21924541, -0.66055928, -0.12019531], [0.76220917, 0.12495042, -0.73064035], '012012012012002022022022012012011011111020011012012010012012'], // prettier-ignore
-    ['knn', vectors, null, null, '012012012012002221022022012012011011111022011012012010012012'],
-    ['knn', directions, null, null, '012012012012002012022021012012011011111020011012012010012012'], // prettier-ignore
-  ] as const)('%s has the weights and classes of scikit-learn', async (kind, from, intercepts, weights, predicted) => {
-    const head = await fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 }, none)
-    for (const [i, value] of (intercepts ?? []).entries()) expect(head.values[i]).toBeCloseTo(value, 4)
-    for (const [i, value] of (weights ?? []).entries()) expect(head.rows[i]).toBeCloseTo(value, 4)
-    const { classes, probabilities } = await classify(head, from, none)
-    expect(classes.join('')).toBe(predicted)
-    expect(probabilities.every((share) => share > 1 / 3 && share <= 1)).toBe(true)
-  })
+    { kind: 'logistic', from: vectors, intercepts: [-0.00861458, -0.96180354, 0.97041812], weights: [0.74569261, 0.0767734, -0.69610679], predicted: '012012012012002022012022012012012011111022011012012010012012' }, // prettier-ignore
+    { kind: 'logistic', from: directions, intercepts: [-0.25373613, -0.29446845, 0.54820458], weights: [1.46226342, 0.53097764, -1.78716596], predicted: '012012012012002022022022012012012011111020011012012010012012' }, // prettier-ignore
+    { kind: 'linear', from: vectors, intercepts: [-0.26514777, -0.7470284, 0.01217617], weights: [0.2464977, 0.01994845, -0.18186078], predicted: '012012012012012022012022012012012011111020011012012010012012' }, // prettier-ignore
+    { kind: 'linear', from: directions, intercepts: [-0.21924541, -0.66055928, -0.12019531], weights: [0.76220917, 0.12495042, -0.73064035], predicted: '012012012012002022022022012012011011111020011012012010012012' }, // prettier-ignore
+    {
+      kind: 'knn',
+      from: vectors,
+      intercepts: null,
+      weights: null,
+      predicted: '012012012012002221022022012012011011111022011012012010012012',
+    },
+    { kind: 'knn', from: directions, intercepts: null, weights: null, predicted: '012012012012002012022021012012011011111020011012012010012012' }, // prettier-ignore
+  ] as const)(
+    '$kind has the weights and classes of scikit-learn',
+    async ({ kind, from, intercepts, weights, predicted }) => {
+      const head = await fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 }, none)
+      for (const [i, value] of (intercepts ?? []).entries()) expect(head.values[i]).toBeCloseTo(value, 4)
+      for (const [i, value] of (weights ?? []).entries()) expect(head.rows[i]).toBeCloseTo(value, 4)
+      const { classes, probabilities } = await classify(head, from, none)
+      expect(classes.join('')).toBe(predicted)
+      expect(probabilities.every((share) => share > 1 / 3 && share <= 1)).toBe(true)
+    },
+  )
 
   test('comes back from its bytes', async () => {
     const head = await fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1 }, none)

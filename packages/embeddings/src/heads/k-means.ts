@@ -62,7 +62,9 @@ async function firstCentres(
     centres.set(vectors.subarray(chosen * dims, (chosen + 1) * dims), c * dims)
     let total = 0
     for (let i = 0; i < n; i++) {
-      distances[i] = Math.min(distances[i]!, squaredDistance(vectors, i * dims, centres, c * dims, dims))
+      let distance = 0
+      for (let k = 0; k < dims; k++) distance += (vectors[i * dims + k]! - centres[c * dims + k]!) ** 2
+      distances[i] = Math.min(distances[i]!, distance)
       total += distances[i]!
     }
     await pause()
@@ -86,8 +88,12 @@ function recentre(
   for (let i = 0; i < classes.length; i++) {
     const to = classes[i]! * dims
     counts[classes[i]!]! += 1
-    for (let k = 0; k < dims; k++) sums[to + k] = sums[to + k]! + vectors[i * dims + k]!
-    const distance = squaredDistance(vectors, i * dims, centres, to, dims)
+    let distance = 0
+    for (let k = 0; k < dims; k++) {
+      const value = vectors[i * dims + k]!
+      sums[to + k] = sums[to + k]! + value
+      distance += (value - centres[to + k]!) ** 2
+    }
     inertia += distance
     if (distance > farthest) [farthest, far] = [distance, i]
   }
@@ -102,13 +108,4 @@ function recentre(
     }
   }
   return { shift: size > 0 ? shift / size : shift, inertia: inertia / Math.max(1, classes.length) }
-}
-
-function squaredDistance(a: Float32Array, i: number, b: Float32Array, j: number, dims: number): number {
-  let sum = 0
-  for (let k = 0; k < dims; k++) {
-    const off = a[i + k]! - b[j + k]!
-    sum += off * off
-  }
-  return sum
 }

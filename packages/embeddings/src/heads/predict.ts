@@ -26,8 +26,7 @@ export async function classify(head: Head, vectors: Float32Array, pause: Pause):
       const at = i * head.classes
       const best = largest(scores, at, head.classes)
       classes[from + i] = best
-      probabilities[from + i] =
-        head.kind === 'centroids' ? Number.NaN : shareOf(scores, at, head.classes, best, head.temperature)
+      probabilities[from + i] = head.kind === 'centroids' ? Number.NaN : shareOf(scores, at, best, head)
     }
   })
   return { classes, probabilities }
@@ -43,7 +42,12 @@ export async function scoresOf(head: Head, vectors: Float32Array, pause: Pause):
 }
 
 /** The probability of one class: the softmax of the scores over the temperature. */
-export function shareOf(scores: Float32Array, at: number, classes: number, which: number, temperature: number): number {
+export function shareOf(
+  scores: Float32Array,
+  at: number,
+  which: number,
+  { classes, temperature }: Pick<Head, 'classes' | 'temperature'>,
+): number {
   const top = scores[at + largest(scores, at, classes)]!
   let sum = 0
   for (let c = 0; c < classes; c++) sum += Math.exp((scores[at + c]! - top) / temperature)
@@ -73,8 +77,13 @@ async function eachScore(
   const votes = kind === 'knn' ? new Float32Array(step * head.classes) : out
   for (let from = 0; from < n; from += step) {
     const count = Math.min(step, n - from)
-    affinities(vectors.subarray(from * dims, (from + count) * dims), rows, bias, dims, out)
-    if (kind === 'knn') for (let i = 0; i < count; i++) vote(head, out, i * m, votes, i * head.classes)
+    affinities(vectors.subarray(from * dims, (from + count) * dims), { rows, bias, dims }, out)
+    if (kind === 'knn') {
+      for (let i = 0; i < count; i++) {
+        const ofRow = votes.subarray(i * head.classes, (i + 1) * head.classes)
+        vote(head, out.subarray(i * m, (i + 1) * m), ofRow)
+      }
+    }
     take(votes, from, count)
     await pause()
   }
@@ -83,25 +92,24 @@ async function eachScore(
 const nearest = new Uint32Array(101)
 
 /** Logarithms of the smoothed shares of votes. Of classes with as many votes the one with the nearer examples is first. */
-function vote(head: Head, near: Float32Array, at: number, votes: Float32Array, to: number): void {
-  const { values, classes } = head
+function vote(head: Head, near: Float32Array, votes: Float32Array): void {
+  const { values } = head
   const k = Math.min(head.neighbours, values.length)
   let held = 0
   for (let r = 0; r < values.length; r++) {
-    const value = near[at + r]!
-    if (held === k && !(value > near[at + nearest[k - 1]!]!)) continue
+    const value = near[r]!
+    if (held === k && !(value > near[nearest[k - 1]!]!)) continue
     let place = held < k ? held++ : k - 1
-    while (place > 0 && near[at + nearest[place - 1]!]! < value) {
+    while (place > 0 && near[nearest[place - 1]!]! < value) {
       nearest[place] = nearest[place - 1]!
       place--
     }
     nearest[place] = r
   }
-  const smoothing = 1 / classes
-  votes.fill(smoothing, to, to + classes)
+  votes.fill(1 / votes.length)
   for (let place = 0; place < held; place++) {
-    const c = to + values[nearest[place]!]!
+    const c = values[nearest[place]!]!
     votes[c] = votes[c]! + 1 + (k - place) * 1e-4
   }
-  for (let c = to; c < to + classes; c++) votes[c] = Math.log(votes[c]! / (k + 1))
+  for (let c = 0; c < votes.length; c++) votes[c] = Math.log(votes[c]! / (k + 1))
 }

@@ -126,7 +126,7 @@ function calibrationErrorOf(
   const bins = Array.from({ length: 10 }, () => ({ right: 0, said: 0 }))
   labels.forEach((label, i) => {
     const best = largest(scores, i * classes, classes)
-    const share = shareOf(scores, i * classes, classes, best, temperature)
+    const share = shareOf(scores, i * classes, best, { classes, temperature })
     const bin = bins[Math.min(9, Math.floor(share * 10))]!
     bin.said += share
     if (best === label) bin.right++

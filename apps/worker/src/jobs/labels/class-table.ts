@@ -239,7 +239,7 @@ function placeAt({ places: { bytes, ends } }: VectorPage, i: number): Uint8Array
   return bytes.subarray(i === 0 ? 0 : ends[i - 1], ends[i])
 }
 
-/** The pages, each of which is read while the one before is worked on. */
+/** The pages; each is read while the one before is worked on. */
 async function* ahead(pages: AsyncGenerator<VectorPage>): AsyncGenerator<VectorPage> {
   let next = pages.next()
   try {

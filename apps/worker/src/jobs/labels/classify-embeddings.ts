@@ -1,4 +1,5 @@
-import { ClassifyEmbeddings, type JobWarning } from '@terrane/contracts'
+import type { JobWarning } from '@terrane/contracts'
+import { ClassifyEmbeddings } from '@terrane/contracts/labels'
 import { conditionOfSources, sourceVersions, type VectorTable } from '@terrane/database/classifiers'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { Stopwatch } from '../embeddings/stopwatch.ts'

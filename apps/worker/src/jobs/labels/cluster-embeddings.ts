@@ -1,4 +1,4 @@
-import { ClusterEmbeddings } from '@terrane/contracts'
+import { ClusterEmbeddings } from '@terrane/contracts/labels'
 import { saveClassifier, sourceVersions, vectorPages, type VectorTable } from '@terrane/database/classifiers'
 import { headBytes, kMeans } from '@terrane/embeddings/heads'
 import { Stopwatch } from '../embeddings/stopwatch.ts'

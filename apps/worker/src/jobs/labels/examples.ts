@@ -1,4 +1,5 @@
-import type { JobWarning, TrainClassifier } from '@terrane/contracts'
+import type { JobWarning } from '@terrane/contracts'
+import type { TrainClassifier } from '@terrane/contracts/labels'
 import { qualified, quoteIdentifier, type Database } from '@terrane/database'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { chooseGeometry, readTable } from '@terrane/database/scan'
@@ -56,7 +57,7 @@ export async function findExamples(database: Database, body: TrainClassifier, wh
   if (body.features) sources.push(featureSource(body.features.features, body.property ?? 'class', leftOut))
   const classOf = new Map<number, string>()
   if (sources.length > 0) await addMet(database, sources, { body, where, classOf, leftOut })
-  await addIds(database, body, where, classOf, leftOut)
+  await addIds(database, { body, where, classOf, leftOut })
   keepClasses(body.classes, classOf, leftOut)
   return { classOf, warnings: leftOut.warnings }
 }
@@ -169,13 +170,8 @@ async function countLeftOut(database: Database, tables: string, values: readonly
   leftOut.add('EXAMPLES_OFF_TABLE', 'Examples that meet no row of the embeddings table were left out.', off, classes)
 }
 
-async function addIds(
-  database: Database,
-  { ids = {}, table }: TrainClassifier,
-  where: string,
-  classOf: Map<number, string>,
-  leftOut: LeftOut,
-): Promise<void> {
+async function addIds(database: Database, { body, where, classOf, leftOut }: Work): Promise<void> {
+  const { ids = {}, table } = body
   const clicked = new Map<number, string>()
   const disputed = new Set<number>()
   for (const [name, list] of Object.entries(ids)) {

@@ -1,4 +1,5 @@
-import { TrainClassifier, type JobWarning } from '@terrane/contracts'
+import type { JobWarning } from '@terrane/contracts'
+import { TrainClassifier } from '@terrane/contracts/labels'
 import type { Database } from '@terrane/database'
 import { classifierOwner, saveClassifier } from '@terrane/database/classifiers'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
@@ -55,6 +56,10 @@ export function trainClassifier({ openSchemas }: LabelsOptions): Task {
   }
 }
 
+function fitOptions({ head = 'logistic', penalty = 0.1, neighbours = 5 }: TrainClassifier): FitOptions {
+  return { kind: head, penalty, neighbours }
+}
+
 /** A name belongs to the owner of its versions. @throws CLASSIFIER_EXISTS */
 export async function checkOwner(
   database: Pick<Database, 'query'>,
@@ -70,20 +75,16 @@ async function train(body: TrainClassifier, context: JobContext) {
   const { database } = project
   const watch = new Stopwatch()
   const pause = pauseOf(signal)
-  const step = (phase: string) => context.progress({ phase, message: '', done: 0, total: null, unit: '' })
+  const step = (phase: string, message: string) => context.progress({ phase, message, done: 0, total: null, unit: '' })
   const table = await requireVectorTable(database, body.table)
-  step('examples')
+  step('examples', 'finding the rows of the examples')
   const where = await chosenRows(database, body.table, body)
   const examples = await watch.time('examples', findExamples(database, body, where))
   const set = await watch.time('vectors', loadExamples(database, table, examples, body.head ?? 'logistic'))
-  const options: FitOptions = {
-    kind: body.head ?? 'logistic',
-    penalty: body.penalty ?? 1,
-    neighbours: body.neighbours ?? 5,
-  }
-  step('validate')
+  const options = fitOptions(body)
+  step('validate', 'holding out blocks')
   const judged = await watch.time('validate', judge(set, options, body.blockMeters, pause))
-  step('fit')
+  step('fit', 'learning from all examples')
   const head = await watch.time('fit', fitHead(set.data, options, pause))
   const { names, counts } = set
   const warnings = acceptWarnings(body.strict, [...set.warnings, ...judged.warnings])
