@@ -212,6 +212,7 @@ describe('bad input', () => {
     expect(await fails('classifyEmbeddings', { ...unknown, version: 9 })).toBe('CLASSIFIER_NOT_FOUND')
     expect(await fails('classifyEmbeddings', { ...unknown, classifier: 'none' })).toBe('CLASSIFIER_NOT_FOUND')
     expect(await fails('classifyEmbeddings', { ...unknown, tableName: 'fields' })).toBe('TABLE_EXISTS')
+    expect(await fails('classifyEmbeddings', { ...unknown, mode: 'update' })).toBe('NOT_A_CLASS_TABLE')
     expect(await fails('classifyEmbeddings', { ...unknown, tableName: 'fields', mode: 'update' })).toBe('NOT_A_CLASS_TABLE') // prettier-ignore
   })
 

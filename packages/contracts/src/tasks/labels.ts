@@ -6,7 +6,8 @@ import { readers } from '../readers.ts'
 import { JobWarning, strict } from '../warnings.ts'
 
 const closed = { additionalProperties: false } as const
-const className = (description: string) => Type.String({ minLength: 1, maxLength: 100, description })
+const className = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description })
 const time = (description: string) =>
   Type.String({
     maxLength: 40,

@@ -205,8 +205,9 @@ export async function checkOutput(
   { tableName, mode = 'create' }: { readonly tableName: string; readonly mode?: 'create' | 'replace' | 'update' },
 ): Promise<void> {
   if (mode === 'update') {
-    if ((await readRecord(database, tableName)) === null) throw notClassTable({ table: tableName, why: 'classifyEmbeddings has not made it' }) // prettier-ignore
-    return
+    const isThere = await relationExists(database, SCHEMA, tableName, { isTable: true })
+    if (isThere && (await readRecord(database, tableName)) !== null) return
+    throw notClassTable({ table: tableName, why: isThere ? 'classifyEmbeddings has not made it' : 'it is not there' })
   }
   const only = mode === 'create' ? {} : { isTable: false }
   if (await relationExists(database, SCHEMA, tableName, only)) throw tableExists({ schema: SCHEMA, table: tableName })
