@@ -3128,7 +3128,7 @@ export interface components {
             head?: "logistic" | "linear" | "knn";
             /**
              * @description Of logistic and linear: factor of half the squared weights (1 / C of scikit-learn).
-             * @default 1
+             * @default 0.1
              */
             penalty?: number;
             /**

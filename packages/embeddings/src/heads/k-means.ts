@@ -63,7 +63,7 @@ async function firstCentres(
     let total = 0
     for (let i = 0; i < n; i++) {
       let distance = 0
-      for (let k = 0; k < dims; k++) distance += (vectors[i * dims + k]! - centres[c * dims + k]!) ** 2
+      for (let d = 0; d < dims; d++) distance += (vectors[i * dims + d]! - centres[c * dims + d]!) ** 2
       distances[i] = Math.min(distances[i]!, distance)
       total += distances[i]!
     }
