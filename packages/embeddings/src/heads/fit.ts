@@ -34,7 +34,7 @@ export async function fitHead(data: LabelledVectors, options: FitOptions, pause:
 }
 
 /** The sum of losses over examples with the penalty; weights class by class, then the intercepts. */
-export class Loss {
+class Loss {
   readonly #data: LabelledVectors
   readonly #kind: 'logistic' | 'linear'
   readonly #penalty: number
