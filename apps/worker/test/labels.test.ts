@@ -194,7 +194,7 @@ describe('bad input', () => {
     expect(await training({ examples: { table: 'jobs', schema: 'terrane', column: 'id' } })).toBe('SCHEMA_NOT_ALLOWED')
     const broken = { type: 'Feature', properties: { class: 'a' }, geometry: { type: 'Point', coordinates: ['x'] } }
     expect(await training({ features: { type: 'FeatureCollection', features: [broken] } })).toBe('FEATURES_INVALID')
-    expect(await training({ ids: { forest, water }, sources: [7] })).toBe('SOURCES_UNKNOWN')
+    expect(await training({ ids: { forest, water }, sourceNumbers: [7] })).toBe('SOURCES_UNKNOWN')
     expect(await training({ ids: { forest, water }, since: '2024-13-01' })).toBe('SOURCES_UNKNOWN')
   })
 
@@ -260,7 +260,7 @@ describe('new sources', () => {
     const ids = { field: [gridId(0, 0), gridId(0, 0, 1)], forest: [gridId(4, 0), gridId(4, 0, 1)] }
     const learnt = await train({ table: 'dates', classifier, ids, since: '2024-02-01' })
     expect([learnt.examples, codes(learnt)]).toEqual([2, ['EXAMPLES_OFF_TABLE', 'CLASSES_WITH_ONE_EXAMPLE', 'NOT_VALIDATED']]) // prettier-ignore
-    expect(await classify({ table: 'dates', classifier, tableName: newName(), sources: [1] })).toMatchObject({
+    expect(await classify({ table: 'dates', classifier, tableName: newName(), sourceNumbers: [1] })).toMatchObject({
       rows: 64,
     })
   })

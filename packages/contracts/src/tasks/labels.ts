@@ -18,7 +18,7 @@ const time = (description: string) =>
 const rowsOfTable = () => ({
   since: Type.Optional(time('Only rows of sources from this time on.')),
   until: Type.Optional(time('Only rows of sources up to this time.')),
-  sources: Type.Optional(
+  sourceNumbers: Type.Optional(
     Type.Array(Type.Integer({ minimum: 0, maximum: 2_097_151 }), {
       minItems: 1,
       maxItems: 10_000,

@@ -214,7 +214,15 @@ export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float
 export async function rowsOfSources(
   database: Queryable,
   tableName: string,
-  { since, until, sources }: { readonly since?: string; readonly until?: string; readonly sources?: readonly number[] },
+  {
+    since,
+    until,
+    sources,
+  }: {
+    readonly since?: string | undefined
+    readonly until?: string | undefined
+    readonly sources?: readonly number[] | undefined
+  },
 ): Promise<string> {
   const { rows } = await database.query<{ condition: string }>(
     `select geoembeddings.rows_of_sources(geoembeddings.part_of(c, $2, $3, null, $4)) as condition

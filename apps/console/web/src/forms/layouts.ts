@@ -20,6 +20,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   path: '2026/scene.tif',
   bucket: 'uploads',
   prefix: 'porto',
+  sourceNumbers: '0, 2',
   sources: '[{"storagePath": {"bucket": "uploads", "path": "a.tif"}}, {"geotiffPath": "https://example.com/b.tif"}]',
   asset: 'visual',
   bands: '0, 1, 2',

@@ -48,12 +48,12 @@ async function run(body: ClassifyEmbeddings, context: JobContext) {
   const table = await requireVectorTable(database, body.table)
   const classifier = await requireClassifier(database, body, body.table)
   await checkOutput(database, body)
-  const { since, until, sources } = body
+  const { since, until, sourceNumbers } = body
   const source: ClassSource = {
     embeddings: body.table,
     classifier: classifier.name,
     version: classifier.version,
-    chosen: { since, until, sources },
+    chosen: { since, until, sourceNumbers },
     sources: await sourceVersions(database, body.table),
   }
   const change = body.mode === 'update' ? await changeOf(context, body.tableName, source) : null

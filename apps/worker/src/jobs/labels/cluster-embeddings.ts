@@ -56,12 +56,12 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
   const output = await ClassTable.open(context, body.tableName, body.mode === 'replace')
   const counts = await watch.time('classify', output.fill(table, head, names, where))
   const warnings = acceptWarnings(body.strict, zerosWarning(counts.zeros))
-  const { since, until, sources } = body
+  const { since, until, sourceNumbers } = body
   const source: ClassSource = {
     embeddings: body.table,
     classifier: nameOf(body),
     version: 0,
-    chosen: { since, until, sources },
+    chosen: { since, until, sourceNumbers },
     sources: await sourceVersions(database, body.table),
   }
   const about = descriptionOf('clusterEmbeddings', body, table, source)

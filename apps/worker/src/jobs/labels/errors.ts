@@ -52,7 +52,7 @@ export const sourcesUnknown = defineError(
   (f: { why: string }) => `No row is chosen: ${f.why}`,
   () => ({
     hint: 'list_sources in schema geoembeddings lists the sources of a table with their dates.',
-    errors: [{ path: '/sources', message: 'sources, since and until choose no source' }],
+    errors: [{ path: '/sourceNumbers', message: 'sourceNumbers, since and until choose no source' }],
   }),
 )
 

@@ -49,14 +49,21 @@ export function headOf({ head, classes, settings, weights, identity }: StoredCla
   return { kind: head, dims, classes: classes.length, neighbours, temperature, ...headOfBytes(weights, dims) }
 }
 
+/** Which rows of a table count; all where nothing is given. */
+export interface ChosenRows {
+  readonly since?: string
+  readonly until?: string
+  readonly sourceNumbers?: readonly number[]
+}
+
 /** What of a table counts: a condition on a row `t` after `where true`. @throws SOURCES_UNKNOWN */
 export async function chosenRows(
   database: Queryable,
   table: string,
-  chosen: Parameters<typeof rowsOfSources>[2],
+  { since, until, sourceNumbers: sources }: ChosenRows,
 ): Promise<string> {
   try {
-    return await rowsOfSources(database, table, chosen)
+    return await rowsOfSources(database, table, { since, until, sources })
   } catch (cause) {
     const { code, message } = cause as { code?: unknown; message: string }
     if (code !== '22023' && code !== '22008' && code !== '22007') throw cause
