@@ -3119,7 +3119,7 @@ export interface components {
             /** @description Only rows of sources up to this time. */
             until?: string;
             /** @description Only rows of the sources with these numbers (list_sources). */
-            sources?: number[];
+            sourceNumbers?: number[];
             /**
              * @description logistic: multinomial logistic regression; linear: least squares; knn: vote of the nearest examples.
              * @default logistic
@@ -3168,7 +3168,7 @@ export interface components {
             /** @description Only rows of sources up to this time. */
             until?: string;
             /** @description Only rows of the sources with these numbers (list_sources). */
-            sources?: number[];
+            sourceNumbers?: number[];
             /** @description User who owns the table. Default: the owner of the embeddings table. */
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
@@ -3204,7 +3204,7 @@ export interface components {
             /** @description Only rows of sources up to this time. */
             until?: string;
             /** @description Only rows of the sources with these numbers (list_sources). */
-            sources?: number[];
+            sourceNumbers?: number[];
             /** @description User who owns the table. Default: the owner of the embeddings table. */
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
