@@ -15,6 +15,9 @@ const TASKS = {
   archiveToPmtiles: true,
   exportTable: true,
   osmUpdateArea: true,
+  trainClassifier: true,
+  classifyEmbeddings: true,
+  clusterEmbeddings: true,
 } satisfies Record<TaskName, true>
 
 /** Names of all tasks. */

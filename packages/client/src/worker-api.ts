@@ -315,6 +315,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/trainClassifier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Classes of embeddings from examples
+         * @description Learns classes of the rows of an embeddings table from examples: points, lines or polygons of a table or of GeoJSON, or ids of rows. Holds out blocks on the ground to say how well each class is found and to calibrate probabilities. Keeps the classifier in versions; classifyEmbeddings applies it.
+         */
+        post: operations["trainClassifier"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/classifyEmbeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A map of classes from embeddings
+         * @description Gives each row of an embeddings table the class that a classifier finds, and its probability: a table public.{tableName} with id, class, probability and geom. With mode update only rows of sources that are new or changed are classified; on a schedule the map follows its table.
+         */
+        post: operations["classifyEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/clusterEmbeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A map of clusters from embeddings
+         * @description Groups the rows of an embeddings table that look alike by k-means, and writes a table public.{tableName} with id, class, probability (null) and geom. The centres are kept as a classifier, which classifyEmbeddings applies to other tables.
+         */
+        post: operations["clusterEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{taskName}": {
         parameters: {
             query?: never;
@@ -604,6 +664,66 @@ export interface paths {
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleOsmUpdateArea"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/trainClassifier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule: Classes of embeddings from examples
+         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
+         */
+        post: operations["scheduleTrainClassifier"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/classifyEmbeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule: A map of classes from embeddings
+         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
+         */
+        post: operations["scheduleClassifyEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/clusterEmbeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule: A map of clusters from embeddings
+         * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
+         */
+        post: operations["scheduleClusterEmbeddings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2009,13 +2129,226 @@ export interface components {
             /** @description Paths below the base address of the worker. */
             links: components["schemas"]["Links"];
         };
+        /** TrainClassifierJob */
+        TrainClassifierJob: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            taskName: "trainClassifier";
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description Null until the job has succeeded. */
+            result: {
+                classifier: string;
+                version: number;
+                /** @enum {unknown} */
+                head: "logistic" | "linear" | "knn";
+                table: string;
+                /** @description Rows that were learnt from. */
+                examples: number;
+                classes: {
+                    name: string;
+                    examples: number;
+                    precision: number | null;
+                    recall: number | null;
+                    f1: number | null;
+                }[];
+                validation: {
+                    /** @description Examples that were held out. */
+                    examples: number;
+                    folds: number;
+                    block_meters: number;
+                    /** @description Examples nearer to a held-out one were not learnt from. */
+                    gap_meters: number;
+                    /** @description Right ones. */
+                    accuracy: number;
+                    /** @description Mean of the F1 of the classes. */
+                    macro_f1: number;
+                    /** @description Rows are true classes, columns predicted ones. */
+                    confusion: number[][];
+                    /** @description Expected calibration error of the probabilities. */
+                    calibration_error: number;
+                } | null;
+                /** @description Seconds by phase. */
+                timings: {
+                    [key: string]: number;
+                };
+                /** @description What a person should know of the result. */
+                warnings: components["schemas"]["Warning"][];
+            } | null;
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
+        /** ClassifyEmbeddingsJob */
+        ClassifyEmbeddingsJob: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            taskName: "classifyEmbeddings";
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description Null until the job has succeeded. */
+            result: {
+                /** @description Qualified name. */
+                table: string;
+                /** @description Rows of the table. */
+                rows: number;
+                /** @description Rows that this job wrote. */
+                classified: number;
+                /** @description Rows that were taken out: of sources that changed or are gone. */
+                removed: number;
+                bbox: number[] | null;
+                /** @description What to write beside a map of these data. */
+                attribution: string;
+                classes: components["schemas"]["Classe"][];
+                classifier: string;
+                version: number;
+                /** @description Seconds by phase. */
+                timings: {
+                    [key: string]: number;
+                };
+                /** @description What a person should know of the result. */
+                warnings: components["schemas"]["Warning"][];
+            } | null;
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
+        /** ClusterEmbeddingsJob */
+        ClusterEmbeddingsJob: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            taskName: "clusterEmbeddings";
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description Null until the job has succeeded. */
+            result: {
+                /** @description Qualified name. */
+                table: string;
+                /** @description Rows of the table. */
+                rows: number;
+                /** @description Rows that this job wrote. */
+                classified: number;
+                /** @description Rows that were taken out: of sources that changed or are gone. */
+                removed: number;
+                bbox: number[] | null;
+                /** @description What to write beside a map of these data. */
+                attribution: string;
+                classes: components["schemas"]["Classe"][];
+                classifier: string;
+                version: number;
+                /** @description Mean squared distance to the centres, of the rows that were learnt from. */
+                inertia: number;
+                /** @description Seconds by phase. */
+                timings: {
+                    [key: string]: number;
+                };
+                /** @description What a person should know of the result. */
+                warnings: components["schemas"]["Warning"][];
+            } | null;
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
         Links: {
             self: string;
             cancel: string;
             events: string;
             log: string;
         };
-        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "importEmbeddings" | "archiveToPmtiles" | "exportTable" | "osmUpdateArea")[] | null;
+        Tasks: ("osmImportArea" | "overtureImportArea" | "ogr2ogrImport" | "createGeoEmbeddings" | "createSraiEmbeddings" | "importEmbeddings" | "archiveToPmtiles" | "exportTable" | "osmUpdateArea" | "trainClassifier" | "classifyEmbeddings" | "clusterEmbeddings")[] | null;
         Columns: string[] | null;
         Model: {
             id: string;
@@ -2084,6 +2417,12 @@ export interface components {
                 [key: string]: number;
             };
         } | null;
+        Classe: {
+            name: string;
+            /** @description Rows of this job. */
+            rows: number;
+            mean_probability: number | null;
+        };
         StoragePath: {
             bucket: string;
             path: string;
@@ -2728,6 +3067,148 @@ export interface components {
                     path: string;
                 })[];
             };
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** TrainClassifier */
+        TrainClassifier: {
+            /** @description Table in schema geoembeddings whose vectors are learnt from. */
+            table: string;
+            /** @description Name of the classifier. One that is there gets a new version. */
+            classifier: string;
+            /** @description Examples of a table: rows of the embeddings table that they meet. */
+            examples?: {
+                /** @description Table of points, lines or polygons. */
+                table: string;
+                /**
+                 * @description Its schema.
+                 * @default public
+                 */
+                schema?: string;
+                /** @description Column of that table with the class. */
+                column: string;
+            };
+            /** @description Examples as GeoJSON in degrees, with the class in a property. */
+            features?: {
+                /** @enum {unknown} */
+                type: "FeatureCollection";
+                features: unknown[];
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The property of features with the class.
+             * @default class
+             */
+            property?: string;
+            /** @description Examples as ids of rows, by class. They win over other examples of a row. */
+            ids?: {
+                [key: string]: number[];
+            };
+            /** @description Only examples of these classes. Default: all. */
+            classes?: string[];
+            /**
+             * @description Least share of a row that polygons of its class must cover.
+             * @default 0
+             */
+            minOverlap?: number;
+            /** @description Only rows of sources from this time on. */
+            since?: string;
+            /** @description Only rows of sources up to this time. */
+            until?: string;
+            /** @description Only rows of the sources with these numbers (list_sources). */
+            sourceNumbers?: number[];
+            /**
+             * @description logistic: multinomial logistic regression; linear: least squares; knn: vote of the nearest examples.
+             * @default logistic
+             * @enum {unknown}
+             */
+            head?: "logistic" | "linear" | "knn";
+            /**
+             * @description Of logistic and linear: factor of half the squared weights (1 / C of scikit-learn).
+             * @default 0.1
+             */
+            penalty?: number;
+            /**
+             * @description Of knn: how many examples vote.
+             * @default 5
+             */
+            neighbours?: number;
+            /** @description Edge of the blocks that are held out together. Default: four times the diagonal of a row. */
+            blockMeters?: number;
+            /** @description User who owns the table. Default: the owner of the embeddings table. */
+            ownerUuid?: string | null;
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
+            isPublic?: boolean;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** ClassifyEmbeddings */
+        ClassifyEmbeddings: {
+            /** @description Table in schema geoembeddings whose rows get a class. */
+            table: string;
+            /** @description Name of a classifier of vectors that compare with those of the table. */
+            classifier: string;
+            /** @description Default: the latest. */
+            version?: number;
+            /** @description Output table in schema public: id, class, probability, geom. */
+            tableName: string;
+            /**
+             * @description create: the name must be free; replace: takes the place of a table; update: rows of sources that are new or changed since, and the rest stays.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace" | "update";
+            /** @description Only rows of sources from this time on. */
+            since?: string;
+            /** @description Only rows of sources up to this time. */
+            until?: string;
+            /** @description Only rows of the sources with these numbers (list_sources). */
+            sourceNumbers?: number[];
+            /** @description User who owns the table. Default: the owner of the embeddings table. */
+            ownerUuid?: string | null;
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
+            isPublic?: boolean;
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        /** ClusterEmbeddings */
+        ClusterEmbeddings: {
+            /** @description Table in schema geoembeddings whose rows are grouped. */
+            table: string;
+            /** @description How many clusters. */
+            clusters: number;
+            /**
+             * @description The same seed gives the same clusters.
+             * @default 1
+             */
+            seed?: number;
+            /** @description Keeps the centres under this name, for classifyEmbeddings. Default: the name of the output table. */
+            classifier?: string;
+            /** @description Output table in schema public: id, class (the cluster), probability (null), geom. */
+            tableName: string;
+            /**
+             * @description create: the name must be free; replace: takes the place of a table.
+             * @default create
+             * @enum {unknown}
+             */
+            mode?: "create" | "replace";
+            /** @description Only rows of sources from this time on. */
+            since?: string;
+            /** @description Only rows of sources up to this time. */
+            until?: string;
+            /** @description Only rows of the sources with these numbers (list_sources). */
+            sourceNumbers?: number[];
+            /** @description User who owns the table. Default: the owner of the embeddings table. */
+            ownerUuid?: string | null;
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
+            isPublic?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
             /** @description Required on the shared pool. */
@@ -3493,6 +3974,144 @@ export interface operations {
             "5XX": components["responses"]["Problem"];
         };
     };
+    trainClassifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 hours replay the first answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "table": "scene",
+                 *       "classifier": "land_cover",
+                 *       "examples": {
+                 *         "table": "fields",
+                 *         "column": "crop"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TrainClassifier"];
+            };
+        };
+        responses: {
+            /** @description The job of an earlier request with the same Idempotency-Key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainClassifierJob"];
+                };
+            };
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainClassifierJob"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    classifyEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 hours replay the first answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "table": "scene",
+                 *       "classifier": "land_cover",
+                 *       "tableName": "scene_classes"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClassifyEmbeddings"];
+            };
+        };
+        responses: {
+            /** @description The job of an earlier request with the same Idempotency-Key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClassifyEmbeddingsJob"];
+                };
+            };
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClassifyEmbeddingsJob"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    clusterEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 hours replay the first answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "table": "scene",
+                 *       "clusters": 8,
+                 *       "tableName": "scene_clusters"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClusterEmbeddings"];
+            };
+        };
+        responses: {
+            /** @description The job of an earlier request with the same Idempotency-Key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterEmbeddingsJob"];
+                };
+            };
+            /** @description The job is queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterEmbeddingsJob"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -3510,7 +4129,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
             };
             cookie?: never;
@@ -3538,7 +4157,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
             };
             cookie?: never;
@@ -3566,7 +4185,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3581,7 +4200,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ImportEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"] | components["schemas"]["OsmUpdateAreaJob"];
+                    "application/json": components["schemas"]["OsmImportAreaJob"] | components["schemas"]["OvertureImportAreaJob"] | components["schemas"]["Ogr2ogrImportJob"] | components["schemas"]["CreateGeoEmbeddingsJob"] | components["schemas"]["CreateSraiEmbeddingsJob"] | components["schemas"]["ImportEmbeddingsJob"] | components["schemas"]["ArchiveToPmtilesJob"] | components["schemas"]["ExportTableJob"] | components["schemas"]["OsmUpdateAreaJob"] | components["schemas"]["TrainClassifierJob"] | components["schemas"]["ClassifyEmbeddingsJob"] | components["schemas"]["ClusterEmbeddingsJob"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -3596,7 +4215,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3635,7 +4254,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3667,7 +4286,7 @@ export interface operations {
                 "last-event-id"?: string;
             };
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -3707,7 +4326,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea. */
+                /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
@@ -4135,6 +4754,147 @@ export interface operations {
                     paused?: boolean;
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["OsmUpdateArea"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleTrainClassifier: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For people. */
+                    name?: string;
+                    /**
+                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+                     * @example 30 2 * * *
+                     */
+                    cron: string;
+                    /**
+                     * @description Time zone of the IANA database.
+                     * @default UTC
+                     * @example Europe/Zurich
+                     */
+                    timeZone?: string;
+                    /**
+                     * @description Does not run while true.
+                     * @default false
+                     */
+                    paused?: boolean;
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["TrainClassifier"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleClassifyEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For people. */
+                    name?: string;
+                    /**
+                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+                     * @example 30 2 * * *
+                     */
+                    cron: string;
+                    /**
+                     * @description Time zone of the IANA database.
+                     * @default UTC
+                     * @example Europe/Zurich
+                     */
+                    timeZone?: string;
+                    /**
+                     * @description Does not run while true.
+                     * @default false
+                     */
+                    paused?: boolean;
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["ClassifyEmbeddings"];
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+            "5XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleClusterEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For people. */
+                    name?: string;
+                    /**
+                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+                     * @example 30 2 * * *
+                     */
+                    cron: string;
+                    /**
+                     * @description Time zone of the IANA database.
+                     * @default UTC
+                     * @example Europe/Zurich
+                     */
+                    timeZone?: string;
+                    /**
+                     * @description Does not run while true.
+                     * @default false
+                     */
+                    paused?: boolean;
+                    /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
+                    input: components["schemas"]["ClusterEmbeddings"];
                 };
             };
         };

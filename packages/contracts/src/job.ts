@@ -12,6 +12,9 @@ export const TASK_NAMES = [
   'archiveToPmtiles',
   'exportTable',
   'osmUpdateArea',
+  'trainClassifier',
+  'classifyEmbeddings',
+  'clusterEmbeddings',
 ] as const
 export type TaskName = (typeof TASK_NAMES)[number]
 

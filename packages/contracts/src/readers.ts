@@ -1,17 +1,23 @@
 import { Type } from 'typebox'
 
-/** Fields of a body that makes an embedding table: whose it is, and who reads it. */
-export const readers = () => ({
+/**
+ * Fields of a body that makes a table: whose it is, and who reads it.
+ *
+ * @param defaults what holds where a field is left out
+ */
+export const readers = (
+  defaults = { ownerUuid: 'the service role', isPublic: 'true without ownerUuid, false with it' },
+) => ({
   ownerUuid: Type.Optional(
     Type.Union([Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }), Type.Null()], {
-      description: 'User who owns the table. Default: the service role.',
+      description: `User who owns the table. Default: ${defaults.ownerUuid}.`,
     }),
   ),
   isPublic: Type.Optional(
     Type.Boolean({
       description:
         'true: anon and authenticated read the table; false: only its owner and the service role. ' +
-        'Default: true without ownerUuid, false with it.',
+        `Default: ${defaults.isPublic}.`,
     }),
   ),
 })

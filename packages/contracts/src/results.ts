@@ -3,6 +3,7 @@ import type { TaskName } from './job.ts'
 import { nullable } from './named.ts'
 import { EmbeddingsResult } from './tasks/create-geo-embeddings.ts'
 import { EXPORT_FORMATS } from './tasks/export-table.ts'
+import { ClassificationResult, ClusteringResult, TrainingResult } from './tasks/labels.ts'
 import { JobWarning } from './warnings.ts'
 
 const bbox = () =>
@@ -108,6 +109,9 @@ export const TASK_RESULTS = {
   archiveToPmtiles: PmtilesResult,
   exportTable: ExportResult,
   osmUpdateArea: OsmUpdateResult,
+  trainClassifier: TrainingResult,
+  classifyEmbeddings: ClassificationResult,
+  clusterEmbeddings: ClusteringResult,
 } as const satisfies Record<TaskName, TSchema>
 /** The result of each task, by its name. */
 export type TaskResults = { readonly [Name in TaskName]: Static<(typeof TASK_RESULTS)[Name]> }
@@ -137,4 +141,7 @@ export const TASK_EXAMPLES: Readonly<Record<TaskName, Readonly<Record<string, un
   archiveToPmtiles: { table: 'roads', zooms: [0, 14] },
   exportTable: { table: 'roads', format: 'GeoPackage', storagePath: { bucket: 'exports', path: 'roads.gpkg' } },
   osmUpdateArea: { tablePrefix: 'old_town' },
+  trainClassifier: { table: 'scene', classifier: 'land_cover', examples: { table: 'fields', column: 'crop' } },
+  classifyEmbeddings: { table: 'scene', classifier: 'land_cover', tableName: 'scene_classes' },
+  clusterEmbeddings: { table: 'scene', clusters: 8, tableName: 'scene_clusters' },
 }

@@ -13,6 +13,9 @@ import type { GeoEmbeddingsDeps } from './create-geo-embeddings/deps.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { createSraiEmbeddingsTask } from './create-srai-embeddings/create-srai-embeddings.ts'
 import { type Engine, nativeEngine, wasmEngine } from '@terrane/files'
+import { classifyEmbeddings } from './labels/classify-embeddings.ts'
+import { clusterEmbeddings } from './labels/cluster-embeddings.ts'
+import { trainClassifier } from './labels/train-classifier.ts'
 import { importEmbeddings } from './import-embeddings/import-embeddings.ts'
 import { ogr2ogrImport } from './ogr2ogr-import.ts'
 import { osmImportArea } from './osm-import-area.ts'
@@ -95,6 +98,9 @@ export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
       openSchemas: config.openSchemas,
     }),
     osmUpdateArea(osmImportSettings(config)),
+    trainClassifier({ openSchemas: config.openSchemas }),
+    classifyEmbeddings(),
+    clusterEmbeddings(),
   ]
 }
 

@@ -52,7 +52,7 @@ export class ColumnBuilder {
       this.values = []
       return values
     }
-    const packed = { bytes: Uint8Array.from(this.#bytes.subarray(0, this.#size)), ends: Uint32Array.from(this.#ends) }
+    const packed = { bytes: new Uint8Array(this.#bytes.subarray(0, this.#size)), ends: new Uint32Array(this.#ends) }
     this.#size = 0
     this.#ends = []
     return packed

@@ -7,6 +7,7 @@ import {
   OsmImportArea,
   OvertureImportArea,
 } from '@terrane/contracts'
+import { ClassifyEmbeddings, ClusterEmbeddings, TrainClassifier } from '@terrane/contracts/labels'
 import { describe, expect, test } from 'vitest'
 import { formOf, type Field, type GroupField, type RowsField, type VariantsField } from './fields.ts'
 import { exampleOf, layoutOf } from './layouts.ts'
@@ -98,6 +99,33 @@ const BODIES: Readonly<Record<string, { schema: unknown; bodies: readonly Record
         uploadArtifactsToStorage: true,
       },
     ],
+  },
+  trainClassifier: {
+    schema: TrainClassifier,
+    bodies: [
+      {
+        table: 'tiles',
+        classifier: 'cover',
+        examples: { table: 'fields', column: 'crop' },
+        head: 'knn',
+        neighbours: 3,
+      },
+      { table: 'tiles', classifier: 'cover', ids: { water: [1, 2], land: [3] }, penalty: 0.01, sourceNumbers: [0, 2] },
+      {
+        table: 'tiles',
+        classifier: 'cover',
+        features: { type: 'FeatureCollection', features: [{ type: 'Feature' }] },
+        property: 'crop',
+      },
+    ],
+  },
+  classifyEmbeddings: {
+    schema: ClassifyEmbeddings,
+    bodies: [{ table: 'tiles', classifier: 'cover', version: 2, tableName: 'map', mode: 'update', isPublic: false }],
+  },
+  clusterEmbeddings: {
+    schema: ClusterEmbeddings,
+    bodies: [{ table: 'tiles', clusters: 8, seed: 4, tableName: 'map' }],
   },
   archiveToPmtiles: {
     schema: ArchiveToPmtiles,

@@ -20,6 +20,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   path: '2026/scene.tif',
   bucket: 'uploads',
   prefix: 'porto',
+  sourceNumbers: '0, 2',
   sources: '[{"storagePath": {"bucket": "uploads", "path": "a.tif"}}, {"geotiffPath": "https://example.com/b.tif"}]',
   asset: 'visual',
   assets: '{"B04": "https://example.com/B04.tif", "B08": "https://example.com/B08.tif"}',
@@ -92,6 +93,16 @@ const LAYOUTS: Readonly<Record<string, FormLayout>> = {
       { name: 'url', label: 'A file at an address' },
     ],
   },
+  trainClassifier: {
+    first: ['table', 'classifier', 'head'],
+    sources: [
+      { name: 'examples', label: 'A table of examples' },
+      { name: 'features', label: 'GeoJSON' },
+      { name: 'ids', label: 'Ids of rows' },
+    ],
+  },
+  classifyEmbeddings: { first: ['table', 'classifier', 'tableName', 'mode'] },
+  clusterEmbeddings: { first: ['table', 'clusters', 'tableName', 'mode'] },
   archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter', 'cluster'] },
   exportTable: {
     first: ['format', 'storagePath', 'columns'],

@@ -19,6 +19,16 @@ const embeddings: TaskResults['createGeoEmbeddings'] = {
   timings: {},
   artifacts: [{ bucket: 'geoembeddings', path: 'scene.parquet', bytes: 5 }],
 }
+const fitted = { classifier: 'cover', version: 1, timings: {}, warnings: [] }
+const classes = {
+  table: 'public.cover',
+  rows: 3,
+  classified: 3,
+  removed: 0,
+  bbox: null,
+  attribution: '',
+  classes: [{ name: 'a', rows: 3, mean_probability: null }],
+}
 /** A result of each task, as its schema has it. */
 const RESULTS: { readonly [Name in TaskName]: TaskResults[Name] } = {
   osmImportArea: { tables: [{ ...area, topic: 'streets' }], ...about, licence: '', counts: {} },
@@ -56,9 +66,22 @@ const RESULTS: { readonly [Name in TaskName]: TaskResults[Name] } = {
     dropped_features: 0,
   },
   exportTable: { ...stored, format: 'GeoPackage', rows: 7 },
+  trainClassifier: {
+    ...fitted,
+    head: 'logistic',
+    table: 'geoembeddings.scene',
+    examples: 2,
+    classes: [{ name: 'a', examples: 2, precision: null, recall: null, f1: null }],
+    validation: null,
+  },
+  classifyEmbeddings: { ...classes, ...fitted },
+  clusterEmbeddings: { ...classes, ...fitted, inertia: 0.5 },
 }
 
-test.each(TASK_NAMES)('the result of %s links to something, and each link is whole', (taskName) => {
+/** What is trained is no table and no file. */
+const LINKED = TASK_NAMES.filter((name) => name !== 'trainClassifier')
+
+test.each(LINKED)('the result of %s links to something, and each link is whole', (taskName) => {
   expect(Value.Check(TASK_RESULTS[taskName], RESULTS[taskName])).toBe(true)
   const { tables, embeddings: table, archive, files } = jobLinks({ taskName, result: RESULTS[taskName] })
   expect(tables.length + files.length + Number(table !== null) + Number(archive !== null)).toBeGreaterThan(0)

@@ -41,6 +41,9 @@ const LINKS: { readonly [Name in TaskName]: (result: TaskResults[Name]) => Parti
   createGeoEmbeddings: embeddingLinks,
   createSraiEmbeddings: embeddingLinks,
   importEmbeddings: embeddingLinks,
+  trainClassifier: () => ({}),
+  classifyEmbeddings: classLinks,
+  clusterEmbeddings: classLinks,
   archiveToPmtiles: ({ bucket, path, bytes }) => ({ archive: path, files: [{ bucket, path, bytes }] }),
   exportTable: ({ bucket, path, bytes }) => ({ files: [{ bucket, path, bytes }] }),
 }
@@ -58,6 +61,10 @@ function areaTable({ schema, name, rows, geometry_type: geometryType }: AreaTabl
 
 function embeddingLinks({ table, artifacts = [] }: TaskResults['createGeoEmbeddings']): Partial<JobLinks> {
   return { embeddings: split(table).name, files: artifacts }
+}
+
+function classLinks({ table, rows }: TaskResults['classifyEmbeddings' | 'clusterEmbeddings']): Partial<JobLinks> {
+  return { tables: [{ ...split(table), rows, geometryType: 'MultiPolygon' }] }
 }
 
 /** Parts of `schema.table`. */

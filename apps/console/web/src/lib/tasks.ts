@@ -62,6 +62,24 @@ const FACES = {
     group: 'add',
     about: 'Brings ready-made embeddings, such as AlphaEarth, Clay or Earth Index, to be searched as your own.',
   },
+  trainClassifier: {
+    icon: 'grid',
+    label: 'Classifier training',
+    group: 'analyse',
+    about: 'Learns classes of a table of embeddings from examples, and says how well they are found.',
+  },
+  classifyEmbeddings: {
+    icon: 'grid',
+    label: 'Map of classes',
+    group: 'analyse',
+    about: 'Gives each row of a table of embeddings a class and its probability: a map.',
+  },
+  clusterEmbeddings: {
+    icon: 'grid',
+    label: 'Map of clusters',
+    group: 'analyse',
+    about: 'Groups the rows of a table of embeddings that look alike: a map without examples.',
+  },
   archiveToPmtiles: {
     icon: 'archive',
     label: 'Archive to PMTiles',

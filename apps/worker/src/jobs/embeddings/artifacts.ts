@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { qualified, quoteIdentifier, type Database } from '@terrane/database'
+import { vectorNumbers } from '@terrane/database/classifiers'
 import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database/geoembeddings'
 import { scan, type PackedBytes, type ScanColumn, type ScanValues } from '@terrane/database/scan'
 import { STAGING_SCHEMA, type JobRun, type StagedTable } from '@terrane/database/staging'
@@ -78,7 +79,7 @@ export async function writeArtifact(
       geometries: Array.from(geometries.ends, (end, i) =>
         outerRings(geometries.bytes.subarray(i && geometries.ends[i - 1], end)),
       ),
-      embeddings: numbersOf(embeddings, dims),
+      embeddings: vectorNumbers(embeddings, dims),
     })
   }
   await writer.finish()
@@ -105,17 +106,6 @@ function outerRings(wkb: Uint8Array): Polygon[] {
     at += 16 * positions + 5
   }
   return polygons
-}
-
-/** The numbers of vectors in the form that the server sends: two short integers, then floats, big-endian. */
-function numbersOf({ bytes, ends }: PackedBytes, dims: number): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const numbers = new Float32Array(ends.length * dims)
-  for (let i = 0; i < ends.length; i++) {
-    const start = i * (4 + 4 * dims) + 4
-    for (let k = 0; k < dims; k++) numbers[i * dims + k] = view.getFloat32(start + 4 * k)
-  }
-  return numbers
 }
 
 /** Artifacts in the storage that do not have their names yet: whose those are is known when the table is in its place. */

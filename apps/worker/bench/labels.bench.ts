@@ -1,0 +1,67 @@
+// A map of classes of made-up vectors: the job from its submission to its end, and what of it is the classification.
+//
+//   DATABASE_URL  a PostgreSQL server with PostGIS and pgvector, on which a database is made and dropped
+//   ROWS, DIMS    rows of the tables in turn (default 50000,1000000) and numbers of a vector (default 384)
+//   HEADS         heads in turn (default logistic; also linear, knn)
+//
+// A hundred examples of ten classes. The load average and the time of the processor of this process stand beside the times.
+import assert from 'node:assert/strict'
+import { loadavg } from 'node:os'
+import type { TaskResults } from '@terrane/contracts'
+import { seededRandom } from '@terrane/core'
+import { openWorker, submit, until } from '../test/harness.ts'
+import { COLUMNS, gridId, makeGridTable, type GridRow } from '../test/vector-tables.ts'
+
+const CLASSES = 10
+const env = (name: string, otherwise: string) => process.env[name] ?? otherwise
+const dims = Number(env('DIMS', '384'))
+if (!process.env['DATABASE_URL']) throw new Error('set DATABASE_URL to a PostgreSQL server with PostGIS and pgvector')
+
+const random = seededRandom(1)
+const centres = Array.from({ length: CLASSES }, () => Float32Array.from({ length: dims }, () => random() - 0.5))
+
+function* rowsOf(count: number): Generator<GridRow> {
+  for (let i = 0; i < count; i++) {
+    const centre = centres[i % CLASSES]!
+    const embedding = Float32Array.from(centre, (value) => value + 1.5 * (random() - 0.5))
+    yield { column: i % COLUMNS, row: Math.floor(i / COLUMNS), embedding }
+  }
+}
+
+await using worker = await openWorker()
+
+async function job<Name extends keyof TaskResults>(task: Name, body: object) {
+  const [started, before] = [performance.now(), process.cpuUsage()]
+  const { status, body: record } = await submit(worker, task, body)
+  assert.equal(status, 202, JSON.stringify(record))
+  const { result, error } = await until(worker, record.links.self, ({ terminal }) => terminal, 3_600_000)
+  assert.equal(error, null)
+  const used = process.cpuUsage(before)
+  return {
+    result: result as TaskResults[Name],
+    seconds: (performance.now() - started) / 1000,
+    cpu: (used.user + used.system) / 1e6,
+  }
+}
+
+const load = () => loadavg()[0]!.toFixed(0)
+const ids = Object.fromEntries(
+  centres.map((_, c) => [`class ${c}`, Array.from({ length: 10 }, (_v, i) => gridId((i * 90 + c) % COLUMNS, i))]),
+)
+for (const count of env('ROWS', '50000,1000000').split(',').map(Number)) {
+  const table = `vectors_${count}`
+  await makeGridTable(worker.db.database, { name: table, rows: rowsOf(count), dims })
+  for (const head of env('HEADS', 'logistic').split(',')) {
+    const classifier = `${head}_${count}`
+    const training = await job('trainClassifier', { table, classifier, head, ids })
+    const map = await job('classifyEmbeddings', { table, classifier, tableName: `map_${head}_${count}` })
+    assert.equal(map.result.classified, count)
+    const { rows } = await worker.db.database.query<{ right: number }>(
+      `select avg((class = 'class ' || (id % 10))::int)::float8 as right from public.map_${head}_${count}`,
+    )
+    console.log(
+      `${count} × ${dims}, ${head}: training ${training.seconds.toFixed(2)} s; map ${map.seconds.toFixed(2)} s ` +
+        `(${JSON.stringify(map.result.timings)}), ${map.cpu.toFixed(1)} s of processor here, load ${load()}; right ${rows[0]!.right.toFixed(3)}`,
+    )
+  }
+}

@@ -1,0 +1,102 @@
+import type { JobWarning } from '@terrane/contracts'
+import { qualified, type Database } from '@terrane/database'
+import { vectorsWithIds, type VectorPage, type VectorTable } from '@terrane/database/classifiers'
+import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
+import type { ExamplePlaces, LabelledVectors } from '@terrane/embeddings/heads'
+import { classesNeeded, tooManyClasses } from './errors.ts'
+import type { Examples } from './examples.ts'
+import { prepare } from './run-input.ts'
+
+/** Numbers of all examples, and of all weights. */
+const MAX_NUMBERS = 2 ** 25
+const MAX_WEIGHTS = 2 ** 20
+/** More examples add little, and `knn` compares with each. */
+const MAX_EXAMPLES = { logistic: 20_000, linear: 20_000, knn: 5000 }
+const MAX_CLASSES = 256
+
+/** Examples as heads read them, and where they lie. */
+export interface ExampleSet {
+  readonly data: LabelledVectors
+  readonly places: ExamplePlaces
+  /** Diagonal of a row on the ground. */
+  readonly reachMeters: number
+  readonly names: readonly string[]
+  readonly counts: readonly number[]
+  readonly warnings: readonly JobWarning[]
+}
+
+/** Vectors and places of examples. @throws CLASSES_NEEDED, TOO_MANY_CLASSES */
+export async function loadExamples(
+  database: Database,
+  table: VectorTable,
+  { classOf, warnings }: Examples,
+  head: keyof typeof MAX_EXAMPLES,
+): Promise<ExampleSet> {
+  const why = warnings.length > 0 ? `. ${warnings.map(({ message, count }) => `${message} (${count})`).join(' ')}` : ''
+  checkClasses(new Set(classOf.values()), table.dims, why)
+  const ids = sample(classOf, Math.min(MAX_EXAMPLES[head], Math.floor(MAX_NUMBERS / table.dims)))
+  const page = await vectorsWithIds(database, table, ids)
+  const zeros = prepare(page.vectors, table)
+  const kept = page.ids.map((_, i) => i).filter((i) => !zeros.has(i))
+  const names = [...new Set(kept.map((i) => classOf.get(page.ids[i]!)!))].toSorted()
+  checkClasses(new Set(names), table.dims, why)
+  const data = labelled(page, kept, { dims: table.dims, names, classOf })
+  const counts = names.map((_, c) => data.labels.reduce((sum, label) => sum + (label === c ? 1 : 0), 0))
+  const ground = await placesOf(database, table.tableName, kept.map((i) => page.ids[i]!)) // prettier-ignore
+  const single = names.filter((_, c) => counts[c] === 1)
+  const further: JobWarning[] = [
+    { code: 'EXAMPLES_SAMPLED', message: 'There are more examples than are learnt from; an even part of each class is.', count: classOf.size - ids.length }, // prettier-ignore
+    { code: 'VECTORS_ZERO', message: 'Examples whose vectors are zero were left out.', count: zeros.size },
+    { code: 'CLASSES_WITH_ONE_EXAMPLE', message: 'Classes with one example are learnt from it alone and cannot be validated.', count: single.length, examples: single.slice(0, 10) }, // prettier-ignore
+  ].filter(({ count }) => count > 0)
+  return { data, ...ground, names, counts, warnings: [...warnings, ...further] }
+}
+
+function checkClasses(classes: ReadonlySet<string>, dims: number, why: string): void {
+  if (classes.size < 2) throw classesNeeded({ classes: [...classes], why })
+  const limit = Math.min(MAX_CLASSES, Math.floor(MAX_WEIGHTS / dims))
+  if (classes.size > limit) throw tooManyClasses({ classes: classes.size, dims, limit })
+}
+
+/** As many ids as fit, evenly over the ids of each class; the same for the same examples. */
+function sample(classOf: ReadonlyMap<number, string>, most: number): number[] {
+  const ids = [...classOf.keys()].toSorted((a, b) => a - b)
+  if (ids.length <= most) return ids
+  const byClass = Map.groupBy(ids, (id) => classOf.get(id)!)
+  let [room, left] = [most, byClass.size]
+  const chosen: number[] = []
+  for (const [, members] of [...byClass].toSorted((a, b) => a[1].length - b[1].length)) {
+    const count = Math.min(members.length, Math.floor(room / left--))
+    for (let i = 0; i < count; i++) chosen.push(members[Math.floor((i * members.length) / count)]!)
+    room -= count
+  }
+  return chosen
+}
+
+function labelled(
+  { ids, vectors }: VectorPage,
+  kept: readonly number[],
+  { dims, names, classOf }: { dims: number; names: readonly string[]; classOf: ReadonlyMap<number, string> },
+): LabelledVectors {
+  const number = new Map(names.map((name, c) => [name, c]))
+  const chosen = new Float32Array(kept.length * dims)
+  kept.forEach((from, to) => chosen.set(vectors.subarray(from * dims, (from + 1) * dims), to * dims))
+  const labels = Uint16Array.from(kept, (i) => number.get(classOf.get(ids[i]!)!)!)
+  return { vectors: chosen, dims, labels, classes: names.length }
+}
+
+/** Where rows lie, in the order of their ids, and how large they are: nine of ten have no longer diagonal. */
+async function placesOf(database: Database, tableName: string, ids: readonly number[]) {
+  const { rows } = await database.query<{ lng: number; lat: number; diagonal: number }>(
+    `select x as lng, y as lat, sqrt(power((st_xmax(g) - st_xmin(g)) * cosd(y), 2) + power(st_ymax(g) - st_ymin(g), 2)) * 111195 as diagonal
+     from (select t.id, st_geometryn(t.geom, 1) as g, st_x(st_centroid(t.geom)) as x, st_y(st_centroid(t.geom)) as y
+           from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id = any($1::bigint[])) p
+     order by id`,
+    [ids],
+  )
+  const diagonals = rows.map(({ diagonal }) => diagonal).toSorted((a, b) => a - b)
+  return {
+    places: { lng: Float64Array.from(rows, ({ lng }) => lng), lat: Float64Array.from(rows, ({ lat }) => lat) },
+    reachMeters: Math.max(1, 1.05 * (diagonals[Math.floor(diagonals.length * 0.9)] ?? 1)),
+  }
+}

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Queryable } from '@terrane/database'
+import {
+  checkSameVectors,
+  findClassifier,
+  findVectorTable,
+  rowsOfSources,
+  type ClassifierRecord,
+  type VectorTable,
+} from '@terrane/database/classifiers'
+import { headOfBytes, normalizeVectors, type Head, type Pause } from '@terrane/embeddings/heads'
+import { classifierMissing, classifierUnfit, sourcesUnknown, vectorTableMissing } from './errors.ts'
+
+/** @throws EMBEDDING_TABLE_NOT_FOUND */
+export async function requireVectorTable(database: Queryable, table: string): Promise<VectorTable> {
+  const found = await findVectorTable(database, table)
+  if (found === null) throw vectorTableMissing({ table })
+  return found
+}
+
+export type StoredClassifier = ClassifierRecord & { readonly version: number }
+
+/**
+ * The classifier that a request names.
+ *
+ * @throws CLASSIFIER_NOT_FOUND, and CLASSIFIER_NOT_COMPARABLE where it was learnt from other vectors
+ */
+export async function requireClassifier(
+  database: Queryable,
+  { classifier, version = null }: { readonly classifier: string; readonly version?: number | null },
+  table: string,
+): Promise<StoredClassifier> {
+  const found = await findClassifier(database, classifier, version)
+  if (found === null) throw classifierMissing({ classifier, version })
+  try {
+    await checkSameVectors(database, found.identity, table)
+  } catch (cause) {
+    const { code, message, hint } = cause as { code?: unknown; message: string; hint?: string }
+    if (code !== '22023') throw cause
+    throw classifierUnfit({ classifier, why: message, hint }, { cause })
+  }
+  return found
+}
+
+/** The head of a stored classifier. */
+export function headOf({ head, classes, settings, weights, identity }: StoredClassifier): Head {
+  const dims = identity['dims'] as number
+  const { neighbours = 1, temperature = 1 } = settings as { neighbours?: number; temperature?: number }
+  return { kind: head, dims, classes: classes.length, neighbours, temperature, ...headOfBytes(weights, dims) }
+}
+
+/** Which rows of a table count; all where nothing is given. */
+export interface ChosenRows {
+  readonly since?: string
+  readonly until?: string
+  readonly sourceNumbers?: readonly number[]
+}
+
+/** What of a table counts: a condition on a row `t` after `where true`. @throws SOURCES_UNKNOWN */
+export async function chosenRows(
+  database: Queryable,
+  table: string,
+  { since, until, sourceNumbers: sources }: ChosenRows,
+): Promise<string> {
+  try {
+    return await rowsOfSources(database, table, { since, until, sources })
+  } catch (cause) {
+    const { code, message } = cause as { code?: unknown; message: string }
+    if (code !== '22023' && code !== '22008' && code !== '22007') throw cause
+    throw sourcesUnknown({ why: message }, { cause })
+  }
+}
+
+/** Lets other work of the process run, and ends where the signal says so. */
+export function pauseOf(signal: AbortSignal): Pause {
+  return async () => {
+    signal.throwIfAborted()
+    await setImmediate()
+  }
+}
+
+/** Brings vectors into the form that heads read: directions where directions are compared. Returns which of them are zero. */
+export function prepare(vectors: Float32Array, { dims, metric }: Pick<VectorTable, 'dims' | 'metric'>): Set<number> {
+  return metric === 'l2' ? new Set() : normalizeVectors(vectors, dims)
+}
+
+/** Whose a result is, and who reads it: as the embeddings table unless the request says otherwise. */
+export function readersOf(
+  { ownerUuid, isPublic }: { readonly ownerUuid?: string | null; readonly isPublic?: boolean },
+  table: VectorTable,
+): { readonly owner: string | null; readonly isPublic: boolean } {
+  const owner = ownerUuid === undefined ? table.owner : ownerUuid
+  return {
+    owner,
+    isPublic: isPublic ?? (ownerUuid === undefined ? table.isPublic : ownerUuid === null && table.isPublic),
+  }
+}

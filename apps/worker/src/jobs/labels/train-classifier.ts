@@ -1,0 +1,179 @@
+import type { JobWarning } from '@terrane/contracts'
+import { TrainClassifier } from '@terrane/contracts/labels'
+import type { Database } from '@terrane/database'
+import { classifierOwner, saveClassifier } from '@terrane/database/classifiers'
+import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
+import { swapIn } from '@terrane/database/staging'
+import {
+  fitHead,
+  headBytes,
+  spatialFolds,
+  validate,
+  type FitOptions,
+  type Pause,
+  type Validation,
+} from '@terrane/embeddings/heads'
+import { Stopwatch } from '../embeddings/stopwatch.ts'
+import { requireReadable } from '../open-schemas.ts'
+import type { JobContext, Task } from '../task.ts'
+import { acceptWarnings } from '../warnings.ts'
+import { classifierTaken, examplesNeeded } from './errors.ts'
+import { loadExamples, type ExampleSet } from './example-set.ts'
+import { findExamples, tableSource } from './examples.ts'
+import { chosenRows, pauseOf, readersOf, requireVectorTable } from './run-input.ts'
+
+const FOLDS = 5
+
+export interface LabelsOptions {
+  /** Schemas besides `public` and `geoembeddings` whose tables may be read. */
+  readonly openSchemas: readonly string[]
+}
+
+/** Makes the task that learns classes of vectors from examples. */
+export function trainClassifier({ openSchemas }: LabelsOptions): Task {
+  return {
+    name: 'trainClassifier',
+    summary: 'Classes of embeddings from examples',
+    description:
+      'Learns classes of the rows of an embeddings table from examples: points, lines or polygons of a table or of GeoJSON, or ids of rows. ' +
+      'Holds out blocks on the ground to say how well each class is found and to calibrate probabilities. Keeps the classifier in versions; ' +
+      'classifyEmbeddings applies it.',
+    body: TrainClassifier,
+    expireSeconds: 3600,
+    version: 1,
+    async checkSubmit(raw, { project: { database } }) {
+      const body = raw as TrainClassifier
+      if (!body.examples && !body.features && !body.ids) throw examplesNeeded()
+      const table = await requireVectorTable(database, body.table)
+      await chosenRows(database, body.table, body)
+      if (body.examples) {
+        requireReadable(body.examples.schema ?? 'public', openSchemas)
+        await tableSource(database, body.examples)
+      }
+      await checkOwner(database, body, readersOf(body, table).owner)
+    },
+    run: (raw, context) => train(raw as TrainClassifier, context),
+  }
+}
+
+function fitOptions({ head = 'logistic', penalty = 0.1, neighbours = 5 }: TrainClassifier): FitOptions {
+  return { kind: head, penalty, neighbours }
+}
+
+/** A name belongs to the owner of its versions. @throws CLASSIFIER_EXISTS */
+export async function checkOwner(
+  database: Pick<Database, 'query'>,
+  { classifier }: { readonly classifier: string },
+  owner: string | null,
+): Promise<void> {
+  const there = await classifierOwner(database, classifier)
+  if (there !== undefined && there?.toLowerCase() !== owner?.toLowerCase()) throw classifierTaken({ classifier })
+}
+
+async function train(body: TrainClassifier, context: JobContext) {
+  const { signal, project, run } = context
+  const { database } = project
+  const watch = new Stopwatch()
+  const pause = pauseOf(signal)
+  const step = (phase: string, message: string) => context.progress({ phase, message, done: 0, total: null, unit: '' })
+  const table = await requireVectorTable(database, body.table)
+  step('examples', 'finding the rows of the examples')
+  const where = await chosenRows(database, body.table, body)
+  const examples = await watch.time('examples', findExamples(database, body, where))
+  const set = await watch.time('vectors', loadExamples(database, table, examples, body.head ?? 'logistic'))
+  const options = fitOptions(body)
+  step('validate', 'holding out blocks')
+  const judged = await watch.time('validate', judge(set, options, body.blockMeters, pause))
+  step('fit', 'learning from all examples')
+  const head = await watch.time('fit', fitHead(set.data, options, pause))
+  const { names, counts } = set
+  const warnings = acceptWarnings(body.strict, [...set.warnings, ...judged.warnings])
+  const { validation } = judged
+  const temperature = validation?.temperature ?? 1
+  const { owner, isPublic } = readersOf(body, table)
+  const described = validation && describe(validation, judged)
+  const classes = names.map((name, c) => ({ name, examples: counts[c]!, ...scoreOf(validation, c) }))
+  const result = {
+    classifier: body.classifier,
+    version: 0,
+    head: options.kind,
+    table: `${EMBEDDINGS_SCHEMA}.${body.table}`,
+    examples: set.data.labels.length,
+    classes,
+    validation: described,
+    timings: {},
+    warnings,
+  }
+  signal.throwIfAborted()
+  await swapIn(database.withSignal(new AbortController().signal), run, [], result, async (session) => {
+    await session.query('lock table geoembeddings.classifiers in share row exclusive mode')
+    await checkOwner(session, body, owner)
+    const record = {
+      name: body.classifier,
+      owner,
+      isPublic,
+      head: options.kind,
+      classes: names,
+      tableName: body.table,
+      identity: table.identity,
+      settings: { ...options, temperature, isCalibrated: validation !== null },
+      validation: described && { ...described, classes },
+      examples: set.data.labels.length,
+      attribution: table.attribution,
+      weights: headBytes(head),
+    }
+    result.version = await saveClassifier(session, record, run.jobId)
+    result.timings = watch.seconds()
+  })
+  return result
+}
+
+interface Judgement {
+  readonly validation: Validation | null
+  readonly blockMeters: number
+  readonly reachMeters: number
+  readonly warnings: readonly JobWarning[]
+}
+
+async function judge(
+  { data, places, reachMeters, names, counts }: ExampleSet,
+  options: FitOptions,
+  asked: number | undefined,
+  pause: Pause,
+): Promise<Judgement> {
+  const blockMeters = asked ?? 4 * reachMeters
+  const { labels, classes } = data
+  const folds = spatialFolds(places, { labels, classes, blockMeters, reachMeters, folds: FOLDS })
+  const validation = await validate(data, folds, options, pause)
+  if (validation === null) {
+    const message = 'The examples lie too close to each other to hold any out: quality is not known, and probabilities are not calibrated.' // prettier-ignore
+    return { validation, blockMeters, reachMeters, warnings: [{ code: 'NOT_VALIDATED', message }] }
+  }
+  const unjudged = names.filter((_, c) => counts[c]! > 1 && validation.classes[c]!.examples === 0)
+  const message = 'Classes whose examples lie in one place are never held out with others to learn from: their quality is not known.' // prettier-ignore
+  const warnings = unjudged.length > 0 ? [{ code: 'CLASSES_NOT_VALIDATED', message, count: unjudged.length, examples: unjudged.slice(0, 10) }] : [] // prettier-ignore
+  return { validation, blockMeters, reachMeters, warnings }
+}
+
+function scoreOf(validation: Validation | null, c: number) {
+  const found = validation?.classes[c]
+  if (!found || found.examples === 0) return { precision: null, recall: null, f1: null }
+  return { precision: rounded(found.precision), recall: rounded(found.recall), f1: rounded(found.f1) }
+}
+
+function describe(validation: Validation, { blockMeters, reachMeters }: Judgement) {
+  return {
+    examples: validation.examples,
+    folds: validation.folds,
+    block_meters: Math.round(blockMeters * 10) / 10,
+    gap_meters: Math.round(reachMeters * 10) / 10,
+    accuracy: rounded(validation.accuracy),
+    macro_f1: rounded(validation.macroF1),
+    confusion: validation.confusion.map((row) => [...row]),
+    calibration_error: rounded(validation.calibrationError),
+  }
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 1e4) / 1e4
+}

@@ -1,0 +1,84 @@
+/** Rows that vectors are compared with: `dims` numbers each, one after the other, and a number to add for each. */
+export interface ComparedRows {
+  readonly rows: Float32Array
+  readonly bias: Float32Array
+  readonly dims: number
+}
+
+/**
+ * Inner products of vectors with rows, plus the number of the row: `out[i · rows + r]`. Two vectors by four rows at a time: each
+ * number is loaded once for several products.
+ */
+export function affinities(vectors: Float32Array, compared: ComparedRows, out: Float32Array): void {
+  const { rows, bias, dims } = compared
+  const n = vectors.length / dims
+  const m = bias.length
+  for (let i = 0; i < n; i += 2) {
+    const isPair = i + 1 < n
+    let r = 0
+    if (isPair) for (; r + 3 < m; r += 4) addBlock(vectors, compared, { i, r }, out)
+    for (; r < m; r++) {
+      let [first, second] = [bias[r]!, bias[r]!]
+      for (let k = 0; k < dims; k++) {
+        const w = rows[r * dims + k]!
+        first += vectors[i * dims + k]! * w
+        if (isPair) second += vectors[(i + 1) * dims + k]! * w
+      }
+      out[i * m + r] = first
+      if (isPair) out[(i + 1) * m + r] = second
+    }
+  }
+}
+
+/** The products of vectors i and i + 1 with rows r to r + 3. */
+function addBlock(
+  vectors: Float32Array,
+  { rows, bias, dims }: ComparedRows,
+  { i, r }: { readonly i: number; readonly r: number },
+  out: Float32Array,
+): void {
+  let [a0, a1, a2, a3, b0, b1, b2, b3] = [0, 0, 0, 0, 0, 0, 0, 0]
+  const first = i * dims
+  const second = first + dims
+  const r0 = r * dims
+  const r1 = r0 + dims
+  const r2 = r1 + dims
+  const r3 = r2 + dims
+  for (let k = 0; k < dims; k++) {
+    const a = vectors[first + k]!
+    const b = vectors[second + k]!
+    const w0 = rows[r0 + k]!
+    const w1 = rows[r1 + k]!
+    const w2 = rows[r2 + k]!
+    const w3 = rows[r3 + k]!
+    a0 += a * w0
+    a1 += a * w1
+    a2 += a * w2
+    a3 += a * w3
+    b0 += b * w0
+    b1 += b * w1
+    b2 += b * w2
+    b3 += b * w3
+  }
+  const at = i * bias.length + r
+  out[at] = a0 + bias[r]!
+  out[at + 1] = a1 + bias[r + 1]!
+  out[at + 2] = a2 + bias[r + 2]!
+  out[at + 3] = a3 + bias[r + 3]!
+  const next = at + bias.length
+  out[next] = b0 + bias[r]!
+  out[next + 1] = b1 + bias[r + 1]!
+  out[next + 2] = b2 + bias[r + 2]!
+  out[next + 3] = b3 + bias[r + 3]!
+}
+
+/** Minus half of each row's squared length: with it the largest affinity is that of the nearest row. */
+export function nearnessBias(rows: Float32Array, dims: number): Float32Array {
+  const bias = new Float32Array(rows.length / dims)
+  for (let r = 0; r < bias.length; r++) {
+    let sum = 0
+    for (let k = r * dims; k < (r + 1) * dims; k++) sum += rows[k]! * rows[k]!
+    bias[r] = -sum / 2
+  }
+  return bias
+}

@@ -1,0 +1,7 @@
+export { fitHead, type FitOptions } from './fit.ts'
+export { headBytes, headOfBytes, normalizeVectors } from './head.ts'
+export type { Head, HeadKind, LabelledVectors, Pause } from './head.ts'
+export { kMeans, type Clustering } from './k-means.ts'
+export { classify, type Prediction } from './predict.ts'
+export { spatialFolds, type ExamplePlaces, type SpatialFold } from './spatial-folds.ts'
+export { validate, type ClassScore, type Validation } from './validate.ts'

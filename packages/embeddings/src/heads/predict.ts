@@ -1,0 +1,115 @@
+import { affinities, nearnessBias } from './affinities.ts'
+import type { Head, Pause } from './head.ts'
+
+/** Products that are computed before the next pause. */
+const STEP_PRODUCTS = 2 ** 24
+/** Affinities that are held at once. */
+const STEP_NUMBERS = 2 ** 20
+
+/** The class of each vector, and how probable it is: 0 to 1, NaN of clusters. */
+export interface Prediction {
+  readonly classes: Uint16Array
+  readonly probabilities: Float32Array
+}
+
+/**
+ * Classes of vectors.
+ *
+ * @param vectors of `head.dims` numbers, one after the other
+ */
+export async function classify(head: Head, vectors: Float32Array, pause: Pause): Promise<Prediction> {
+  const n = vectors.length / head.dims
+  const classes = new Uint16Array(n)
+  const probabilities = new Float32Array(n)
+  await eachScore(head, vectors, pause, (scores, from, count) => {
+    for (let i = 0; i < count; i++) {
+      const at = i * head.classes
+      const best = largest(scores, at, head.classes)
+      classes[from + i] = best
+      probabilities[from + i] = head.kind === 'centroids' ? Number.NaN : shareOf(scores, at, best, head)
+    }
+  })
+  return { classes, probabilities }
+}
+
+/** Scores of vectors before the temperature: one number a class, the largest is the class. */
+export async function scoresOf(head: Head, vectors: Float32Array, pause: Pause): Promise<Float32Array> {
+  const all = new Float32Array((vectors.length / head.dims) * head.classes)
+  await eachScore(head, vectors, pause, (scores, from, count) => {
+    all.set(scores.subarray(0, count * head.classes), from * head.classes)
+  })
+  return all
+}
+
+/** The probability of one class: the softmax of the scores over the temperature. */
+export function shareOf(
+  scores: Float32Array,
+  at: number,
+  which: number,
+  { classes, temperature }: Pick<Head, 'classes' | 'temperature'>,
+): number {
+  const top = scores[at + largest(scores, at, classes)]!
+  let sum = 0
+  for (let c = 0; c < classes; c++) sum += Math.exp((scores[at + c]! - top) / temperature)
+  return Math.exp((scores[at + which]! - top) / temperature) / sum
+}
+
+/** Index of the largest of some numbers, the first of equal ones. */
+export function largest(numbers: Float32Array, at: number, count: number): number {
+  let best = 0
+  for (let c = 1; c < count; c++) if (numbers[at + c]! > numbers[at + best]!) best = c
+  return best
+}
+
+async function eachScore(
+  head: Head,
+  vectors: Float32Array,
+  pause: Pause,
+  take: (scores: Float32Array, from: number, count: number) => void,
+): Promise<void> {
+  const { dims, kind, rows } = head
+  const isNear = kind === 'knn' || kind === 'centroids'
+  const bias = isNear ? nearnessBias(rows, dims) : head.values
+  const m = bias.length
+  const n = vectors.length / dims
+  const step = Math.max(2, Math.min(n, Math.floor(STEP_NUMBERS / m), Math.floor(STEP_PRODUCTS / (m * dims))))
+  const out = new Float32Array(step * m)
+  const votes = kind === 'knn' ? new Float32Array(step * head.classes) : out
+  for (let from = 0; from < n; from += step) {
+    const count = Math.min(step, n - from)
+    affinities(vectors.subarray(from * dims, (from + count) * dims), { rows, bias, dims }, out)
+    if (kind === 'knn') {
+      for (let i = 0; i < count; i++) {
+        const ofRow = votes.subarray(i * head.classes, (i + 1) * head.classes)
+        vote(head, out.subarray(i * m, (i + 1) * m), ofRow)
+      }
+    }
+    take(votes, from, count)
+    await pause()
+  }
+}
+
+const nearest = new Uint32Array(101)
+
+/** Logarithms of the smoothed shares of votes. Of classes with as many votes the one with the nearer examples is first. */
+function vote(head: Head, near: Float32Array, votes: Float32Array): void {
+  const { values } = head
+  const k = Math.min(head.neighbours, values.length)
+  let held = 0
+  for (let r = 0; r < values.length; r++) {
+    const value = near[r]!
+    if (held === k && !(value > near[nearest[k - 1]!]!)) continue
+    let place = held < k ? held++ : k - 1
+    while (place > 0 && near[nearest[place - 1]!]! < value) {
+      nearest[place] = nearest[place - 1]!
+      place--
+    }
+    nearest[place] = r
+  }
+  votes.fill(1 / votes.length)
+  for (let place = 0; place < held; place++) {
+    const c = values[nearest[place]!]!
+    votes[c] = votes[c]! + 1 + (k - place) * 1e-4
+  }
+  for (let c = 0; c < votes.length; c++) votes[c] = Math.log(votes[c]! / (k + 1))
+}
