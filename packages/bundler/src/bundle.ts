@@ -4,6 +4,7 @@ import { build, type BuildOptions, type BuildResult, type Metafile, type Plugin 
 import { bundleFailed } from './errors.ts'
 import { failureOf } from './failure.ts'
 import type { ModuleGraph } from './imports/module-graph.ts'
+import { cloudflareWorkers } from './plugins/cloudflare-workers.ts'
 import { REQUIRE_NAMED, TABLE, computedRequires, requiresComputed } from './plugins/computed-requires.ts'
 import { denoSource, denoSources } from './plugins/deno-sources.ts'
 import { fetchedModules } from './plugins/fetched-modules.ts'
@@ -79,6 +80,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
   const entry = await realpath(join(real, settings.entry))
   const plugins = [
     systemFacts(),
+    cloudflareWorkers(),
     lateBound(),
     ...(fetched ? [fetchedModules(fetched)] : []),
     specifiers(settings.imports),
@@ -111,7 +113,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
  */
 export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>, advice = ''): Promise<Bundle> {
   const entry = entryAmong(files)
-  const plugins = [systemFacts(), lateBound(), uploaded(files, entry, advice)]
+  const plugins = [systemFacts(), cloudflareWorkers(), lateBound(), uploaded(files, entry, advice)]
   return bundle({ ...OPTIONS, entryPoints: [entry], plugins, tsconfigRaw: '{}' }, null)
 }
 

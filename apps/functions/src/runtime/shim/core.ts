@@ -13,6 +13,7 @@ import type { Boot } from './protocol.ts'
 import { offerQueues } from './queues.ts'
 import { Responder } from './responder.ts'
 import type { Scopes } from './scope.ts'
+import { environmentOf, offerKv } from './state/offer-state.ts'
 
 const LISTEN_MS = 3000
 const SETTLE_MS = 100
@@ -61,6 +62,8 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
   replaceConsole(platform.inspect, channel)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
   offerQueues(globalThis)
+  offerKv(globalThis, boot.queue)
+  responder.env = environmentOf(globalThis, boot.env, boot.bindings)
   platform.carrySockets(boot.sockets, code, (text) => channel.log('warn', text))
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)

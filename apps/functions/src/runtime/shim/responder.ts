@@ -10,6 +10,8 @@ import type { Scope, Scopes } from './scope.ts'
 export class Responder {
   /** Null while the module starts. */
   handler: Handler | null = null
+  /** Variables and bindings, the environment of handlers. */
+  env: Readonly<Record<string, unknown>> = {}
   readonly #boot: Boot
   readonly #scopes: Scopes
   readonly #channel: HostChannel
@@ -94,14 +96,14 @@ export class Responder {
   /** Calls what the function has for a time of a cron expression, or its handler. */
   async #call(request: Request, scope: Scope, tick: string | null): Promise<unknown> {
     const context = this.#contextOf(scope)
-    const { env } = this.#boot
+    const { env } = this
     if (tick !== null && (await this.#crons.run(tick, env, context))) return new Response(null, { status: 204 })
     return this.handler ? this.handler(request, context, env) : new Response(null, { status: 404 })
   }
 
   #contextOf(scope: Scope): Context {
-    const { env, name } = this.#boot
-    return Object.assign(Object.create(env) as object, {
+    const { name } = this.#boot
+    return Object.assign(Object.create(this.env) as object, {
       requestId: scope.requestId,
       functionName: name,
       claims: scope.claims,

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { extname, sep } from 'node:path'
+import { transform, type Loader } from 'esbuild'
+
+/** What the sources of a function name. */
+export interface Wants {
+  /** Hosts that its own sources have addresses of. */
+  readonly hosts: readonly string[]
+  /** Variables that they read. */
+  readonly variables: readonly string[]
+}
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.cts': 'ts',
+  '.tsx': 'tsx',
+  '.js': 'js',
+  '.mjs': 'js',
+  '.cjs': 'js',
+  '.jsx': 'jsx',
+}
+/** An address in a text; one behind `from` or `import` is that of a module. */
+const ADDRESS = /(\bfrom|\bimport\(?)?\s*["'`](?:https?|wss?):\/\/((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[:/"'`?#]|\$\{)/gi
+const VARIABLE = /\benv(?:\.get\(\s*["'`]|\[["'`]|\.)([A-Z][A-Z0-9_]*)/g
+/** Names in documents, which are not called. */
+const NAMESPACES = /(?:^|\.)(?:w3\.org|schema\.org|json-schema\.org|example\.(?:com|org|net))$/
+
+/** @param inputs files of a bundle. @param within folder of the project: only files below it are looked at, without packages */
+export async function wantsOf(inputs: readonly string[], within: string): Promise<Wants> {
+  const hosts = new Set<string>()
+  const variables = new Set<string>()
+  for (const file of inputs) {
+    const loader = LOADERS[extname(file)]
+    if (loader === undefined || !file.startsWith(within + sep) || /[\\/](?:node_modules|\.terrane)[\\/]/.test(file)) continue
+    const text = await readFile(file, 'utf8').catch(() => '')
+    // Without comments.
+    const { code } = await transform(text, { loader, legalComments: 'none' }).catch(() => ({ code: text }))
+    for (const [, isModule, host = ''] of code.matchAll(ADDRESS))
+      if (isModule === undefined && !NAMESPACES.test(host)) hosts.add(host.toLowerCase())
+    for (const [, name = ''] of code.matchAll(VARIABLE)) variables.add(name)
+  }
+  return { hosts: [...hosts].toSorted(), variables: [...variables].toSorted() }
+}
