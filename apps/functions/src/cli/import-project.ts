@@ -168,14 +168,15 @@ async function assertInside(file: string, fence: string): Promise<void> {
 
 function whyNot(error: unknown): string {
   if (!(error instanceof TerraneError)) throw error
-  return ['does not run', error.message, error.details?.split('\n')[0]].filter(Boolean).join(': ')
+  const detail = error.details?.split('\n')[0] ?? ''
+  return ['does not run', error.message, ...(error.message.includes(detail) ? [] : [detail])].join(': ')
 }
 
 function report(outcomes: readonly Outcome[], print: Print): void {
   print('')
   print(`${outcomes.filter(({ isRunning }) => isRunning).length} of ${outcomes.length} functions run.`)
   for (const { name, hosts, unset, unsettable, unavailable } of outcomes) {
-    if (hosts.length > 0) print(`${name}: calls ${hosts.join(', ')}`)
+    if (hosts.length > 0) print(`${name}: names the hosts ${hosts.join(', ')}`)
     if (unset.length > 0) print(`${name}: wants secrets that are not set: ${unset.join(', ')}`)
     if (unsettable.length > 0) print(`${name}: reads variables that only the host sets, and it does not: ${unsettable.join(', ')}`)
     for (const setting of unavailable) print(`${name}: is not offered here: ${setting}`)
