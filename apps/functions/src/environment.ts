@@ -15,7 +15,11 @@ const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY
 
 /** Names that every function is given, the database's where the project has one. */
 export const GIVEN_VARIABLES: ReadonlySet<string> = new Set([
-  ...['PROJECT_URL', 'ANON_KEY', 'SERVICE_ROLE_KEY', 'SERVICES_KEY', 'TERRANE_DB_URL'],
+  'PROJECT_URL',
+  'ANON_KEY',
+  'SERVICE_ROLE_KEY',
+  'SERVICES_KEY',
+  'TERRANE_DB_URL',
   ...['URL', 'JWKS', 'JWKS_URL', 'DB_URL', 'ANON_KEY', 'SERVICE_ROLE_KEY'].map((name) => `SUPABASE_${name}`),
   ...['PUBLISHABLE_KEY', 'PUBLISHABLE_KEYS', 'SECRET_KEY', 'SECRET_KEYS'].map((name) => `SUPABASE_${name}`),
 ])

@@ -1,4 +1,4 @@
-// Slow: functions are deployed, each of which starts in a sandbox.
+// Slow: functions are deployed, and each starts in a sandbox.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -118,7 +118,8 @@ test('a project reads no file outside of itself, by no link and no path', async 
   await write({
     'outside/secret.json': '{"key": "of-another-project"}',
     'outside/.env': 'KEY=of-another-project',
-    'hostile/supabase/config.toml': 'project_id = "hostile"\n[functions.climbs]\nentrypoint = "../../outside/../hostile/supabase/functions/climbs/index.ts"\n',
+    'hostile/supabase/config.toml':
+      'project_id = "hostile"\n[functions.climbs]\nentrypoint = "../../outside/../hostile/supabase/functions/climbs/index.ts"\n',
     'hostile/supabase/functions/paths/index.ts': `import secret from '../../../../outside/secret.json' with { type: 'json' }
       Deno.serve(() => Response.json(secret))`,
     'hostile/supabase/functions/linked/index.ts': `import secret from './data.json' with { type: 'json' }
@@ -132,7 +133,8 @@ test('a project reads no file outside of itself, by no link and no path', async 
   await symlink(join(folder, 'outside'), join(folder, 'hostile/supabase/functions/away'))
   const { code, out } = await terrane('import', join(folder, 'hostile/supabase'))
   expect(code).toBe(1)
-  for (const name of ['paths', 'linked', 'vars']) expect(out).toMatch(new RegExp(`^${name}: does not run: .*lies outside of`, 'm'))
+  for (const name of ['paths', 'linked', 'vars'])
+    expect(out).toMatch(new RegExp(`^${name}: does not run: .*lies outside of`, 'm'))
   expect(out).toMatch(/^climbs: deployed/m)
   expect(out).toMatch(/^away: left out/m)
   expect((await fetch(app.url('linked'))).status).toBe(404)

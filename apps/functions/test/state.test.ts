@@ -29,7 +29,8 @@ beforeAll(async () => {
     request.on('end', () => {
       const { store, request: asked } = JSON.parse(body) as { store: string; request: object }
       client.unsafe('select geoembeddings.state($1, $2::text::jsonb) as state', [store, JSON.stringify(asked)]).then(
-        (rows) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rows[0]!['state'])),
+        (rows) =>
+          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rows[0]!['state'])),
         (error: Error) => response.writeHead(400).end(JSON.stringify({ message: error.message })),
       )
     })
@@ -106,7 +107,11 @@ describe.skipIf(probed === null)(`state on ${title}`, () => {
     const { stdout } = await promisify(execFile)((await findDeno())!, ['run', '--unstable-kv', join(folder, 'own.mjs')])
     await rm(folder, { recursive: true })
     await using host = await hostFor()
-    await host.deploy('fn', `export default async () => {${PROGRAM.replace('PATH', '')}; return new Response(lines.join('\\n')) }`, POLICY)
+    await host.deploy(
+      'fn',
+      `export default async () => {${PROGRAM.replace('PATH', '')}; return new Response(lines.join('\\n')) }`,
+      POLICY,
+    )
     const response = await fetch(host.url('fn'))
     const told = await response.text()
     expect(told.split('\n')).toEqual(stdout.trimEnd().split('\n'))

@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { TerraneError } from '@terrane/core'
 import { cliFailed } from '../errors.ts'
 import { openImports } from '../build/open-imports.ts'
-import type { Target } from './client.ts'
+import type { Print, Target } from './client.ts'
 import {
   deploy,
   importFolder,
@@ -13,7 +13,6 @@ import {
   secrets,
   serveEnvironment,
   showLogs,
-  type Print,
 } from './commands.ts'
 
 const HELP = `Usage: terrane functions <command> [options]

@@ -8,11 +8,9 @@ import { cliFailed } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy } from '../policy.ts'
 import { isEnabled, readEnvFile } from '../sources/function-folder.ts'
-import { callHost, readLines, type Target } from './client.ts'
+import { callHost, readLines, type Print, type Target } from './client.ts'
 import { importProject } from './import-project.ts'
 import { readUpload, sendUpload } from './upload.ts'
-
-export type Print = (line: string) => void
 
 /** Makes the folder of a new function. */
 export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {

@@ -9,8 +9,7 @@ import { cliFailed } from '../errors.ts'
 import { FUNCTION_NAME } from '../policy.ts'
 import { isEnabled, readEnvFile, readOwnSecrets, secretsFiles } from '../sources/function-folder.ts'
 import { functionsRootOf } from '../sources/functions-root.ts'
-import { callHost, type Target } from './client.ts'
-import type { Print } from './commands.ts'
+import { callHost, type Print, type Target } from './client.ts'
 import { readUpload, sendUpload } from './upload.ts'
 import { wantsOf } from './wants.ts'
 
@@ -101,7 +100,7 @@ async function importOne(job: {
   }
 }
 
-/** The functions of a folder, and those that are left out. */
+/** The functions of a folder, and the folders that are left out. */
 async function functionsIn(root: string) {
   const isWorker = WRANGLER_FILES.some((file) => existsSync(join(root, file)))
   const left: { name: string; why: string }[] = []
@@ -116,7 +115,8 @@ async function functionsIn(root: string) {
     if (entry.isFile() || /^[_.]|^node_modules$/.test(entry.name)) continue
     const hasEntry = [...ENTRIES, ...WRANGLER_FILES].some((file) => existsSync(join(home, file)))
     if (!FUNCTION_NAME.test(entry.name)) {
-      if (hasEntry) left.push({ name: entry.name, why: 'its name is not one of a function: A-Z, a-z, 0-9, - and _, at most 63' })
+      if (hasEntry)
+        left.push({ name: entry.name, why: 'its name is not one of a function: A-Z, a-z, 0-9, - and _, at most 63' })
     } else if (!isEnabled(home)) left.push({ name: entry.name, why: 'config.toml turns it off' })
     else if (hasEntry || hasEntrypoint(home)) functions.push([entry.name, home])
     else left.push({ name: entry.name, why: `it has none of ${ENTRIES.join(', ')}` })
@@ -178,7 +178,8 @@ function report(outcomes: readonly Outcome[], print: Print): void {
   for (const { name, hosts, unset, unsettable, unavailable } of outcomes) {
     if (hosts.length > 0) print(`${name}: names the hosts ${hosts.join(', ')}`)
     if (unset.length > 0) print(`${name}: wants secrets that are not set: ${unset.join(', ')}`)
-    if (unsettable.length > 0) print(`${name}: reads variables that only the host sets, and it does not: ${unsettable.join(', ')}`)
+    if (unsettable.length > 0)
+      print(`${name}: reads variables that only the host sets, and it does not: ${unsettable.join(', ')}`)
     for (const setting of unavailable) print(`${name}: is not offered here: ${setting}`)
   }
   if (outcomes.some(({ unset }) => unset.length > 0))

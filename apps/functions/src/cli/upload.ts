@@ -20,10 +20,7 @@ export async function readUpload(folder: string, imports: DenoImports | null): P
     code,
     files: beside,
     inputs,
-  } = await withImports(
-    (fetched) => bundleFolder(folder, fetched),
-    imports && (() => imports.fetch(folder)),
-  )
+  } = await withImports((fetched) => bundleFolder(folder, fetched), imports && (() => imports.fetch(folder)))
   const files: Record<string, unknown> = { 'index.mjs': Buffer.from(code).toString('utf8') }
   const statics = await readStatic(folder, policy.static)
   for (const [path, bytes] of [...beside, ...statics]) {

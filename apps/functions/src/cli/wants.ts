@@ -32,7 +32,8 @@ export async function wantsOf(inputs: readonly string[], within: string): Promis
   const variables = new Set<string>()
   for (const file of inputs) {
     const loader = LOADERS[extname(file)]
-    if (loader === undefined || !file.startsWith(within + sep) || /[\\/](?:node_modules|\.terrane)[\\/]/.test(file)) continue
+    if (loader === undefined || !file.startsWith(within + sep) || /[\\/](?:node_modules|\.terrane)[\\/]/.test(file))
+      continue
     const text = await readFile(file, 'utf8').catch(() => '')
     // Without comments.
     const { code } = await transform(text, { loader, legalComments: 'none' }).catch(() => ({ code: text }))

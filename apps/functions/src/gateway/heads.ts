@@ -2,7 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Caller } from './caller.ts'
 import { LISTED_ORIGINS, answerCors } from './cors.ts'
-import { LEFT_OUT, announcedLength, exchangeServiceKey, platformHeaders, requestHead, returnedHeaders } from './headers.ts'
+import {
+  LEFT_OUT,
+  announcedLength,
+  exchangeServiceKey,
+  platformHeaders,
+  requestHead,
+  returnedHeaders,
+} from './headers.ts'
 import type { Incoming } from './incoming.ts'
 import { statusOf, type Problem, type ProblemCode } from './problems.ts'
 import * as refusals from './refusals.ts'

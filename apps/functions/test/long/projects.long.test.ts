@@ -1,5 +1,5 @@
 // Functions of real Supabase projects, their folders as they are. Set TERRANE_EXAMPLES to a folder with a git directory
-// `{owner}+{name}` of each repository of PROJECTS and of what the mirror serves; those that are absent are left out.
+// `{owner}+{name}` of each repository of PROJECTS and of what the mirror serves; absent ones are left out.
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -66,7 +66,7 @@ describe.skipIf(present.length === 0)('functions of real projects', () => {
     if (!env['TERRANE_EXAMPLES_HOME']) stack.defer(() => rm(home, { recursive: true, force: true }))
     mirror = stack.use(await openMirror(repositories, home))
     Object.assign(env, mirror.env)
-    // The project's API: no rows, and nobody is signed in.
+    // The project's API: no rows, and no user is signed in.
     const server = createServer((request, response) => {
       request.resume()
       response.setHeader('content-type', 'application/json')
@@ -82,6 +82,7 @@ describe.skipIf(present.length === 0)('functions of real projects', () => {
     for (const project of await projectsOf(repositories, name, join(home, 'projects'))) {
       await writeSecrets(join(project.folder, 'functions'))
       await judgeProject(project, { hosts: mirror.hosts, api, judged })
+      expect(judged.length).toBeGreaterThan(0)
     }
   })
 

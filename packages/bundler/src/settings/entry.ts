@@ -19,7 +19,9 @@ export async function entryOf(
   if (!rules || rules.entrypoint === null) return entryAmong(new Set(await readdir(folder).catch(() => [])))
   const entry = relative(folder, rules.entrypoint)
   if (await stat(join(folder, entry)).catch(() => null)) return entry
-  const named = rules.worker ? `wrangler: main: there is no file '${entry}'` : `config.toml: there is no file '${entry}', the entrypoint`
+  const named = rules.worker
+    ? `wrangler: main: there is no file '${entry}'`
+    : `config.toml: there is no file '${entry}', the entrypoint`
   throw bundleFailed({ problems: [named] })
 }
 

@@ -109,13 +109,16 @@ function settingsOf(config: Table, folder: string): WorkerSettings {
 }
 
 function consumerOf({ queue, max_batch_size: size, max_retries: retries }: Table): WorkerSettings['consumer'] {
-  const between = (value: unknown, usual: number, most: number) =>
-    Math.min(most, Math.max(1, typeof value === 'number' ? Math.round(value) : usual))
   return {
     queue: queueOf(queue),
-    batch: between(size, 10, 50),
-    attempts: between(typeof retries === 'number' ? retries + 1 : null, 4, 20),
+    batch: countOf(size, 10, 50),
+    attempts: countOf(typeof retries === 'number' ? retries + 1 : null, 4, 20),
   }
+}
+
+/** A count of 1 to `most`. */
+function countOf(value: unknown, usual: number, most: number): number {
+  return Math.min(most, Math.max(1, typeof value === 'number' ? Math.round(value) : usual))
 }
 
 /** Days of the week are 1 to 7 from Sunday on in the crons of Workers. */
@@ -123,7 +126,10 @@ function fromSunday(cron: string): string {
   const fields = cron.trim().split(/\s+/)
   const days = fields[4]
   if (fields.length !== 5 || days === undefined) return cron
-  fields[4] = days.replace(/(^|[,-])([1-7])(?=$|[,/-])/g, (_, before: string, day: string) => before + String(Number(day) - 1))
+  fields[4] = days.replace(
+    /(^|[,-])([1-7])(?=$|[,/-])/g,
+    (_, before: string, day: string) => before + String(Number(day) - 1),
+  )
   return fields.join(' ')
 }
 
@@ -134,7 +140,9 @@ function nameOf(value: unknown): string {
 
 function queueOf(value: unknown): string {
   if (typeof value === 'string' && QUEUE.test(value)) return value
-  throw new Error(`the queue ${JSON.stringify(value)} has to be a name of a-z, 0-9, _ and -, which begins with a letter`)
+  throw new Error(
+    `the queue ${JSON.stringify(value)} has to be a name of a-z, 0-9, _ and -, which begins with a letter`,
+  )
 }
 
 function tableOf(value: unknown): Table {

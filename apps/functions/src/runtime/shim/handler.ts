@@ -42,7 +42,9 @@ export function handlerOf(args: readonly unknown[]): Handler | null {
 
 /** True for a class with a method `fetch`, as `WorkerEntrypoint` of Workers has it. */
 function isEntrypoint(value: unknown): value is new (...args: unknown[]) => unknown {
-  return typeof value === 'function' && typeof (value as { prototype?: { fetch?: unknown } }).prototype?.fetch === 'function'
+  return (
+    typeof value === 'function' && typeof (value as { prototype?: { fetch?: unknown } }).prototype?.fetch === 'function'
+  )
 }
 
 function calling(method: Callable, self: unknown): Handler {

@@ -43,7 +43,10 @@ export class QueueConsumer {
     const batch = {
       queue,
       messages: messages.map(({ id, attempts, created_at: at, body }) => ({
-        ...{ id: String(id), attempts, body, timestamp: new Date(at) },
+        id: String(id),
+        attempts,
+        body,
+        timestamp: new Date(at),
         ...methods,
       })),
       ackAll() {},

@@ -130,7 +130,8 @@ export function esmSh(home: string): ModuleHost {
       /^\/((?:@[\w.-]+\/)?[\w.-]+)(?:@([^/]+))?(\/.*)?$/.exec(pathname) ?? []
     if (name === '') return null
     let module = built.get(pathname)
-    if (!module) built.set(pathname, (module = install(home, name, version).then((folder) => bundlePackage(folder, name, part))))
+    if (!module)
+      built.set(pathname, (module = install(home, name, version).then((folder) => bundlePackage(folder, name, part))))
     return module
   }
 }
@@ -138,8 +139,8 @@ export function esmSh(home: string): ModuleHost {
 /** Built-in modules under the names that Deno takes. */
 export const builtins: Plugin = {
   name: 'built-in modules',
-  setup(build) {
-    build.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
       isBuiltin(path) ? { path: path.startsWith('node:') ? path : `node:${path}`, external: true } : null,
     )
   },
@@ -152,7 +153,10 @@ async function bundlePackage(folder: string, name: string, part: string): Promis
   const names = await namesOf(folder, name + part)
   // Names of a CommonJS package, which a bundle of it has not by themselves.
   const listed = names.filter((each) => each !== 'default' && each !== 'module.exports' && /^[\w$]+$/.test(each))
-  const named = listed.length > 0 ? `const { ${listed.map((each, at) => `${each}: n${at}`).join(', ')} } = { ...all.default, ...all }; export { ${listed.map((each, at) => `n${at} as ${each}`).join(', ')} }` : `export * from ${from}`
+  const named =
+    listed.length > 0
+      ? `const { ${listed.map((each, at) => `${each}: n${at}`).join(', ')} } = { ...all.default, ...all }; export { ${listed.map((each, at) => `n${at} as ${each}`).join(', ')} }`
+      : `export * from ${from}`
   const contents = `import * as all from ${from}; ${named}; export default all.default ?? all`
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },
@@ -176,7 +180,9 @@ const REQUIRE = `import { createRequire as __require } from 'node:module'; const
 /** Names that a package exports to Node; none where it cannot be imported there. */
 async function namesOf(folder: string, name: string): Promise<readonly string[]> {
   const code = `import(${JSON.stringify(name)}).then((all) => { console.log('\\n' + JSON.stringify(Object.keys(all))); process.exit() })`
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: folder }).catch(() => ({ stdout: '[]' }))
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: folder }).catch(() => ({
+    stdout: '[]',
+  }))
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as string[]
 }
 

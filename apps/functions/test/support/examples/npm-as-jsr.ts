@@ -46,7 +46,8 @@ export function npmAsJsr(home: string): ModuleHost {
     if (version === undefined) return null
     const key = `${onNpm}@${version}`
     let published = packages.get(key)
-    if (!published) packages.set(key, (published = install(home, onNpm, version).then((folder) => publish(folder, onNpm))))
+    if (!published)
+      packages.set(key, (published = install(home, onNpm, version).then((folder) => publish(folder, onNpm))))
     const { exports, files } = await published
     if (rest.endsWith('_meta.json')) {
       const manifest = Object.fromEntries(
@@ -71,7 +72,9 @@ async function publish(folder: string, name: string): Promise<Published> {
   const about = JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')) as {
     readonly exports?: Readonly<Record<string, unknown>>
   }
-  const given = Object.keys(about.exports ?? {}).filter((key) => /^\.(?:\/[\w./-]+)?$/.test(key) && !key.endsWith('.json'))
+  const given = Object.keys(about.exports ?? {}).filter(
+    (key) => /^\.(?:\/[\w./-]+)?$/.test(key) && !key.endsWith('.json'),
+  )
   const exports: Record<string, string> = {}
   const files = new Map<string, string>()
   for (const key of new Set(['.', ...given])) {

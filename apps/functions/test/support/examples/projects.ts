@@ -29,7 +29,9 @@ export async function projectsOf(repositories: Repositories, name: string, into:
     const place = join(into, name.replace('/', '+'))
     await repositories.checkOut(name, 'HEAD', [`${home}/functions`, `${home}/config.toml`], place)
     // Files that are imported from elsewhere in the repository, and settings above the folder.
-    const sources = paths.filter((path) => /\.(?:[cm]?[jt]sx?|json)$/.test(path) && !path.startsWith(`${home}/functions/`))
+    const sources = paths.filter(
+      (path) => /\.(?:[cm]?[jt]sx?|json)$/.test(path) && !path.startsWith(`${home}/functions/`),
+    )
     const beside = sources.filter((path) => path.startsWith(`${home}/`))
     const around = [...beside, ...(sources.length < 400 ? sources : [])]
     if (around.length > 0) await repositories.checkOut(name, 'HEAD', around, place)
@@ -72,9 +74,13 @@ function digestOf(name: string): string {
 export async function writeSecrets(root: string): Promise<readonly string[]> {
   const names = new Set<string>()
   for (const text of await sourcesOf(root))
-    for (const [, name] of text.matchAll(/(?:env\.get\(\s*|env\[|process\.env\.)['"]?([A-Z][A-Z0-9_]*)/g)) names.add(name!)
+    for (const [, name] of text.matchAll(/(?:env\.get\(\s*|env\[|process\.env\.)['"]?([A-Z][A-Z0-9_]*)/g))
+      names.add(name!)
   const wanted = [...names].filter((name) => !/^(?:SUPABASE_|TERRANE_|DENO_)/.test(name)).toSorted()
-  const value = (name: string) => (/URL|ENDPOINT|HOST/.test(name) ? 'https://outside.test' : 'sk_test_0123456789abcdef0123456789abcdef')
-  await writeFile(join(root, '.env'), wanted.map((name) => `${name}=${value(name)}\n`).join(''))
+  await writeFile(join(root, '.env'), wanted.map((name) => `${name}=${valueFor(name)}\n`).join(''))
   return wanted
+}
+
+function valueFor(name: string): string {
+  return /URL|ENDPOINT|HOST/.test(name) ? 'https://outside.test' : 'sk_test_0123456789abcdef0123456789abcdef'
 }

@@ -221,7 +221,9 @@ class Atomic {
     return this
   }
 
-  mutate(...mutations: { readonly key: Key; readonly type: string; readonly value?: unknown; readonly expireIn?: number }[]) {
+  mutate(
+    ...mutations: { readonly key: Key; readonly type: string; readonly value?: unknown; readonly expireIn?: number }[]
+  ) {
     for (const { key, type, value, expireIn } of mutations) {
       if (type === 'set') this.set(key, value, { ...(expireIn !== undefined && { expireIn }) })
       else if (type === 'delete') this.delete(key)

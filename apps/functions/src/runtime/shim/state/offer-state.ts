@@ -56,7 +56,10 @@ class QueueProducer {
   async send(body: unknown, { delaySeconds = 0 }: { readonly delaySeconds?: number } = {}): Promise<void> {
     await this.#queue.send(body, { delay: delaySeconds })
   }
-  async sendBatch(messages: Iterable<Sent>, { delaySeconds = 0 }: { readonly delaySeconds?: number } = {}): Promise<void> {
+  async sendBatch(
+    messages: Iterable<Sent>,
+    { delaySeconds = 0 }: { readonly delaySeconds?: number } = {},
+  ): Promise<void> {
     for (const { body, delaySeconds: own } of messages) await this.#queue.send(body, { delay: own ?? delaySeconds })
   }
 }

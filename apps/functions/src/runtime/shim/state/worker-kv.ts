@@ -62,7 +62,11 @@ export class KvNamespace {
     await this.#store.write({ writes: [{ operation: 'delete', key: keyOf(key) }] })
   }
 
-  async list({ prefix = '', limit = 1000, cursor }: { prefix?: string | null; limit?: number; cursor?: string | null } = {}) {
+  async list({
+    prefix = '',
+    limit = 1000,
+    cursor,
+  }: { prefix?: string | null; limit?: number; cursor?: string | null } = {}) {
     const start = toHex(new TextEncoder().encode(prefix ?? ''))
     const most = Math.min(1000, Math.max(1, limit))
     const first = cursor ? `${toHex(fromBase64(cursor))}00` : start
