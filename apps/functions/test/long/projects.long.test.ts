@@ -5,10 +5,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readProjectRules } from '@terrane/bundler'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SERVICE_KEY, startApp, type TestApp } from '../support/app.ts'
 import { openMirror } from '../support/examples/mirror.ts'
-import { projectsOf, writeSecrets, type SupabaseProject } from '../support/examples/projects.ts'
+import { projectsOf, workersOf, writeSecrets, type SupabaseProject } from '../support/examples/projects.ts'
 import { Repositories } from '../support/examples/repositories.ts'
 
 const PROJECTS = [
@@ -35,6 +36,9 @@ const PROJECTS = [
   'kebao001/artbattle',
 ]
 
+/** Repositories with Workers. */
+const WORKERS = ['cloudflare/templates', 'cloudflare/workers-sdk']
+
 // oxlint-disable-next-line node/no-process-env -- Where the fetched repositories are, and how Deno is led to the mirror.
 const { env } = process
 const folder = env['TERRANE_EXAMPLES'] ?? ''
@@ -56,7 +60,7 @@ interface Verdict {
   readonly said: string
 }
 
-describe.skipIf(present.length === 0)('functions of real projects', () => {
+describe.skipIf(folder === '')('functions of real projects', () => {
   const judged: Verdict[] = []
   let mirror: Awaited<ReturnType<typeof openMirror>>
   let home: string
@@ -86,6 +90,15 @@ describe.skipIf(present.length === 0)('functions of real projects', () => {
     }
   })
 
+  test.each(WORKERS.filter((name) => folder !== '' && ONLY.test(name) && repositories.has(name)))(
+    'Workers of %s are judged',
+    async (name) => {
+      const project = await workersOf(repositories, name, home)
+      await judgeProject(project, { hosts: mirror.hosts, api, judged })
+      expect(judged.length).toBeGreaterThan(0)
+    },
+  )
+
   test('95 in 100 build and start, 90 in 100 answer', () => {
     const counted = judged.filter(({ kind }) => kind !== 'aside')
     const share = (...kinds: readonly Verdict['kind'][]) =>
@@ -110,7 +123,14 @@ async function judgeProject(
   const waiting = [...names]
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const verdict = { label: `${repository}: ${name}`, ...(await judge(app, name)) }
+      const { kind, said } = await judge(app, name)
+      const lacks = readProjectRules(join(root, name))?.worker?.unavailable ?? []
+      const isLacking = lacks.length > 0 && kind !== 'answered'
+      const verdict: Verdict = {
+        label: `${repository}: ${name}`,
+        kind: isLacking ? 'aside' : kind,
+        said: isLacking ? `needs ${lacks.join(', ')}: ${said}` : said,
+      }
       judged.push(verdict)
       await appendFile(RESULTS, `${JSON.stringify(verdict)}\n`)
     }

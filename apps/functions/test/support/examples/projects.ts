@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { ENTRIES } from '@terrane/bundler'
+import { cp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ENTRIES, readProjectRules } from '@terrane/bundler'
 import type { Repositories } from './repositories.ts'
 
 /** A Supabase project in a repository, checked out as it is. */
@@ -39,6 +39,25 @@ export async function projectsOf(repositories: Repositories, name: string, into:
     projects.push({ repository: name, folder, names: await keepSome(join(folder, 'functions')) })
   }
   return projects
+}
+
+/** Checks out Workers of a repository into one folder: those with an entry of their own, whose names have the lowest digests. */
+export async function workersOf(repositories: Repositories, name: string, into: string): Promise<SupabaseProject> {
+  const paths = await repositories.list(name, 'HEAD')
+  const configured = paths.filter((path) => /\/wrangler\.(?:jsonc?|toml)$/.test(path)).map((path) => dirname(path))
+  const homes = new Map(configured.map((home) => [home.replaceAll(/[^\w-]+/g, '-').slice(-63), home]))
+  const place = join(into, 'checkout', name.replace('/', '+'))
+  const folder = join(into, 'workers', name.replace('/', '+'))
+  const names: string[] = []
+  for (const [worker, home] of [...homes].toSorted(([a], [b]) => (digestOf(a) < digestOf(b) ? -1 : 1))) {
+    if (names.length === MOST) break
+    await repositories.checkOut(name, 'HEAD', [home], place)
+    await cp(join(place, home), join(folder, worker), { recursive: true })
+    const entry = readProjectRules(join(folder, worker))?.entrypoint ?? null
+    if (entry !== null && existsSync(entry)) names.push(worker)
+    else await rm(join(folder, worker), { recursive: true })
+  }
+  return { repository: name, folder, names }
 }
 
 /** Takes away the functions beyond {@link MOST} that no other one imports. */
