@@ -48,7 +48,7 @@ const OPTIONS = {
   // Stack traces in the log name the author's files and lines. The sources themselves are not included.
   sourcemap: 'external',
   sourcesContent: false,
-  loader: { '.txt': 'text', '.wasm': 'binary' },
+  loader: { '.txt': 'text', '.html': 'text', '.md': 'text', '.sql': 'text', '.wasm': 'binary' },
   define: {
     // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
     __dirname: 'import.meta.dirname',
