@@ -91,6 +91,10 @@ describe('sources of other platforms', () => {
     expect(await problemOf({ ...files, ...plain })).toBe('')
     const imports = (name: string) => problemOf({ 'fn/index.ts': `import * as all from '${name}'\nconsole.log(all)` })
     expect(await imports('cloudflare:workers')).toBe('')
+    for (const name of ['page.html', 'a.md', 'b.sql']) {
+      const source = `import text from './${name}'\nconsole.log(text)`
+      expect(await problemOf({ [`fn/${name}`]: '# text', 'fn/index.ts': source })).toBe('')
+    }
     expect(await imports('cloudflare:sockets')).toContain(
       `'cloudflare:sockets': this module of Cloudflare is not offered here`,
     )
