@@ -92,8 +92,8 @@ describe('sources of other platforms', () => {
     const imports = (name: string) => problemOf({ 'fn/index.ts': `import * as all from '${name}'\nconsole.log(all)` })
     expect(await imports('cloudflare:workers')).toBe('')
     for (const name of ['page.html', 'a.md', 'b.sql']) {
-      const source = `import text from './${name}'\nconsole.log(text)`
-      expect(await problemOf({ [`fn/${name}`]: '# text', 'fn/index.ts': source })).toBe('')
+      const reading = `import text from './${name}'\nconsole.log(text)`
+      expect(await problemOf({ [`fn/${name}`]: '# text', 'fn/index.ts': reading })).toBe('')
     }
     expect(await imports('cloudflare:sockets')).toContain(
       `'cloudflare:sockets': this module of Cloudflare is not offered here`,
