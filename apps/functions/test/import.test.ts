@@ -76,6 +76,12 @@ test('the folder of a Supabase project is deployed as it is, and the report tell
   expect((await fetch(app.url('Guarded_1'), { headers: { apikey: ANON_KEY } })).status).toBe(200)
 })
 
+test('a folder of the name supabase needs no config.toml', async () => {
+  await write({ 'plain/supabase/functions/plain/index.ts': `Deno.serve(() => new Response('plain'))` })
+  const { code, out } = await terrane('import', '--dry-run', join(folder, 'plain/supabase'))
+  expect([code, out]).toEqual([0, expect.stringMatching(/^plain: would be deployed/)])
+})
+
 test('a Worker has the variables of its configuration and its secrets, and what is not offered is named', async () => {
   await write({
     'worker/wrangler.jsonc': `{ // a comment

@@ -156,7 +156,8 @@ async function readSecrets(file: string, fence: string): Promise<Record<string, 
 /** The folder that a project may read: its repository, or the folder that the project lies in. */
 function fenceOf(folder: string): string {
   for (let at = folder; at !== dirname(at); at = dirname(at)) if (existsSync(join(at, '.git'))) return at
-  return existsSync(join(folder, 'config.toml')) ? dirname(folder) : folder
+  const isProject = basename(folder) === 'supabase' || existsSync(join(folder, 'config.toml'))
+  return isProject ? dirname(folder) : folder
 }
 
 /** @throws CLI_FAILED for a file that a link or a path leads outside to; packages may lie elsewhere */
