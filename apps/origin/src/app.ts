@@ -27,6 +27,7 @@ import { ogcRoutes } from './ogc/ogc-app.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { exportRoutes, type ExportLimits } from './export/export-app.ts'
+import { sqlRoutes } from './sql/sql-app.ts'
 import { archiveRoutes } from './vector/archives.ts'
 import { Tiles } from './vector/tiles.ts'
 import { vectorRoutes } from './vector/vector-app.ts'
@@ -117,6 +118,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     await vectorRoutes(http, { ...tileDeps, tiles, authenticate: authenticateTile })
     await archiveRoutes(http, storage)
     await ogcRoutes(http, { ...deps.rest, tiles, authenticate })
+    await sqlRoutes(http, { ...deps.rest, authenticate })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authNotOffered(http)
   })
