@@ -1,5 +1,6 @@
 import { DATABASE_URL_INSIDE } from './database/address.ts'
 import { missingSecrets } from './errors.ts'
+import { readBindings } from './bindings.ts'
 import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
 
@@ -11,6 +12,17 @@ export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
 
 /** Names that only the host sets. */
 const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/
+
+/** Names that every function is given, the database's where the project has one. */
+export const GIVEN_VARIABLES: ReadonlySet<string> = new Set([
+  'PROJECT_URL',
+  'ANON_KEY',
+  'SERVICE_ROLE_KEY',
+  'SERVICES_KEY',
+  'TERRANE_DB_URL',
+  ...['URL', 'JWKS', 'JWKS_URL', 'DB_URL', 'ANON_KEY', 'SERVICE_ROLE_KEY'].map((name) => `SUPABASE_${name}`),
+  ...['PUBLISHABLE_KEY', 'PUBLISHABLE_KEYS', 'SECRET_KEY', 'SECRET_KEYS'].map((name) => `SUPABASE_${name}`),
+])
 
 /** True for a permitted name of a secret. */
 export function isSecretName(name: string): boolean {
@@ -34,7 +46,12 @@ export function environmentOf(
   const missing = policy.secrets.filter((name) => name !== '*' && known[name] === undefined)
   if (missing.length > 0) throw missingSecrets({ names: missing })
   const granted = Object.entries(secrets.project).filter(([name]) => all || policy.secrets.includes(name))
-  const env: Record<string, string> = Object.fromEntries([...granted, ...Object.entries(secrets.own)])
+  const vars = readBindings(policy.bindings).filter(({ kind }) => kind === 'var' || kind === 'json')
+  const env: Record<string, string> = Object.fromEntries([
+    ...vars.map(({ name, value }) => [name, value] as const),
+    ...granted,
+    ...Object.entries(secrets.own),
+  ])
   for (const name of Object.keys(env)) if (!isSecretName(name)) delete env[name]
   if (project && project.databaseUrl !== null) {
     env['TERRANE_DB_URL'] = DATABASE_URL_INSIDE

@@ -30,6 +30,7 @@ test('an empty file is a policy of defaults', () => {
     queue: '',
     batch: 10,
     attempts: 15,
+    bindings: [],
     static: [],
   })
   expect(read(undefined)).toEqual(read({}))

@@ -110,6 +110,15 @@ const PolicySchema = Type.Object(
       maximum: 20,
       description: 'Attempts until a message of queue is a dead letter.',
     }),
+    bindings: Type.Array(
+      Type.String({ maxLength: 8192, pattern: '^(var|json|kv|queue):[A-Za-z_][A-Za-z0-9_]{0,127}=' }),
+      {
+        default: [],
+        maxItems: 200,
+        description:
+          'Members of env beside secrets, as Workers have them: var:NAME=text, json:NAME=JSON, kv:NAME=namespace, queue:NAME=queue.',
+      },
+    ),
     static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       default: [],
       maxItems: 200,

@@ -172,6 +172,10 @@ test('the dependencies of a package.json are fetched by their ranges', async () 
   await fn(`{ "dependencies": { "pack": "^1.0.0", "own": "file:../own" } }`, 'package.json')
   await fn(`import pack from 'pack'; export default pack`)
   expect(await built(from)).toBe('one')
+  await fn(`{ "devDependencies": { "pack": "^2.0.0" } }`, 'package.json')
+  expect(await built(from)).toBe('two')
+  await fn(`{ "devDependencies": { "pack": "^2.0.0" }, "dependencies": { "pack": "^1.0.0" } }`, 'package.json')
+  expect(await built(from)).toBe('one')
 })
 
 test.each([

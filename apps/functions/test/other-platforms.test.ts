@@ -89,10 +89,14 @@ describe('sources of other platforms', () => {
     }
     const plain = { 'fn/deno.json': '{"compilerOptions":{"experimentalDecorators":true}}' }
     expect(await problemOf({ ...files, ...plain })).toBe('')
-    expect(
-      await problemOf({
-        'fn/index.ts': `import { DurableObject } from 'cloudflare:workers'\nconsole.log(DurableObject)`,
-      }),
-    ).toContain(`'cloudflare:workers': modules of Cloudflare are not offered here`)
+    const imports = (name: string) => problemOf({ 'fn/index.ts': `import * as all from '${name}'\nconsole.log(all)` })
+    expect(await imports('cloudflare:workers')).toBe('')
+    for (const name of ['page.html', 'a.md', 'b.sql']) {
+      const reading = `import text from './${name}'\nconsole.log(text)`
+      expect(await problemOf({ [`fn/${name}`]: '# text', 'fn/index.ts': reading })).toBe('')
+    }
+    expect(await imports('cloudflare:sockets')).toContain(
+      `'cloudflare:sockets': this module of Cloudflare is not offered here`,
+    )
   })
 })

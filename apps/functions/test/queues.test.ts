@@ -52,6 +52,30 @@ for (const [runtime, profile] of [
       expect(JSON.parse(body)).toEqual({ queue: 'mail', body: { to: 'a' }, delay_seconds: 60, key: 'k' })
     })
 
+    test('hands its messages to queue of Workers, for the platform alone', async () => {
+      const source = `let seen = []
+        export default {
+          async queue(batch, env, ctx) {
+            ctx.waitUntil(Promise.resolve())
+            for (const message of batch.messages) { seen.push([batch.queue, message.id, message.attempts, message.body, message.timestamp.getTime()]); message.body === 'again' ? message.retry() : message.ack() }
+          },
+          fetch: () => Response.json(seen),
+        }`
+      await using host = await startHost(probed!)
+      await host.deploy('fn', source, { policy: { auth: 'none', methods: ['GET', 'POST'] } })
+      const deliver = async (body: unknown, apikey: string) => {
+        const messages = [{ id: 7, attempts: 2, created_at: '1970-01-01T00:00:01Z', body }]
+        const headers = { apikey, 'x-terrane-queue': '1', 'content-type': 'application/json' }
+        const options = { method: 'POST', headers, body: JSON.stringify({ type: 'queue', queue: 'mail', messages }) }
+        return (await fetch(host.url('fn'), options)).status
+      }
+      expect(await deliver('forged', 'anon')).toBe(200)
+      expect(await deliver({ to: 'a' }, 'service')).toBe(204)
+      expect(await deliver('again', 'service')).toBe(500)
+      const seen = [{ to: 'a' }, 'again'].map((body) => ['mail', '7', 2, body, 1000])
+      expect(await (await fetch(host.url('fn'))).json()).toEqual(seen)
+    })
+
     test('says why a message was not taken', async () => {
       answer = { status: 400, body: { message: 'queue is a name', hint: null } }
       const source = `export default () => terrane.queue('No').send(1).catch((error) => new Response(error.message))`

@@ -78,6 +78,17 @@ test('function.json comes before config.toml', async () => {
   expect((await readFolderPolicy(folder)).methods).toContain('PUT')
 })
 
+test('a folder with the configuration of a Worker is one, and follows it', async () => {
+  await write(
+    'functions/worker/src/main.js',
+    `export default { fetch: (request, env, ctx) => Response.json([request.method, env.NAME]) }`,
+  )
+  await write('functions/worker/wrangler.toml', 'main = "src/main.js"\n[vars]\nNAME = "first"\n')
+  await expect.poll(() => call('worker', 'DELETE')).toEqual([200, ['DELETE', 'first']])
+  await write('functions/worker/wrangler.toml', 'main = "src/main.js"\n[vars]\nNAME = "second"\n')
+  await expect.poll(() => call('worker', 'GET')).toEqual([200, ['GET', 'second']])
+})
+
 test('a change of config.toml is served, and what is wrong in it is told by its field', async () => {
   await write('config.toml', CONFIG.replace('verify_jwt = false', ''))
   await expect.poll(() => call('Open-Hook', 'GET')).toEqual([401, null])

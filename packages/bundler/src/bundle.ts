@@ -4,7 +4,9 @@ import { build, type BuildOptions, type BuildResult, type Metafile, type Plugin 
 import { bundleFailed } from './errors.ts'
 import { failureOf } from './failure.ts'
 import type { ModuleGraph } from './imports/module-graph.ts'
+import { cloudflareWorkers } from './plugins/cloudflare-workers.ts'
 import { REQUIRE_NAMED, TABLE, computedRequires, requiresComputed } from './plugins/computed-requires.ts'
+import { constantAssignments } from './plugins/constant-assignments.ts'
 import { denoSource, denoSources } from './plugins/deno-sources.ts'
 import { fetchedModules } from './plugins/fetched-modules.ts'
 import { asksForFiles, filesBeside, type FilesBeside } from './plugins/files-beside.ts'
@@ -46,7 +48,7 @@ const OPTIONS = {
   // Stack traces in the log name the author's files and lines. The sources themselves are not included.
   sourcemap: 'external',
   sourcesContent: false,
-  loader: { '.txt': 'text', '.wasm': 'binary' },
+  loader: { '.txt': 'text', '.html': 'text', '.md': 'text', '.sql': 'text', '.wasm': 'binary' },
   define: {
     // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
     __dirname: 'import.meta.dirname',
@@ -79,6 +81,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
   const entry = await realpath(join(real, settings.entry))
   const plugins = [
     systemFacts(),
+    cloudflareWorkers(),
     lateBound(),
     ...(fetched ? [fetchedModules(fetched)] : []),
     specifiers(settings.imports),
@@ -111,7 +114,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
  */
 export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>, advice = ''): Promise<Bundle> {
   const entry = entryAmong(files)
-  const plugins = [systemFacts(), lateBound(), uploaded(files, entry, advice)]
+  const plugins = [systemFacts(), cloudflareWorkers(), lateBound(), uploaded(files, entry, advice)]
   return bundle({ ...OPTIONS, entryPoints: [entry], plugins, tsconfigRaw: '{}' }, null)
 }
 
@@ -125,11 +128,22 @@ async function bundle(given: Options, root: string | null, config: readonly stri
   let options = given
   const beside: FilesBeside = { files: new Map(), inputs: new Set() }
   try {
-    let result = await build(options)
+    let result = await build(options).catch((error: unknown) => {
+      const own =
+        root === null
+          ? null
+          : constantAssignments(error, root, (path, code) => readSource(path, code, given.entryPoints[0]))
+      if (!own) throw error
+      options = { ...options, plugins: [own, ...given.plugins] }
+      return build(options)
+    })
     if (root !== null && asksForFiles(outputOf(result, '.mjs'))) {
       options = {
         ...options,
-        plugins: [filesBeside(beside, (path, code) => readSource(path, code, given.entryPoints[0])), ...given.plugins],
+        plugins: [
+          filesBeside(beside, (path, code) => readSource(path, code, given.entryPoints[0])),
+          ...options.plugins,
+        ],
       }
       result = await build(options)
     }

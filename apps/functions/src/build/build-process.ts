@@ -92,7 +92,9 @@ export class BuildProcess {
     if (header && 'problems' in header)
       throw bundleFailed({ problems: header.problems }, { cause: header satisfies BundleFailure })
     this.end()
-    throw buildLimit({ what: late ? `${limitMs / 1000} seconds` : `${BUNDLER_MB} MB of memory` })
+    throw buildLimit({
+      what: late ? `${limitMs / 1000} seconds` : `${BUNDLER_MB} MB of memory and ${CPU_SECONDS} seconds of CPU time`,
+    })
   }
 
   /** Ends the process and everything it has started. */

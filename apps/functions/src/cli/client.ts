@@ -1,5 +1,8 @@
 import { cliFailed } from '../errors.ts'
 
+/** Writes a line for the user. */
+export type Print = (line: string) => void
+
 /** Address of a host and the key for its deploy API. */
 export interface Target {
   readonly url: string

@@ -2,9 +2,10 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { TerraneError } from '@terrane/core'
 import { cliFailed } from '../errors.ts'
 import { openImports } from '../build/open-imports.ts'
-import type { Target } from './client.ts'
+import type { Print, Target } from './client.ts'
 import {
   deploy,
+  importFolder,
   listFunctions,
   newFunction,
   removeFunctions,
@@ -12,7 +13,6 @@ import {
   secrets,
   serveEnvironment,
   showLogs,
-  type Print,
 } from './commands.ts'
 
 const HELP = `Usage: terrane functions <command> [options]
@@ -25,6 +25,8 @@ const HELP = `Usage: terrane functions <command> [options]
                           --prune                         remove from the host what the folder no longer has
                           --dry-run                       check everything, change nothing
                           --strict                        errors of types fail it, before anything is sent
+  import <folder>       deploy a Supabase project or a Worker as it is, with its secrets, and report what runs
+                          --dry-run                       check everything, change nothing
   list                  list the functions of a host, with their versions
   delete <name> ...     remove functions from a host, with their versions and secrets
   rollback <name>       let the version before answer again
@@ -43,7 +45,7 @@ Everywhere:
   --project <ref>       the project (TERRANE_PROJECT_REF, or local)
   --help
 
-The key for deploy, list, delete, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
+The key for deploy, import, list, delete, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
 `
 
 const OPTIONS = {
@@ -119,6 +121,9 @@ async function run(args: string[], { env, print, openImports: open = openImports
         env,
         print,
       })
+    case 'import':
+      if (names.length !== 1) throw cliFailed({ reason: 'import takes a folder, such as supabase/' })
+      return importFolder(target(values, env), names[0]!, { dryRun: values['dry-run'], openImports: open, env, print })
     case 'list':
       return listFunctions(target(values, env), print)
     case 'delete':

@@ -2,24 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { splitList } from '@terrane/core'
-import {
-  DEFAULT_IMPORT_HOSTS,
-  FILES,
-  bundleFailed,
-  bundleFolder,
-  withImports,
-  type DenoImports,
-} from '@terrane/bundler'
+import { DEFAULT_IMPORT_HOSTS, bundleFolder, withImports, type DenoImports } from '@terrane/bundler'
 import type { openImports } from '../build/open-imports.ts'
-import { readStatic } from '../build/static-files.ts'
 import { cliFailed } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
-import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
-import { readFolderPolicy } from '../sources/folder-policy.ts'
+import { FUNCTION_NAME, parsePolicy } from '../policy.ts'
 import { isEnabled, readEnvFile } from '../sources/function-folder.ts'
-import { callHost, readLines, type Target } from './client.ts'
-
-export type Print = (line: string) => void
+import { callHost, readLines, type Print, type Target } from './client.ts'
+import { importProject } from './import-project.ts'
+import { readUpload, sendUpload } from './upload.ts'
 
 /** Makes the folder of a new function. */
 export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {
@@ -97,21 +88,28 @@ export async function deploy(
     for (const name of all) if (!present.includes(name)) print(`${name}: left out, config.toml turns it off`)
   if (options.strict) await refuseTypeErrors(root, wanted, imports)
   for (const name of wanted) {
-    const upload = await readFunction(join(root, name), imports)
-    const query = options.dryRun ? '?dry_run=true' : ''
-    const result = (await callHost(target, 'PUT', `/functions/${name}${query}`, upload)) as {
-      version: number | null
-      unchanged: boolean
-      digest: string
-    }
-    const what = result.unchanged ? 'unchanged' : result.version === null ? 'would be deployed' : 'deployed'
-    print(
-      `${name}: ${what}${result.version === null ? '' : `, version ${result.version}`} (${result.digest.slice(0, 12)})`,
-    )
+    const upload = await readUpload(join(root, name), imports)
+    print(`${name}: ${await sendUpload(target, name, upload, options.dryRun)}`)
   }
   if (!options.strict) await warnOfTypes(root, wanted, imports, print)
   if (all.length === 0) print(`there is no function in ${root}`)
   if (options.prune && names.length === 0) await prune(target, present, options.dryRun, print)
+}
+
+/** Deploys a whole project as it is; see {@link importProject}. */
+export async function importFolder(
+  target: Target,
+  folder: string,
+  options: {
+    readonly dryRun: boolean
+    readonly openImports: typeof openImports
+    readonly env: NodeJS.ProcessEnv
+    readonly print: Print
+  },
+): Promise<void> {
+  const { env, dryRun, print } = options
+  const imports = await options.openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
+  await importProject(target, folder, { dryRun, imports, print })
 }
 
 /** @throws FUNCTION_CLI_FAILED with every error in the types of the functions, before anything is sent */
@@ -241,25 +239,6 @@ async function functionNames(root: string): Promise<string[]> {
     .map((entry) => entry.name)
     .filter((name) => name !== 'node_modules')
     .toSorted()
-}
-
-async function readFunction(
-  folder: string,
-  imports: DenoImports | null,
-): Promise<{ files: Record<string, unknown>; policy: Policy }> {
-  const policy = await readFolderPolicy(folder)
-  const { code, files: beside } = await withImports(
-    (fetched) => bundleFolder(folder, fetched),
-    imports && (() => imports.fetch(folder)),
-  )
-  const files: Record<string, unknown> = { 'index.mjs': Buffer.from(code).toString('utf8') }
-  for (const [path, bytes] of [...beside, ...(await readStatic(folder, policy.static))]) {
-    if (path in files) throw bundleFailed({ problems: [`static: '${path}' is the name of the bundle`] })
-    files[path] = { base64: Buffer.from(bytes).toString('base64') }
-  }
-  // Files outside the folder of implicit files must be listed in the policy.
-  const named = [...beside.keys()].filter((path) => !path.startsWith(`${FILES}/`))
-  return { files, policy: { ...policy, static: [...policy.static, ...named] } }
 }
 
 function shown({ time, level, source, message, version, request_id: id, fields }: LogEntry): string {

@@ -9,6 +9,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
 import type { ProjectAddress } from './project-address.ts'
+import { STATE_HOST, carryState } from './state.ts'
 
 const PROJECT_HOST = 'project.internal'
 /** Where functions send messages to queues of their project. */
@@ -39,6 +40,7 @@ export class ProjectApi implements Disposable {
   /** The path and query that a request asks of the project's API; null for requests to other hosts. */
   pathOf({ target, version }: Outgoing): string | null {
     if (target.hostname === QUEUE_HOST) return SEND_PATH
+    if (target.hostname === STATE_HOST) return '/rest/v1/rpc/state'
     if (target.hostname === PROJECT_HOST) return target.pathname + target.search
     const base = URL.parse(this.#addressOf(version.project)?.publicUrl ?? '')
     if (base?.origin !== target.origin) return null
@@ -51,6 +53,7 @@ export class ProjectApi implements Disposable {
     const { request, response, call, version, serviceToken } = outgoing
     const address = this.#addressOf(version.project)
     if (!address) return deny(response, 'the project API has no address here')
+    if (outgoing.target.hostname === STATE_HOST) return void carryState(request, response, version, address)
     const headers = passable(request.headers)
     const { privileged } = version.policy
     const serviceKey = privileged === false ? keyOfService(call?.caller ?? null) : address.serviceKey

@@ -49,14 +49,17 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.length > 2 * MAX_HEADERS
 }
 
-/** Says that a call is made for a time of a cron expression; believed of the service role alone. */
-const CRON_HEADER = 'x-terrane-cron'
-const CRON_VALUE = /^[\w%.!~*'()-]{1,2000}$/
+/** Say that the platform calls, for a time of a cron expression or with messages of a queue; believed of the service role alone. */
+const PLATFORM_HEADERS = ['x-terrane-cron', 'x-terrane-queue'] as const
+const PLATFORM_VALUE = /^[\w%.!~*'()-]{1,2000}$/
 
-/** The header of a call by the platform for a time; null for calls by others. */
-export function cronOf({ headers }: IncomingMessage, { rank }: Pick<Caller, 'rank'>): string | null {
-  const value = headers[CRON_HEADER]
-  return rank === 'service' && typeof value === 'string' && CRON_VALUE.test(value) ? value : null
+/** The lines of these headers of a call by the platform; empty for calls by others. */
+export function platformHeaders({ headers }: IncomingMessage, { rank }: Pick<Caller, 'rank'>): string {
+  if (rank !== 'service') return ''
+  const lines = PLATFORM_HEADERS.map((name) => [name, headers[name]] as const).filter(
+    ([, value]) => typeof value === 'string' && PLATFORM_VALUE.test(value),
+  )
+  return lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')
 }
 
 const NONE: readonly string[] = []
@@ -74,8 +77,8 @@ export interface RequestFacts {
   readonly isTrusted: boolean
   /** Whether the request asks to go on as a WebSocket. */
   readonly upgrades: boolean
-  /** The time for which the platform calls, as its header has it; null for other calls. */
-  readonly cron: string | null
+  /** Lines of {@link platformHeaders}. */
+  readonly platform: string
 }
 
 /**
@@ -98,7 +101,7 @@ export function requestHead(
     forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '', facts) +
     `x-request-id: ${facts.requestId}\r\n${INTERNAL}call: ${facts.call}\r\n${INTERNAL}client: ${facts.client}\r\n` +
     (facts.claims === null ? '' : `${INTERNAL}claims: ${facts.claims}\r\n`) +
-    (facts.cron === null ? '' : `${CRON_HEADER}: ${facts.cron}\r\n`) +
+    facts.platform +
     (facts.upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
     (bodiless
       ? '\r\n'

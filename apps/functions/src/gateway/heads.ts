@@ -2,7 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Caller } from './caller.ts'
 import { LISTED_ORIGINS, answerCors } from './cors.ts'
-import { LEFT_OUT, announcedLength, cronOf, exchangeServiceKey, requestHead, returnedHeaders } from './headers.ts'
+import {
+  LEFT_OUT,
+  announcedLength,
+  exchangeServiceKey,
+  platformHeaders,
+  requestHead,
+  returnedHeaders,
+} from './headers.ts'
 import type { Incoming } from './incoming.ts'
 import { statusOf, type Problem, type ProblemCode } from './problems.ts'
 import * as refusals from './refusals.ts'
@@ -63,7 +70,7 @@ export class Heads {
       exchanged: exchangeServiceKey(caller, serviceToken),
       isTrusted: this.#options.trusts(request.socket.remoteAddress ?? ''),
       upgrades: upgrade !== null,
-      cron: cronOf(request, caller),
+      platform: platformHeaders(request, caller),
     })
   }
 

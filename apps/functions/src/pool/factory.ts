@@ -112,6 +112,8 @@ export class InstanceFactory implements AsyncDisposable {
       }),
       ingress: join(runDir, INGRESS),
       env: { ...version.env, ...keys.env },
+      bindings: policy.bindings,
+      queue: policy.queue,
       serviceToken: keys.serviceToken,
       renewMs: Math.max(0, KEYS_SECONDS * 1000 - policy.timeout_ms),
       // A function may connect to the database that its environment names.

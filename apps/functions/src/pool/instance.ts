@@ -17,6 +17,9 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  /** Members of its `env`, and the queue that it consumes, as its policy has them. */
+  readonly bindings: readonly string[]
+  readonly queue: string
   /** Stands for the service key in `env`. */
   readonly serviceToken: string
   /** Age at which it is replaced without interrupting requests, because its keys end. */
@@ -233,7 +236,7 @@ export class Instance {
 }
 
 /** The first line on the process's stdin: everything that the shim needs. */
-function bootOf({ name, command, reach, env, tmpMb }: InstanceOptions): Boot {
+function bootOf({ name, command, reach, env, bindings, queue, tmpMb }: InstanceOptions): Boot {
   return {
     name,
     bundle: command.bundle,
@@ -241,6 +244,8 @@ function bootOf({ name, command, reach, env, tmpMb }: InstanceOptions): Boot {
     gateway: command.gateway,
     sockets: { path: command.sockets, listed: reach },
     env,
+    bindings,
+    queue,
     tmp: { module: command.tmp, bytes: tmpMb * 1024 * 1024 },
   }
 }

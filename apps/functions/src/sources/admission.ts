@@ -1,4 +1,4 @@
-import { readConfigToml } from '@terrane/bundler'
+import { readProjectRules } from '@terrane/bundler'
 import type { FunctionVersion } from '../function-version.ts'
 import { METHODS, type Policy } from '../policy.ts'
 import { defaultsOf } from './folder-policy.ts'
@@ -19,7 +19,7 @@ const RANKS = ['none', 'anon', 'user', 'service'] as const
  */
 export function readAdmission(folder: string): Admission | null {
   try {
-    const defaults = defaultsOf(readConfigToml(folder))
+    const defaults = defaultsOf(readProjectRules(folder))
     const given = readFunctionJson(folder) as object
     const { auth = 'anon', methods } = { ...defaults, ...given } as { auth?: unknown; methods?: unknown }
     const rank = RANKS.find((known) => known === auth)

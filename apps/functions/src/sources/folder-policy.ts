@@ -1,33 +1,43 @@
 import { glob } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { bundleFailed, readConfigToml, type ConfigToml } from '@terrane/bundler'
+import { bundleFailed, readProjectRules, type ProjectRules } from '@terrane/bundler'
 import { isInside } from '../build/static-files.ts'
 import { METHODS, parsePolicy, type Policy } from '../policy.ts'
 import { readFunctionJson } from './function-json.ts'
 
 /**
- * What `config.toml` of a Supabase project means for a function: all methods and hosts, and the service key for the
- * function to send itself, as it has them there.
+ * What the settings of a Supabase project or a Worker mean for a function: all methods and hosts, as it has them there. Functions of
+ * Supabase have the service key, to send it themselves; Workers have their bindings, crons and queue.
  */
-export function defaultsOf(rules: ConfigToml | null): Partial<Policy> {
+export function defaultsOf(rules: ProjectRules | null): Partial<Policy> {
   if (!rules) return {}
-  return { auth: rules.verifyJwt ? 'anon' : 'none', methods: [...METHODS], net: ['*'], privileged: 'key' }
+  const open: Partial<Policy> = { auth: rules.verifyJwt ? 'anon' : 'none', methods: [...METHODS], net: ['*'] }
+  const { worker } = rules
+  if (!worker) return { ...open, privileged: 'key' }
+  const { bindings, schedule, consumer } = worker
+  return {
+    ...open,
+    cors: [],
+    bindings: [...bindings],
+    schedule: [...schedule],
+    ...(consumer && { queue: consumer.queue, batch: consumer.batch, attempts: consumer.attempts }),
+  }
 }
 
 /**
- * The policy of a function's folder: its `function.json`, with the rules of a Supabase project in the place of defaults.
+ * The policy of a function's folder: its `function.json`, with the rules of a Supabase project or a Worker in the place of defaults.
  *
  * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED
  */
 export async function readFolderPolicy(folder: string): Promise<Policy> {
-  const rules = readConfigToml(folder)
+  const rules = readProjectRules(folder)
   const given = readFunctionJson(folder)
   if (!rules || given === null || typeof given !== 'object' || Array.isArray(given)) return parsePolicy(given)
   const policy = parsePolicy({ ...defaultsOf(rules), ...given })
   return { ...policy, static: [...new Set([...policy.static, ...(await staticOf(folder, rules))])] }
 }
 
-async function staticOf(folder: string, { staticFiles }: ConfigToml): Promise<string[]> {
+async function staticOf(folder: string, { staticFiles }: ProjectRules): Promise<string[]> {
   const found: string[] = []
   for (const pattern of staticFiles) {
     const paths: string[] = []

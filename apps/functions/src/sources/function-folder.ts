@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { ENTRIES, readConfigToml, settingsFiles, type Bundle } from '@terrane/bundler'
+import { ENTRIES, readProjectRules, settingsFiles, type Bundle } from '@terrane/bundler'
 import type { Archive } from '../build/archive.ts'
 import { readStatic } from '../build/static-files.ts'
 import { clampPolicy, type Ceilings, type Policy } from '../policy.ts'
@@ -30,7 +30,7 @@ export async function buildFolder(
 ): Promise<BuiltFolder> {
   const policy = clampPolicy(await readFolderPolicy(folder), ceilings)
   const [bundle, files] = await Promise.all([bundleFolder(folder), readStatic(folder, policy.static)])
-  const secrets = await readEnvFile(join(folder, '.env'))
+  const secrets = await readOwnSecrets(folder)
   const statics = [...files.keys()].map((path) => join(folder, path))
   return {
     archive: { code: bundle.code, files: new Map([...files, ...bundle.files]) },
@@ -43,14 +43,14 @@ export async function buildFolder(
 
 /** Files that are inputs of every folder, existing or not. */
 export function fixedInputs(folder: string): string[] {
-  const own = ['function.json', '.env', ...ENTRIES].map((name) => join(folder, name))
+  const own = ['function.json', ...OWN_SECRETS, ...ENTRIES].map((name) => join(folder, name))
   return [...own, join(folder, '..', '.env'), ...settingsFiles(folder)]
 }
 
 /** The entries that a folder may have, relative to it; null where config.toml names one, or is wrong, as the build says. */
 export function usualEntries(folder: string): readonly string[] | null {
   try {
-    return (readConfigToml(folder)?.entrypoint ?? null) === null ? ENTRIES : null
+    return (readProjectRules(folder)?.entrypoint ?? null) === null ? ENTRIES : null
   } catch {
     return null
   }
@@ -59,11 +59,25 @@ export function usualEntries(folder: string): readonly string[] | null {
 /** False for a function that `config.toml` turns off. */
 export function isEnabled(folder: string): boolean {
   try {
-    return readConfigToml(folder)?.enabled !== false
+    return readProjectRules(folder)?.enabled !== false
   } catch {
     // The build reports the error.
     return true
   }
+}
+
+/** Variables of a function alone: Workers have them in `.dev.vars`. */
+const OWN_SECRETS = ['.dev.vars', '.env'] as const
+
+/** Paths of the files with variables of a function alone, existing or not. */
+export function secretsFiles(folder: string): string[] {
+  return OWN_SECRETS.map((name) => join(folder, name))
+}
+
+/** Variables of the files in a function's own folder. */
+export async function readOwnSecrets(folder: string): Promise<Record<string, string>> {
+  const files = await Promise.all(secretsFiles(folder).map(readEnvFile))
+  return Object.assign({}, ...files) as Record<string, string>
 }
 
 /** Variables of a `.env` file; none when there is no file. */

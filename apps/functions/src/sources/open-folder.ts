@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Builder } from '../build/builder.ts'
 import { ceilingsOf, type FunctionsConfig } from '../config.ts'
@@ -9,13 +8,8 @@ import type { Projects } from '../projects/project.ts'
 import type { ServedFunctions } from '../registry/served-functions.ts'
 import { VersionStore } from '../version-store.ts'
 import type { FolderEvents } from './folder-context.ts'
+import { functionsRootOf } from './functions-root.ts'
 import { FolderSource } from './folder-source.ts'
-
-/** The folder of functions: the given one, or that in the folder of a Supabase project. */
-function rootOf(given: string): string {
-  const inside = join(given, 'functions')
-  return existsSync(join(given, 'config.toml')) && existsSync(inside) ? inside : given
-}
 
 /** Begins to serve the functions folder of a local host; null where there is none. */
 export async function openFolder(
@@ -34,7 +28,7 @@ export async function openFolder(
   const project = projects.get(config.TERRANE_PROJECT_REF)
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
   const folder = new FolderSource({
-    root: rootOf(resolve(config.TERRANE_FUNCTIONS_DIR)),
+    root: functionsRootOf(resolve(config.TERRANE_FUNCTIONS_DIR)),
     project,
     ceilings: ceilingsOf(config),
     functions,

@@ -224,6 +224,7 @@ export class ProjectEvents {
       target: () => lane.target(),
       id: messageId(lane, events),
       body: lane.hook ? first!.body : batchOf(lane, events),
+      ...(!lane.hook && { headers: { 'x-terrane-queue': '1' } }),
       signal: this.#stopping.signal,
     })
     const { error, statusCode } = attempt

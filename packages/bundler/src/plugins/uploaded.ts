@@ -11,6 +11,9 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   '.jsx': 'jsx',
   '.json': 'json',
   '.txt': 'text',
+  '.html': 'text',
+  '.md': 'text',
+  '.sql': 'text',
   '.wasm': 'binary',
 }
 

@@ -1,10 +1,11 @@
 import { dirname, join, resolve } from 'node:path'
 import { readCompilerOptions, type CompilerSettings } from './compiler-options.ts'
-import { configTomlFile, readConfigToml } from './config-toml.ts'
+import { configTomlFile, readProjectRules } from './project-rules.ts'
 import { entryOf } from './entry.ts'
 import { readJsonFile } from './json-file.ts'
 import { importsOfDependencies } from './package-json.ts'
 import { readWorkspace } from './workspace.ts'
+import { WRANGLER_FILES } from './wrangler.ts'
 
 /** How the code of a function is read, from all configuration files of its folder and of the folder above. */
 export interface CodeSettings extends CompilerSettings {
@@ -26,6 +27,7 @@ export function settingsFiles(folder: string): string[] {
     ...nearerLast(folder, ['package.json', TSCONFIG, ...MAPS]),
     ...lockFiles(folder),
     configTomlFile(folder),
+    ...WRANGLER_FILES.map((name) => join(folder, name)),
     ...configuredMapIfAny(folder),
   ]
 }
@@ -42,8 +44,8 @@ export function lockFiles(folder: string): string[] {
  * @throws FUNCTION_BUNDLE_FAILED for a file that is not what its name says, and without an entry
  */
 export async function readCodeSettings(folder: string): Promise<CodeSettings> {
-  const project = readConfigToml(folder)
-  const entry = await entryOf(folder, project?.entrypoint ?? null)
+  const project = readProjectRules(folder)
+  const entry = await entryOf(folder, project)
   const imports: Record<string, string> = {}
   for (const file of nearerLast(folder, ['package.json']))
     Object.assign(imports, importsOfDependencies(await readJsonFile(file)))
@@ -74,7 +76,7 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
 /** The import map that `config.toml` names; the error of a broken one is given when it is read. */
 function configuredMapIfAny(folder: string): string[] {
   try {
-    const importMap = readConfigToml(folder)?.importMap ?? null
+    const importMap = readProjectRules(folder)?.importMap ?? null
     return importMap === null ? [] : [importMap]
   } catch {
     return []

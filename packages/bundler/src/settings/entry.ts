@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { bundleFailed } from '../errors.ts'
+import type { ProjectRules } from './project-rules.ts'
 
 /** File names of a function's entry. The first that exists is used. */
 export const ENTRIES = ['index.ts', 'index.tsx', 'index.mts', 'index.js', 'index.mjs', 'index.jsx'] as const
@@ -8,16 +9,20 @@ export const ENTRIES = ['index.ts', 'index.tsx', 'index.mts', 'index.js', 'index
 /**
  * The file that a function begins with, relative to its folder.
  *
- * @param configured absolute path that `config.toml` names; null: the first of {@link ENTRIES}
+ * @param rules of its project: the entry that they name, else the first of {@link ENTRIES}
  * @throws FUNCTION_BUNDLE_FAILED when there is none
  */
-export async function entryOf(folder: string, configured: string | null): Promise<string> {
-  if (configured !== null) {
-    const entry = relative(folder, configured)
-    if (await stat(join(folder, entry)).catch(() => null)) return entry
-    throw bundleFailed({ problems: [`config.toml: there is no file '${entry}', the entrypoint`] })
-  }
-  return entryAmong(new Set(await readdir(folder).catch(() => [])))
+export async function entryOf(
+  folder: string,
+  rules: Pick<ProjectRules, 'entrypoint' | 'worker'> | null,
+): Promise<string> {
+  if (!rules || rules.entrypoint === null) return entryAmong(new Set(await readdir(folder).catch(() => [])))
+  const entry = relative(folder, rules.entrypoint)
+  if (await stat(join(folder, entry)).catch(() => null)) return entry
+  const named = rules.worker
+    ? `wrangler: main: there is no file '${entry}'`
+    : `config.toml: there is no file '${entry}', the entrypoint`
+  throw bundleFailed({ problems: [named] })
 }
 
 /** The entry among file names. @throws FUNCTION_BUNDLE_FAILED when there is none */

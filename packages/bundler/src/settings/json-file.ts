@@ -12,6 +12,7 @@ export interface JsonSettings {
   readonly module?: unknown
   readonly imports?: unknown
   readonly dependencies?: unknown
+  readonly devDependencies?: unknown
   readonly importMap?: unknown
   readonly compilerOptions?: {
     readonly jsx?: unknown

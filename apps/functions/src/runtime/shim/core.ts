@@ -10,9 +10,11 @@ import { obey, readLines } from './lines.ts'
 import { offerOthers } from './others.ts'
 import type { HttpOffer, Platform } from './platform.ts'
 import type { Boot } from './protocol.ts'
+import { QueueConsumer } from './queue-consumer.ts'
 import { offerQueues } from './queues.ts'
 import { Responder } from './responder.ts'
 import type { Scopes } from './scope.ts'
+import { environmentOf, offerKv } from './state/offer-state.ts'
 
 const LISTEN_MS = 3000
 const SETTLE_MS = 100
@@ -26,6 +28,7 @@ interface Start {
   readonly channel: HostChannel
   readonly responder: Responder
   readonly crons: Crons
+  readonly consumer: QueueConsumer
   readonly offer: HandlerOffer
 }
 
@@ -40,8 +43,9 @@ export async function run(platform: Platform): Promise<void> {
   const offer = new HandlerOffer()
   const events = new GlobalEvents(globalThis as EventScope, offer.take)
   const crons = new Crons()
-  const responder = new Responder(boot, scopes, channel, { events, crons })
-  const start: Start = { platform, boot, channel, responder, crons, offer }
+  const consumer = new QueueConsumer()
+  const responder = new Responder(boot, scopes, channel, { events, crons, consumer })
+  const start: Start = { platform, boot, channel, responder, crons, consumer, offer }
   const code = platform.read(boot.bundle)
   await prepare(start, scopes, code)
   const server = platform.offerHttp(boot.ingress, code, responder.around)
@@ -61,6 +65,8 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
   replaceConsole(platform.inspect, channel)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
   offerQueues(globalThis)
+  offerKv(globalThis, boot.queue)
+  responder.env = environmentOf(globalThis, boot.env, boot.bindings)
   platform.carrySockets(boot.sockets, code, (text) => channel.log('warn', text))
   await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
@@ -81,13 +87,14 @@ function serve({ platform, boot, responder }: Start): Promise<void> {
 
 /** Imports the bundle and finds its handler, or the server that it starts. */
 async function load(start: Start, server: HttpOffer | null): Promise<void> {
-  const { boot, channel, responder, crons, offer } = start
+  const { boot, channel, responder, crons, consumer, offer } = start
   const importing = import(boot.bundle) as Promise<{ default?: unknown }>
   // A module may wait for the end of its server, which does not happen.
   const served = offer.taken.then(() => importsSettled(importing))
   const loaded = await Promise.race([importing, served, ...(server ? [server.listening] : [])])
   responder.handler = offer.handler ?? handlerOf([loaded?.default])
   crons.seal(loaded?.default)
+  consumer.seal(loaded?.default)
   const ready = { t: 'ready', crons: crons.entries } as const
   const reportLate = () => importing.catch((error: unknown) => channel.error(error, 'Uncaught '))
   if (loaded === null) void reportLate()
@@ -102,7 +109,7 @@ async function load(start: Start, server: HttpOffer | null): Promise<void> {
     await serve(start)
   }
   offer.seal()
-  if (responder.handler || !crons.isEmpty) channel.send(ready)
+  if (responder.handler || !crons.isEmpty || !consumer.isEmpty) channel.send(ready)
   else fail(start, NO_HANDLER, '')
 }
 

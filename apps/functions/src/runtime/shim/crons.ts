@@ -8,7 +8,7 @@ interface Tick {
   readonly scheduledTime: number
 }
 
-type Scheduled = (event: object, env: Readonly<Record<string, string>>, context: Context) => unknown
+type Scheduled = (event: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
 
 const NAME = /^[\w -]{1,64}$/
 const PARTS = ['minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const
@@ -50,7 +50,7 @@ export class Crons {
    *
    * @param header as the host sends it
    */
-  async run(header: string, env: Readonly<Record<string, string>>, context: Context): Promise<boolean> {
+  async run(header: string, env: Readonly<Record<string, unknown>>, context: Context): Promise<boolean> {
     const tick = JSON.parse(decodeURIComponent(header)) as Tick
     const handler = this.#handlers.get(tick.name)
     if (!handler && !this.#scheduled) return false

@@ -1,5 +1,5 @@
 /** A function's handler: the second argument is the context, and the third the environment. */
-export type Handler = (request: Request, context: Context, env: Readonly<Record<string, string>>) => unknown
+export type Handler = (request: Request, context: Context, env: Readonly<Record<string, unknown>>) => unknown
 
 /**
  * The second argument of a handler, whose prototype is the environment, and the third. Handlers of Workers with three
@@ -27,6 +27,8 @@ type Callable = (...args: readonly unknown[]) => unknown
 /** The handler among `(handler)`, `(options, handler)`, `({ handler })`, `({ fetch })`. */
 export function handlerOf(args: readonly unknown[]): Handler | null {
   for (const value of args) {
+    if (isEntrypoint(value))
+      return (request, context, env) => (Reflect.construct(value, [context, env]) as { fetch: Callable }).fetch(request)
     if (typeof value === 'function') return calling(value as Callable, undefined)
     if (value === null || typeof value !== 'object') continue
     const object = value as Record<'fetch' | 'handler', unknown>
@@ -36,6 +38,13 @@ export function handlerOf(args: readonly unknown[]): Handler | null {
     }
   }
   return null
+}
+
+/** True for a class with a method `fetch`, as `WorkerEntrypoint` of Workers has it. */
+function isEntrypoint(value: unknown): value is new (...args: unknown[]) => unknown {
+  return (
+    typeof value === 'function' && typeof (value as { prototype?: { fetch?: unknown } }).prototype?.fetch === 'function'
+  )
 }
 
 function calling(method: Callable, self: unknown): Handler {

@@ -11,6 +11,9 @@ export interface Boot {
   /** Socket for other hosts, and `host:port` of the reachable ones. */
   readonly sockets: { readonly path: string; readonly listed: readonly string[] }
   readonly env: Readonly<Record<string, string>>
+  /** Members of `env` for handlers, as the policy has them, and the queue that the function consumes. */
+  readonly bindings: readonly string[]
+  readonly queue: string
   /** The module that keeps `/tmp`, and how much it may hold. */
   readonly tmp: { readonly module: string; readonly bytes: number }
 }

@@ -4,25 +4,35 @@ import type { Context, Handler } from './handler.ts'
 import type { HostChannel } from './host-channel.ts'
 import type { HttpHeaders } from './platform.ts'
 import type { Boot } from './protocol.ts'
+import type { QueueConsumer } from './queue-consumer.ts'
 import type { Scope, Scopes } from './scope.ts'
 
 /** Runs the handler for the requests of the host, each within the scope of its call. */
 export class Responder {
   /** Null while the module starts. */
   handler: Handler | null = null
+  /** Variables and bindings, the environment of handlers. */
+  env: Readonly<Record<string, unknown>> = {}
   readonly #boot: Boot
   readonly #scopes: Scopes
   readonly #channel: HostChannel
   readonly #events: GlobalEvents
   readonly #crons: Crons
+  readonly #consumer: QueueConsumer
   readonly #databaseUrl: string | null
 
-  constructor(boot: Boot, scopes: Scopes, channel: HostChannel, parts: { events: GlobalEvents; crons: Crons }) {
+  constructor(
+    boot: Boot,
+    scopes: Scopes,
+    channel: HostChannel,
+    parts: { readonly events: GlobalEvents; readonly crons: Crons; readonly consumer: QueueConsumer },
+  ) {
     this.#boot = boot
     this.#scopes = scopes
     this.#channel = channel
     this.#events = parts.events
     this.#crons = parts.crons
+    this.#consumer = parts.consumer
     this.#databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
   }
 
@@ -30,8 +40,9 @@ export class Responder {
   readonly answer = (request: Request): Response | Promise<Response> => {
     const { headers } = request
     const tick = headers.get('x-terrane-cron')
-    if (!this.handler && tick === null)
-      return this.#crons.isEmpty ? failure('thrown') : new Response(null, { status: 404 })
+    const isDelivery = headers.has('x-terrane-queue')
+    if (!this.handler && tick === null && !isDelivery)
+      return this.#crons.isEmpty && this.#consumer.isEmpty ? failure('thrown') : new Response(null, { status: 404 })
     const scope: Scope = {
       requestId: headers.get('x-request-id') ?? '',
       call: headers.get('x-terrane-call') ?? '',
@@ -40,7 +51,7 @@ export class Responder {
       held: 0,
     }
     hideInternal(request, headers)
-    return this.#scopes.run(scope, this.#respond, request, scope, tick)
+    return this.#scopes.run(scope, this.#respond, request, scope, isDelivery ? 'queue' : tick)
   }
 
   /** Runs the handling of a request by a server of `node:http`. */
@@ -91,17 +102,19 @@ export class Responder {
     }
   }
 
-  /** Calls what the function has for a time of a cron expression, or its handler. */
+  /** Calls what the function has for a time of a cron expression or messages of a queue, or its handler. */
   async #call(request: Request, scope: Scope, tick: string | null): Promise<unknown> {
     const context = this.#contextOf(scope)
-    const { env } = this.#boot
-    if (tick !== null && (await this.#crons.run(tick, env, context))) return new Response(null, { status: 204 })
+    const { env } = this
+    if (tick === 'queue') {
+      if (await this.#consumer.run(request, env, context)) return new Response(null, { status: 204 })
+    } else if (tick !== null && (await this.#crons.run(tick, env, context))) return new Response(null, { status: 204 })
     return this.handler ? this.handler(request, context, env) : new Response(null, { status: 404 })
   }
 
   #contextOf(scope: Scope): Context {
-    const { env, name } = this.#boot
-    return Object.assign(Object.create(env) as object, {
+    const { name } = this.#boot
+    return Object.assign(Object.create(this.env) as object, {
       requestId: scope.requestId,
       functionName: name,
       claims: scope.claims,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { join, posix } from 'node:path'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import semver from 'semver'
 import stripJsonComments from 'strip-json-comments'
 import type { Repositories } from './repositories.ts'
@@ -24,6 +25,11 @@ const REGISTERED: Readonly<Record<string, { readonly repository: string; readonl
   xhr: { repository: 'kitsonk/xhr', folder: '' },
   og_edge: { repository: 'ascorbic/og-edge', folder: '' },
   std: { repository: 'denoland/std', folder: '' },
+  zod: { repository: 'colinhacks/zod', folder: 'deno/lib/' },
+  bcrypt: { repository: 'JamesBroadberry/deno-bcrypt', folder: '' },
+  imagescript: { repository: 'matmen/ImageScript', folder: '' },
+  dotenv: { repository: 'pietvanzoen/deno-dotenv', folder: '' },
+  media_types: { repository: 'oakserver/media_types', folder: '' },
   path_to_regexp: { repository: 'pillarjs/path-to-regexp', folder: 'src/' },
 }
 /** The last version of each that is on deno.land. */
@@ -124,16 +130,34 @@ export function esmSh(home: string): ModuleHost {
       /^\/((?:@[\w.-]+\/)?[\w.-]+)(?:@([^/]+))?(\/.*)?$/.exec(pathname) ?? []
     if (name === '') return null
     let module = built.get(pathname)
-    if (!module) built.set(pathname, (module = bundlePackage(await install(home, name, version), name, part)))
+    if (!module)
+      built.set(pathname, (module = install(home, name, version).then((folder) => bundlePackage(folder, name, part))))
     return module
   }
+}
+
+/** Built-in modules under the names that Deno takes. */
+export const builtins: Plugin = {
+  name: 'built-in modules',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
+      isBuiltin(path) ? { path: path.startsWith('node:') ? path : `node:${path}`, external: true } : null,
+    )
+  },
 }
 
 async function bundlePackage(folder: string, name: string, part: string): Promise<Served> {
   const from = JSON.stringify(name + part)
   if (/\.(?:wasm|ttf|woff)$/.test(part))
     return { body: await readFile(join(folder, 'node_modules', name, part)), type: typeOf(part) }
-  const contents = `import * as all from ${from}; export * from ${from}; export default all.default ?? all`
+  const names = await namesOf(folder, name + part)
+  // Names of a CommonJS package, which a bundle of it has not by themselves.
+  const listed = names.filter((each) => each !== 'default' && each !== 'module.exports' && /^[\w$]+$/.test(each))
+  const named =
+    listed.length > 0
+      ? `const { ${listed.map((each, at) => `${each}: n${at}`).join(', ')} } = { ...all.default, ...all }; export { ${listed.map((each, at) => `n${at} as ${each}`).join(', ')} }`
+      : `export * from ${from}`
+  const contents = `import * as all from ${from}; ${named}; export default all.default ?? all`
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },
     bundle: true,
@@ -141,12 +165,25 @@ async function bundlePackage(folder: string, name: string, part: string): Promis
     format: 'esm',
     platform: 'browser',
     conditions: ['deno', 'worker'],
-    external: ['node:*'],
+    plugins: [builtins],
     loader: { '.wasm': 'binary' },
     logLevel: 'silent',
     define: { 'process.env.NODE_ENV': '"production"' },
   })
-  return { body: outputFiles[0]!.text, type: 'application/javascript' }
+  const { text } = outputFiles[0]!
+  return { body: text.includes('Dynamic require of') ? REQUIRE + text : text, type: 'application/javascript' }
+}
+
+/** Built-in modules that CommonJS packages require. */
+const REQUIRE = `import { createRequire as __require } from 'node:module'; const require = __require(import.meta.url);\n`
+
+/** Names that a package exports to Node; none where it cannot be imported there. */
+async function namesOf(folder: string, name: string): Promise<readonly string[]> {
+  const code = `import(${JSON.stringify(name)}).then((all) => { console.log('\\n' + JSON.stringify(Object.keys(all))); process.exit() })`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: folder }).catch(() => ({
+    stdout: '[]',
+  }))
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as string[]
 }
 
 /** jsdelivr: `/npm/{name}@{version}` is the file that the package names for it, `/npm/{name}@{version}/…` that file. */
@@ -162,19 +199,27 @@ export function jsdelivr(home: string): ModuleHost {
   }
 }
 
+const installed = new Map<string, Promise<string>>()
+
 /** One folder per package and version, without its install scripts. */
-async function install(home: string, name: string, version: string): Promise<string> {
+export function install(home: string, name: string, version: string): Promise<string> {
   const folder = join(home, `${name.replace('/', '+')}@${version}`)
+  let installing = installed.get(folder)
+  if (!installing) installed.set(folder, (installing = installInto(folder, `${name}@${version}`)))
+  return installing
+}
+
+async function installInto(folder: string, wanted: string): Promise<string> {
   if (await stat(join(folder, 'done')).catch(() => null)) return folder
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"private":true}')
-  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', `${name}@${version}`], { cwd: folder })
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', wanted], { cwd: folder })
   await readdir(join(folder, 'node_modules'))
   await writeFile(join(folder, 'done'), '')
   return folder
 }
 
-function json(value: unknown): Served {
+export function json(value: unknown): Served {
   return { body: JSON.stringify(value), type: 'application/json' }
 }
 

@@ -5,6 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { certify } from './certificates.ts'
 import { denoLand, esmSh, jsdelivr, jsr, libDenoDev, type ModuleHost } from './hosts.ts'
+import { npmAsJsr } from './npm-as-jsr.ts'
 import type { Repositories } from './repositories.ts'
 
 /**
@@ -14,10 +15,11 @@ import type { Repositories } from './repositories.ts'
 export async function openMirror(repositories: Repositories, home: string) {
   const packages = join(home, 'packages')
   await mkdir(packages, { recursive: true })
+  const [ofRepositories, ofNpm] = [jsr(repositories), npmAsJsr(packages)]
   const hosts: Record<string, ModuleHost> = {
     'deno.land': denoLand(repositories),
     'lib.deno.dev': libDenoDev(),
-    'jsr.io': jsr(repositories),
+    'jsr.io': async (url) => (await ofRepositories(url)) ?? ofNpm(url),
     'esm.sh': esmSh(packages),
     'cdn.jsdelivr.net': jsdelivr(packages),
   }

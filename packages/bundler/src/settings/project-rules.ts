@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { bundleFailed } from '../errors.ts'
+import { readWrangler, type WorkerSettings } from './wrangler.ts'
 
-/** What the `config.toml` of a Supabase project says about one of its functions. Paths are absolute. */
-export interface ConfigToml {
+/**
+ * What the `config.toml` of a Supabase project says about one of its functions, or the configuration of a Worker about itself.
+ * Paths are absolute.
+ */
+export interface ProjectRules {
   /** False: the function is not served. */
   readonly enabled: boolean
   /** True: callers need a key or token of the project. */
@@ -14,6 +18,8 @@ export interface ConfigToml {
   readonly importMap: string | null
   /** Patterns of files that the function may read. */
   readonly staticFiles: readonly string[]
+  /** Null: not a Worker. */
+  readonly worker: WorkerSettings | null
 }
 
 /** Path of the `config.toml` for a function's folder: `supabase/config.toml` for `supabase/functions/{name}`. */
@@ -22,11 +28,14 @@ export function configTomlFile(folder: string): string {
 }
 
 /**
- * The settings of a Supabase project for the function in a folder; null where the folder is not part of one.
+ * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of one.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file that is not TOML, or a field of another type
  */
-export function readConfigToml(folder: string): ConfigToml | null {
+export function readProjectRules(folder: string): ProjectRules | null {
+  const worker = readWrangler(folder)
+  if (worker)
+    return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
   const file = configTomlFile(folder)
   let text: string
   try {
@@ -47,7 +56,7 @@ export function readConfigToml(folder: string): ConfigToml | null {
   return functionOf(tableOf(tableOf(config['functions'])[basename(folder)]), basename(folder), home)
 }
 
-function functionOf(table: Readonly<Record<string, unknown>>, name: string, home: string): ConfigToml {
+function functionOf(table: Readonly<Record<string, unknown>>, name: string, home: string): ProjectRules {
   const wrong = (field: string, wanted: string) =>
     bundleFailed({ problems: [`config.toml: functions.${name}.${field} must be ${wanted}`] })
   const flag = (field: string): boolean => {
@@ -69,6 +78,7 @@ function functionOf(table: Readonly<Record<string, unknown>>, name: string, home
     entrypoint: path('entrypoint'),
     importMap: path('import_map'),
     staticFiles: files.map((each) => resolve(home, each)),
+    worker: null,
   }
 }
 

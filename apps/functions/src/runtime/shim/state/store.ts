@@ -1,0 +1,100 @@
+/** Where state is kept: `fn` and `cache` are of the function, `kv` is a namespace that it binds. */
+export type StoreName = readonly [kind: 'fn' | 'cache' | 'kv', name: string]
+
+/** An entry as the database has it. */
+export interface StoredEntry {
+  /** Hexadecimal. */
+  readonly key: string
+  readonly kind: 'v8' | 'u64' | 'raw'
+  /** Base64. */
+  readonly value: string
+  readonly metadata: unknown
+  readonly versionstamp: string
+  /** Seconds since 1970; null: it does not expire. */
+  readonly expires: number | null
+}
+
+export interface Mutation {
+  readonly operation: 'set' | 'delete' | 'sum' | 'min' | 'max'
+  readonly key: string
+  readonly kind?: StoredEntry['kind']
+  readonly value?: string
+  /** Digits of an unsigned number of 64 bits. */
+  readonly operand?: string
+  readonly metadata?: unknown
+  readonly expires_in?: number
+}
+
+/** Parts of a transaction. */
+export interface Commit {
+  readonly checks?: readonly { readonly key: string; readonly versionstamp: string | null }[]
+  readonly writes?: readonly Mutation[]
+  readonly sends?: readonly { readonly queue: string; readonly body: unknown; readonly delay_seconds: number }[]
+}
+
+/** A range of keys in hexadecimal: from `first` on, below `past`. */
+export interface Range {
+  readonly first: string
+  readonly past: string
+  readonly limit: number
+  readonly reverse: boolean
+}
+
+/** Reads and writes a store of the project's database, through the host. */
+export class Store {
+  readonly #send: typeof fetch
+  readonly #name: StoreName
+
+  constructor(send: typeof fetch, name: StoreName) {
+    this.#send = send
+    this.#name = name
+  }
+
+  /** The entries of these keys that there are, in no order. */
+  async get(keys: readonly string[]): Promise<Map<string, StoredEntry>> {
+    const found = (await this.#ask({ operation: 'get', keys })) as readonly StoredEntry[]
+    return new Map(found.map((entry) => [entry.key, entry]))
+  }
+
+  /** Entries of a range in its order: at most its limit, and fewer where they are large. */
+  async list(range: Range): Promise<readonly StoredEntry[]> {
+    return (await this.#ask({ operation: 'list', ...range })) as readonly StoredEntry[]
+  }
+
+  /** The versionstamp of a commit, or null where a check failed. */
+  async write({ checks = [], writes = [], sends = [] }: Commit): Promise<string | null> {
+    return (await this.#ask({ operation: 'write', checks, writes, sends })) as string | null
+  }
+
+  async #ask(request: object): Promise<unknown> {
+    const response = await this.#send('http://state.internal/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...request, store: this.#name }),
+    })
+    const answer: unknown = await response.json().catch(() => null)
+    if (response.ok) return answer
+    const { message } = (answer ?? {}) as { message?: string }
+    throw new TypeError(message ?? `the state of the function cannot be reached: HTTP status ${response.status}`)
+  }
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+export function fromHex(text: string): Uint8Array {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
+  return btoa(text)
+}
+
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+}
