@@ -6,7 +6,8 @@ import { openPool } from '../clients.ts'
 import { openFolder } from './server-process.ts'
 
 const ROWS = 20_000
-const UPDATES = 800_000
+// oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
+const UPDATES = process.env['TERRANE_TEST_ALL_FAULTS'] === '1' ? 10_000_000 : 800_000
 const MIB = 2 ** 20
 
 test(`${UPDATES} updates of ${ROWS} rows leave a small table and a short log`, async () => {
