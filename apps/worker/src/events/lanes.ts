@@ -1,10 +1,11 @@
+import { hookLane } from '@terrane/control'
 import type { Database } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { scopeKey, type JobScope } from '../queue/job-row.ts'
 import { makeSecret } from '../webhooks/sign.ts'
 import type { Target } from './caller.ts'
-import { laneOf, scopeOfHook, type HookRow, type TableHookStore } from './table-hook-store.ts'
+import { scopeOfHook, type HookRow, type TableHookStore } from './table-hook-store.ts'
 
 /** Events of one hook or queue, and who is told of them. */
 export interface Lane {
@@ -59,7 +60,7 @@ export async function allLanes({
   }
   for (const hook of await hooks.active()) {
     const target = () => sealer.open(hook.sealed, hook.id) as Target
-    add(scopeOfHook(hook), { name: laneOf(hook.id), attempts: hook.attempts, batch: 1, hook, target })
+    add(scopeOfHook(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
   }
   // Of several functions that name a queue the first consumes it.
   const { rows } = await database.query<{

@@ -1,4 +1,5 @@
 import type { TableHook } from '@terrane/contracts/events'
+import { hookLane } from '@terrane/control'
 import type { Database } from '@terrane/database'
 import type { JobScope } from '../queue/job-row.ts'
 import type { LaneLoad } from './outbox.ts'
@@ -113,11 +114,6 @@ export class TableHookStore {
   }
 }
 
-/** The lane of a hook's events. */
-export function laneOf(hookId: string): string {
-  return `hook:${hookId}`
-}
-
 /** Whose hook it is. */
 export function scopeOfHook(row: HookRow): JobScope {
   return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
@@ -142,6 +138,6 @@ export function toTableHook(row: HookRow, load: Pick<LaneLoad, 'waiting' | 'dead
     project_ref: row.project_ref,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
-    links: { self: `/table-hooks/${row.id}`, deadLetters: `/dead-letters?lane=${laneOf(row.id)}` },
+    links: { self: `/table-hooks/${row.id}`, deadLetters: `/dead-letters?lane=${hookLane(row.id)}` },
   }
 }

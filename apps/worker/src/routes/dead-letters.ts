@@ -3,7 +3,7 @@ import { DeadLetterChoice, DeadLetterCount, DeadLetterList, DeadLetterQuery } fr
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { disposeOfDead, listDead } from '../events/outbox.ts'
-import { laneOf } from '../events/table-hook-store.ts'
+import { hookLane } from '@terrane/control'
 import { principalOf } from './access.ts'
 import { ProjectQuery } from './read-jobs.ts'
 import { inProject, type TableHookDeps } from './table-hooks.ts'
@@ -70,6 +70,6 @@ async function lanesOf(deps: Deps, request: FastifyRequest, lane: string | undef
   const { projectRef } = request.query as { projectRef?: string }
   const scope = await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
   if (lane?.startsWith('queue:')) return { scope, lanes: [lane] }
-  const lanes = (await deps.tableHooks.list(scope)).map(({ id }) => laneOf(id))
+  const lanes = (await deps.tableHooks.list(scope)).map(({ id }) => hookLane(id))
   return { scope, lanes: lane === undefined ? [...lanes, 'queue:*'] : lanes.filter((own) => own === lane) }
 }
