@@ -1,7 +1,6 @@
 import { openDatabase, type Database, type Queryable } from '@terrane/database'
 import { projectBusy } from './errors.ts'
 import { changeHookedTable, dropHookTrigger, hookLane } from './hook-triggers.ts'
-import type { Project } from './projects.ts'
 
 /** Table hooks whose triggers stay in the database of a project, and why. */
 export interface RemainingHooks {
@@ -17,7 +16,7 @@ export interface RemainingHooks {
  */
 export async function deleteProject(
   database: Database,
-  project: Pick<Project, 'id' | 'ref'>,
+  project: Named,
   databaseUrl: () => Promise<string | undefined>,
 ): Promise<RemainingHooks | null> {
   await refuseBusy(database, project)
@@ -35,7 +34,12 @@ export async function deleteProject(
   return left
 }
 
-async function refuseBusy(database: Queryable, { id, ref }: Pick<Project, 'id' | 'ref'>): Promise<void> {
+interface Named {
+  readonly id: string
+  readonly ref: string
+}
+
+async function refuseBusy(database: Queryable, { id, ref }: Named): Promise<void> {
   const { rows } = await database.query<{ jobs: number }>(
     `select count(*) as jobs from terrane.jobs where project_id = $1 and status in ('pending', 'running')`,
     [id],

@@ -1,7 +1,6 @@
 export { readCredentials } from './credentials.ts'
 export type { Credentials } from './credentials.ts'
 export { projectNotFound } from './errors.ts'
-export { changeHookedTable, dropHookTrigger, hookLane, hookTriggerName } from './hook-triggers.ts'
 export type { KeyRecord, KeyRole } from './key-record.ts'
 export { Keyring } from './keyring.ts'
 export { Keys } from './keys.ts'

@@ -7,12 +7,11 @@ import {
   Keys,
   Organizations,
   Projects,
-  hookLane,
-  hookTriggerName,
   openKeyring,
   readCredentials,
   registerLocal,
 } from '../src/index.ts'
+import { hookLane, hookTriggerName } from '../src/hook-triggers.ts'
 
 const sealer = createSealer(Buffer.alloc(32, 3))
 

@@ -97,7 +97,7 @@ function remove(project: string, { org, yes }: Options): Promise<void> {
         hint: 'Add --yes to do it; it cannot be undone.',
       })
     }
-    const { hookTriggerName } = await import('@terrane/control')
+    const { hookTriggerName } = await import('@terrane/control/hooks')
     const left = await control.projects.delete(id)
     if (!left) return
     note(`Triggers of ${left.ids.length} table hooks stay in the database of '${ref}': ${left.reason}.`)

@@ -1,6 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Queryable } from '@terrane/database'
-import { LIVE_FUNCTIONS } from './lanes.ts'
+
+/** What functions are called for and how they are known, in a folder or deployed; a folder comes first, as calls of functions find it. */
+export const LIVE_FUNCTIONS = `(
+    select project_id, name, policy from terrane.served_functions
+    union all
+    select l.project_id, l.name, v.policy from terrane.function_live l
+    join terrane.function_versions v using (project_id, name, version)
+    where not exists (select from terrane.served_functions s where s.project_id = l.project_id and s.name = l.name)
+  )`
 
 /** The host ends a call by the function's own timeout_ms, which is at most 400 s unless an operator raises it. */
 const UNKNOWN_MS = 405_000

@@ -1,5 +1,5 @@
 import type { TableHook } from '@terrane/contracts/events'
-import { hookLane } from '@terrane/control'
+import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
 import type { JobScope } from '../queue/job-row.ts'
 import type { LaneLoad } from './outbox.ts'

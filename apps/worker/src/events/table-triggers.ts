@@ -1,4 +1,4 @@
-import { changeHookedTable, dropHookTrigger, hookLane, hookTriggerName } from '@terrane/control'
+import { changeHookedTable, dropHookTrigger, hookLane, hookTriggerName } from '@terrane/control/hooks'
 import {
   qualified,
   quoteIdentifier,

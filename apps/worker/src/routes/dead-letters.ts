@@ -3,7 +3,7 @@ import { DeadLetterChoice, DeadLetterCount, DeadLetterList, DeadLetterQuery } fr
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { disposeOfDead, listDead } from '../events/outbox.ts'
-import { hookLane } from '@terrane/control'
+import { hookLane } from '@terrane/control/hooks'
 import { principalOf } from './access.ts'
 import { ProjectQuery } from './read-jobs.ts'
 import { inProject, type TableHookDeps } from './table-hooks.ts'

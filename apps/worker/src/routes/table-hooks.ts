@@ -1,6 +1,6 @@
 import { Problem, WebhookChange, ref } from '@terrane/contracts'
 import { NewTableHook, TableHook, TableHookList, TableHookMade } from '@terrane/contracts/events'
-import { hookLane } from '@terrane/control'
+import { hookLane } from '@terrane/control/hooks'
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'

@@ -37,7 +37,7 @@ describe('the database of one project of a pool', () => {
   let headers: Record<string, string>
   let files: string
   let started = 0
-  const keys = { metricsKey: 'key of the metrics' }
+  const keys = { metricsKey: 'key-of-the-operator' }
 
   beforeAll(async () => {
     const [control, project] = [opened.use(await openTestDatabase()), opened.use(await openTestDatabase())]
