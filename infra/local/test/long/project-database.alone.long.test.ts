@@ -69,6 +69,8 @@ describe('the database of one project of a pool', () => {
       TERRANE_WORK_DIR: join(folder, 'work'),
       TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
       TERRANE_MODE: 'shared',
+      // One project has one place of a task, whatever its jobs wait for.
+      TERRANE_WORKER_CONCURRENCY: '2',
       TERRANE_METRICS_KEY: keys.metricsKey,
       TERRANE_SECRETS_KEY: SECRETS_KEY,
       TERRANE_ALLOW_PROJECT_TARGET: 'true',
