@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { testLane } from '@terrane/database/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openHouse, settingsOf, type House } from '../support/house.ts'
 import type { Probe } from '../support/prober.worker.ts'
 import { SETUP, openEndlessFiles, townImport, worstRequests } from '../support/worst-requests.ts'
@@ -46,9 +46,11 @@ describe(`the worst requests (${testLane()})`, () => {
     const response = await fetch(`${url}/jobs/osmImportArea`, init)
     const { links, ...said } = (await response.json()) as { links?: { self: string } }
     if (!links) throw new Error(JSON.stringify(said))
-    const status = async () =>
-      ((await (await fetch(`${url}${links.self}`, { headers })).json()) as { status: string }).status
-    await expect.poll(status, { timeout: 120_000, interval: 500 }).toBe('success')
+    const untilDone = async () => {
+      const { status } = (await (await fetch(`${url}${links.self}`, { headers })).json()) as { status: string }
+      if (status !== 'success') throw new Error(`the import is ${status}`)
+    }
+    await vi.waitFor(untilDone, { timeout: 200_000, interval: 500 })
   }
 
   const memory = (app: string) => house.metric(app, 'process_resident_memory_bytes')

@@ -56,12 +56,8 @@ type Asked = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record
 
 type WorstRequests = Readonly<Record<string, readonly [app: string, path: string, init?: Asked]>>
 
-/**
- * Requests that ask for as much as they can, and the app that answers.
- *
- * @param files address of {@link openEndlessFiles}
- */
-export const worstRequests = (files: string): WorstRequests => ({
+/** Requests for rows, features, tiles and routes. */
+const OF_ROWS: WorstRequests = {
   'one large value under many names': ['origin', `/rest/v1/big?id=eq.1&select=${aliases('name', 500)}`],
   'one large value with casts': ['origin', `/rest/v1/big?id=eq.1&select=${aliases('parts::text', 400)}`],
   'a large geometry under many names': ['origin', `/rest/v1/big?id=eq.1&select=${aliases('geom', 200)}`],
@@ -115,11 +111,6 @@ export const worstRequests = (files: string): WorstRequests => ({
     { headers: { prefer: 'count=exact' } },
   ],
   'groups of large values': ['origin', '/rest/v1/big?select=name,parts,count()'],
-  'a table hook with a deeply nested condition': [
-    'worker',
-    '/table-hooks',
-    { method: 'POST', body: `{"table":"big","url":"${files}/hook","where":{"name":${nested(200_000)}}}` },
-  ],
   'a map of deeply nested expressions': [
     'console',
     `/api/projects/local/maps/${crypto.randomUUID()}`,
@@ -133,6 +124,20 @@ export const worstRequests = (files: string): WorstRequests => ({
     'router',
     '/optimized_route',
     { method: 'POST', body: JSON.stringify({ costing: 'auto', locations: points(500) }) },
+  ],
+}
+
+/**
+ * Requests that ask for as much as they can, and the app that answers.
+ *
+ * @param files address of {@link openEndlessFiles}
+ */
+export const worstRequests = (files: string): WorstRequests => ({
+  ...OF_ROWS,
+  'a table hook with a deeply nested condition': [
+    'worker',
+    '/table-hooks',
+    { method: 'POST', body: `{"table":"big","url":"${files}/hook","where":{"name":${nested(200_000)}}}` },
   ],
   'vectors from a file without end': [
     'worker',
@@ -158,7 +163,7 @@ export interface EndlessFiles extends AsyncDisposable {
 
 /** Serves `/town.osm.pbf`, `/bomb.osc.gz` (200 MB of blanks in 200 kB) and any other path without end, on loopback. */
 export async function openEndlessFiles(): Promise<EndlessFiles> {
-  const town = writePbf(buildCity().elements)
+  const town = Buffer.concat([...writePbf(buildCity().elements)])
   const bomb = gzipSync(`<osmChange version="0.6">${' '.repeat(200 * MIB)}</osmChange>`)
   const noise = Buffer.alloc(65_536, 0x20)
   const server = createServer((request, response) => {
