@@ -96,9 +96,9 @@ const OF_ROWS: WorstRequests = {
   'features with large values as a page': ['origin', '/ogc/v1/collections/public.big/items?limit=10000&f=html'],
   'all features of a large table': ['origin', '/ogc/v1/collections/public.many/items?limit=10000'],
   'a CQL2 filter of many parentheses': ['origin', `${ITEMS}?filter=${'(not '.repeat(1500)}id=1${')'.repeat(1500)}`],
-  'a CQL2 filter of many terms': ['origin', `${ITEMS}?filter=${encodeURIComponent(terms(600))}`],
-  'a CQL2 filter with a large shape': ['origin', `${ITEMS}?filter=${encodeURIComponent(within(700))}`],
-  'several large tables as one tile': ['origin', '/vector/v1/public.big,public.many,public.child/0/0/0.mvt'],
+  'a CQL2 filter of many terms': ['origin', `${ITEMS}?filter=${encodeURIComponent(terms(200))}`],
+  'a CQL2 filter with a large shape': ['origin', `${ITEMS}?filter=${encodeURIComponent(within(400))}`],
+  'several large tables as one tile': ['origin', '/vector/v1/public.big,public.many/0/0/0.mvt'],
   'a tile of 200 MB of a function': ['origin', '/vector/v1/public.fat_tile/0/0/0.mvt'],
   'a tile of a function without end': ['origin', '/vector/v1/public.stuck_tile/0/0/0.mvt'],
   'embedded rows of embedded rows': [
@@ -119,10 +119,10 @@ const OF_ROWS: WorstRequests = {
       body: `{"version":0,"title":"deep","style":{"version":8,"sources":{},"layers":${nested(200_000)}}}`,
     },
   ],
-  'a trace of 16,000 points': ['router', '/trace_route', { method: 'POST', body: trace(16_000) }],
+  'a trace of 16,000 points': ['router', '/routing-engine/v1/trace_route', { method: 'POST', body: trace(16_000) }],
   'a tour of many stops': [
     'router',
-    '/optimized_route',
+    '/routing-engine/v1/optimized_route',
     { method: 'POST', body: JSON.stringify({ costing: 'auto', locations: points(500) }) },
   ],
 }
