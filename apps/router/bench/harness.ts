@@ -10,7 +10,7 @@ import { seededRandom } from '@terrane/core'
 import { writePbf } from '@terrane/osm'
 import { hashKey } from '@terrane/auth'
 import { readNetworkFile, type Network } from '@terrane/routing'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 
 const KEY = 'the-services-key-of-the-benches'
 
@@ -35,7 +35,7 @@ export interface BenchRouter extends AsyncDisposable {
 export async function startRouter(extract: string | undefined, connections: number): Promise<BenchRouter> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-router-bench-'))
   const town = join(folder, 'town.osm.pbf')
-  if (extract === undefined) await writeFile(town, writePbf(readCity().elements))
+  if (extract === undefined) await writeFile(town, writePbf(buildCity().elements))
   const graph = join(folder, 'graph.bin')
   const child = fork(fileURLToPath(new URL('../src/main.ts', import.meta.url)), {
     execArgv: ['--max-semi-space-size=8'],

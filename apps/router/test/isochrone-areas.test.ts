@@ -1,13 +1,13 @@
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { buildNetwork, Router } from '@terrane/routing'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 vi.setConfig({ testTimeout: 180_000 })
 
 test(`isochrones are valid for PostGIS and lie within each other (${testLane()})`, async () => {
-  const { elements, header } = readCity()
+  const { elements, header } = buildCity()
   const bytes = Buffer.concat([...writePbf(elements, header)])
   const network = await buildNetwork([await openOsm(bytesSource(bytes, 'town.osm.pbf'))])
   const router = new Router(network)

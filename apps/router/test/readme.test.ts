@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writePbf } from '@terrane/osm'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { expect, test } from 'vitest'
 import { makeFolder, startRouter, type Answer } from './harness.ts'
 
@@ -10,7 +10,7 @@ test("the README's request is routed on the demo town", async () => {
   const request = /```json\n(.*?)```/s.exec(readme)?.[1]
   const folder = await makeFolder()
   const extract = join(folder, 'town.osm.pbf')
-  await writeFile(extract, writePbf(readCity().elements))
+  await writeFile(extract, writePbf(buildCity().elements))
   await using router = await startRouter({
     TERRANE_ROUTING_OSM: extract,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),

@@ -14,7 +14,7 @@ import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { writePbf } from '@terrane/osm'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { serveFiles } from '@terrane/testing/overture'
 import { NO_CHECKPOINT, type JobContext, type Task } from '../src/jobs/task.ts'
@@ -102,7 +102,7 @@ async function prepare(): Promise<void> {
   const image = textureImage({ width: 256, height: 256, bands: 3, seed: 7, noise: 8, type: 'uint8' })
   const georeference = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
   await writeFile(join(folder, 'scene.tif'), await writeGeoTiff(image, { type: 'uint8', georeference }))
-  await writeFile(join(folder, 'town.osm.pbf'), Buffer.concat([...writePbf(readCity().elements)]))
+  await writeFile(join(folder, 'town.osm.pbf'), Buffer.concat([...writePbf(buildCity().elements)]))
   const lines = Array.from({ length: FEATURES }, (_, i) => {
     const geometry = { type: 'Point', coordinates: [i % 170, i % 80] }
     return `${JSON.stringify({ type: 'Feature', properties: { n: i }, geometry })}\n`

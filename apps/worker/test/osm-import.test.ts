@@ -8,7 +8,7 @@ import { deflateSync } from 'node:zlib'
 import { OSM_TOPICS } from '@terrane/contracts'
 import { TOPICS, writePbf } from '@terrane/osm'
 import { openStore } from '@terrane/storage'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { TOWN, TOWN_ROWS, boxOf, streetsPbf, townElements, townPbf } from './osm-town.ts'
@@ -262,7 +262,7 @@ describe('a town from a file', () => {
 const NOT_IN_TOWN = /_(waterway_routes|routes|barriers_\w+|power_\w+|traffic|entrances|man_made_\w+)$/
 
 test('the demo town fills every other topic, with areas that are all valid', async () => {
-  const { elements, header } = readCity()
+  const { elements, header } = buildCity()
   await writeFile(join(worker.folder, 'data', 'city.osm.pbf'), Buffer.concat([...writePbf(elements, header)]))
   const job = await run({
     areaName: 'Auenstadt',

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import {
@@ -87,7 +87,7 @@ it('a network that is built as a file is the same file, and nothing is left of a
 })
 
 it('ways and relations in any order, once or twice, make the same network', async () => {
-  const { elements, header } = readCity()
+  const { elements, header } = buildCity()
   const ways = elements.filter(({ type }) => type === 'way')
   const mixed = [...elements.filter(({ type }) => type !== 'way'), ...ways.toReversed(), ...ways]
   const reader = await openOsm(bytesSource(Buffer.concat([...writePbf(mixed, header)]), 'town.osm.pbf'))
@@ -105,7 +105,7 @@ it('two copies of an extract make the network of one', async () => {
 
 it('an extract that keeps locations on its ways, and no nodes without tags, makes the same file', async () => {
   const copy = join(folder, 'located.graph')
-  const located = await openOsm(bytesSource(Buffer.from(locatedXml(readCity().elements)), 'town.osm.pbf'))
+  const located = await openOsm(bytesSource(Buffer.from(locatedXml(buildCity().elements)), 'town.osm.pbf'))
   await writeNetworkFile((await buildNetwork([located], { drivingSide: 'right' })).file, copy)
   expect(readFileSync(copy).equals(readFileSync(path))).toBe(true)
   rmSync(copy)

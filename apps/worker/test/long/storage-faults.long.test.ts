@@ -2,7 +2,7 @@ import { testLane } from '@terrane/database/testing'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { writePbf } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const georeference = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
   const scene = await writeGeoTiff(image, { type: 'uint8', georeference })
   for (const key of ['scene.tif', 'scenes/a.tif', 'scenes/b.tif']) await store.put('sources', key, once(scene))
-  await store.put('sources', 'town.osm.pbf', once(Buffer.concat([...writePbf(readCity().elements)])))
+  await store.put('sources', 'town.osm.pbf', once(Buffer.concat([...writePbf(buildCity().elements)])))
   await store.put('sources', 'points.geojsonl', once(Buffer.from(points())))
   await api.db.database.query(
     `create table source as select n as id, st_setsrid(st_makepoint(n % 170, n % 80), 4326) as geom

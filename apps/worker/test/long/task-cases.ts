@@ -4,7 +4,7 @@ import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { coverArea } from '@terrane/embeddings/srai'
 import { topicTables, writePbf, type OsmElement } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { expect } from 'vitest'
 import { openWorker, type TestWorker } from '../harness.ts'
@@ -254,7 +254,7 @@ function lines(): Buffer {
 
 /** Towns side by side. */
 function* towns(): Generator<OsmElement> {
-  const { elements } = readCity()
+  const { elements } = buildCity()
   for (const type of ['node', 'way', 'relation'] as const) {
     for (let town = 0; town < TOWNS; town++) {
       for (const element of elements) if (element.type === type) yield shifted(element, town)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writePbf } from '@terrane/osm'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { features, indexParquet, overtureParquet, serveFiles } from '@terrane/testing/overture'
 
 // Servers that the worker fetches from, on the loopback address: the pages of the documentation name Porto, and here it lies.
@@ -59,7 +59,7 @@ export async function openWorld(): Promise<World> {
 
 /** The town of the fixtures, moved to Porto. */
 function extractOfPorto(): Uint8Array {
-  const { elements, header } = readCity(2)
+  const { elements, header } = buildCity(2)
   const [east, north] = [(WEST + EAST) / 2 - 11.6, (SOUTH + NORTH) / 2 - 48.1]
   const moved = elements.map((element) =>
     element.type === 'node' ? { ...element, lon: element.lon + east, lat: element.lat + north } : element,

@@ -1,4 +1,4 @@
-import { readCity, type City, type CityElement, type CityTags } from '@terrane/testing/city'
+import { buildCity, type City, type CityElement, type CityTags } from '@terrane/testing/city'
 import proj4 from 'proj4'
 
 /** Land cover classes of a pixel. Fields are `field` and above: one value per crop. */
@@ -51,7 +51,7 @@ const ROADS: Readonly<Record<string, number>> = {
 
 /** Draws the demo town as a land cover map, so that the scene and the town's map align. */
 export function drawSceneMap(): SceneMap {
-  const city = readCity()
+  const city = buildCity()
   const [west, south, east, north] = city.header.bbox
   const project = proj4('EPSG:4326', '+proj=utm +zone=32 +datum=WGS84')
   const [x, y] = project.forward([(west + east) / 2, (south + north) / 2])
@@ -69,22 +69,26 @@ export function drawSceneMap(): SceneMap {
   return { west: left, north: top, ground: canvas.pixels, crops }
 }
 
-const COVERS = {
-  forest: GROUND.forest,
-  town: GROUND.garden,
-  industry: GROUND.industry,
-  park: GROUND.meadow,
-  water: GROUND.water,
-} as const
-
 function drawGround(canvas: Canvas, { ground }: City, toPixel: (p: readonly [number, number]) => Point): string[] {
-  const crops = [...new Set(ground.map(({ crop }) => crop))].filter((crop) => crop !== undefined).toSorted()
-  for (const { cover, crop, polygon } of ground) {
-    const value = cover === 'fields' ? GROUND.field + crops.indexOf(crop!) : COVERS[cover]
+  const crops = [...new Set(ground.fields.map((field) => field.crop))].toSorted()
+  for (const { polygon, crop } of ground.fields)
     canvas.paint(
       polygon.map((ring) => ring.map(toPixel)),
-      value,
+      GROUND.field + crops.indexOf(crop),
     )
+  const layers = [
+    [ground.forest, GROUND.forest],
+    [ground.town, GROUND.garden],
+    [ground.industry, GROUND.industry],
+    [ground.park, GROUND.meadow],
+    [ground.water, GROUND.water],
+  ] as const
+  for (const [polygons, value] of layers) {
+    for (const polygon of polygons)
+      canvas.paint(
+        polygon.map((ring) => ring.map(toPixel)),
+        value,
+      )
   }
   return crops
 }

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writePbf } from '@terrane/osm'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { compileCache } from '@terrane/testing/compile-cache'
 
 /** A route as its app lists it. */
@@ -70,7 +70,7 @@ export async function startApp(
 /** Files that a router needs to serve a small town: an extract, and the place of its graph. */
 export async function townFor(folder: string): Promise<Record<string, string>> {
   const path = join(folder, 'town.osm.pbf')
-  await writeFile(path, writePbf(readCity().elements))
+  await writeFile(path, writePbf(buildCity().elements))
   return {
     TERRANE_ROUTING_OSM: path,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),

@@ -3,7 +3,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writePbf } from '@terrane/osm'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -61,7 +61,7 @@ describe.skipIf(folder === null)('packages from tarballs in an empty folder', ()
     }
     await cp(join(import.meta.dirname, 'all.ts.txt'), join(home, 'src/all.ts'))
     writeFileSync(join(home, 'features.mjs'), FEATURES)
-    const city = readCity()
+    const city = buildCity()
     writeFileSync(join(home, 'town.osm.pbf'), Buffer.concat([...writePbf(city.elements, city.header)]))
     const image = textureImage({ width: 300, height: 200, bands: 3, seed: 1, type: 'uint8', noise: 5 })
     const georeference = { affine: [500_000, 10, 0, 5_000_000, 0, -10], epsg: 32_632 } as const

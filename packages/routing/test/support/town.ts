@@ -1,11 +1,11 @@
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
-import { readCity } from '@terrane/testing/city'
+import { buildCity } from '@terrane/testing/city'
 
 import { type BuildOptions, buildNetwork, type Network } from '../../src/index.ts'
 
 /** The bytes of an extract of the invented town. */
 export function townPbf(): Uint8Array {
-  const { elements, header } = readCity()
+  const { elements, header } = buildCity()
   return Buffer.concat([...writePbf(elements, header)])
 }
 

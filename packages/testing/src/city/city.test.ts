@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readCity, type City, type CityElement } from './city.ts'
+import { buildCity, type City } from './city.ts'
+import type { CityElement } from './element.ts'
 
 type CityWay = Extract<CityElement, { type: 'way' }>
 type CityRelation = Extract<CityElement, { type: 'relation' }>
@@ -8,9 +9,14 @@ let city: City
 let ways: Map<number, CityWay>
 let relations: CityRelation[]
 beforeAll(() => {
-  city = readCity()
+  city = buildCity()
   ways = new Map(city.elements.filter((element) => element.type === 'way').map((way) => [way.id, way]))
   relations = city.elements.filter((element) => element.type === 'relation')
+})
+
+test('the same seed gives the same town, another one another', () => {
+  expect(buildCity()).toEqual(city)
+  expect(buildCity(2).elements).not.toEqual(city.elements)
 })
 
 test('elements are sorted, whole, and lie within the box', () => {
@@ -102,15 +108,16 @@ test('the ground is that of the map', () => {
   const { ground } = city
   const corners = (id: number) => ways.get(id)!.refs.length
   const lake = relations.find(({ tags }) => tags['name'] === 'Grünsee')!
-  const [outer, inner] = ground.filter(({ cover }) => cover === 'water')[1]!.polygon
+  const [outer, inner] = ground.water[1]!
   // The shore is drawn in two ways that share two corners.
   expect(outer!.length).toBe(corners(lake.members[0]!.ref) + corners(lake.members[1]!.ref) - 1)
   expect(inner!.length).toBe(corners(lake.members[2]!.ref))
   const fields = [...ways.values()].filter(
     ({ tags }) => tags['landuse'] === 'farmland' || (tags['landuse'] === 'meadow' && tags['crop'] === undefined),
   )
-  expect(ground.filter(({ cover }) => cover === 'fields').length).toBe(fields.length - 1)
-  for (const ring of ground.flatMap(({ polygon }) => polygon)) expect(ring[0]).toEqual(ring.at(-1))
+  expect(ground.fields.length).toBe(fields.length - 1)
+  for (const ring of [...ground.forest, ...ground.town, ...ground.park, ...ground.industry].flat())
+    expect(ring[0]).toEqual(ring.at(-1))
 })
 
 function references(element: CityElement): string[] {

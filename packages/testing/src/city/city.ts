@@ -1,55 +1,116 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { seededRandom } from '@terrane/core'
+import { drawBuildings } from './buildings.ts'
+import { CityBuilder, degrees, type Point } from './builder.ts'
+import type { CityElement } from './element.ts'
+import { drawMinorRoads } from './minor-roads.ts'
+import { drawNature } from './nature.ts'
+import { drawPlaces } from './places.ts'
+import { HALF, makePlan, type Plan } from './plan.ts'
+import { drawBusLine, drawRailway } from './railway.ts'
+import { NORTH, SOUTH, drawBridges, drawStreets, gridKey, type Streets } from './streets.ts'
+import { drawTrunkRoads } from './trunk-roads.ts'
 
-export type CityTags = Readonly<Record<string, string>>
+/** A polygon in degrees: an outer ring and its holes, closed. */
+export type CityPolygon = readonly (readonly (readonly [lon: number, lat: number])[])[]
 
-/** An element of the town, as the writer of the osm package takes it; this package stands below that one. */
-export type CityElement =
-  | { readonly type: 'node'; readonly id: number; readonly lon: number; readonly lat: number; readonly tags: CityTags }
-  | { readonly type: 'way'; readonly id: number; readonly refs: readonly number[]; readonly tags: CityTags }
-  | { readonly type: 'relation'; readonly id: number; readonly members: readonly CityMember[]; readonly tags: CityTags }
-
-interface CityMember {
-  readonly type: CityElement['type']
-  readonly ref: number
-  readonly role: string
-}
-
-/** A land cover polygon in degrees, an outer ring and its holes, closed; later ones lie over earlier ones. */
+/** What covers the ground, for a picture of it that fits the map: later ones lie over earlier ones. */
 export interface CityGround {
-  readonly cover: 'fields' | 'forest' | 'town' | 'industry' | 'park' | 'water'
-  /** What grows on a field. */
-  readonly crop?: string
-  readonly polygon: readonly (readonly (readonly [lon: number, lat: number])[])[]
+  readonly fields: readonly { readonly polygon: CityPolygon; readonly crop: string }[]
+  readonly forest: readonly CityPolygon[]
+  readonly town: readonly CityPolygon[]
+  readonly industry: readonly CityPolygon[]
+  readonly park: readonly CityPolygon[]
+  readonly water: readonly CityPolygon[]
 }
 
 export interface City {
   /** Nodes, ways, relations, each by ascending id. */
   readonly elements: readonly CityElement[]
   /** What a file of the town says of itself: `writePbf(city.elements, city.header)` makes one. */
-  readonly header: typeof HEADER
-  readonly ground: readonly CityGround[]
+  readonly header: {
+    /** West, south, east, north in degrees. */
+    readonly bbox: readonly [number, number, number, number]
+    readonly timestamp: Date
+    readonly optionalFeatures: readonly string[]
+  }
+  readonly ground: CityGround
 }
 
-const HEADER = {
-  /** West, south, east, north in degrees. */
-  bbox: [11.5781847, 48.0865102, 11.6218153, 48.1134898],
-  timestamp: new Date('2026-01-01T00:00:00Z'),
-  optionalFeatures: ['Sort.Type_then_ID'],
-} as const
+/** When the demo town was surveyed. */
+const TIMESTAMP = new Date('2026-01-01T00:00:00Z')
 
 /**
  * A small invented town of 3 by 3 km on a river, with everything that maps, routes and tiles are made of: streets of all
  * classes, a roundabout, signals and turn restrictions, a motorway with a junction, bridges, ferries, a railway, houses
- * with addresses, shops, fields, a forest, a lake with an island, places and borders. Its files have one element a line.
+ * with addresses, shops, fields, a forest, a lake with an island, places and borders. The same seed gives the same town.
  */
-export function readCity(): City {
-  return { elements: readLines('town.ndjson'), header: HEADER, ground: readLines('ground.ndjson') }
+export function buildCity(seed = 1): City {
+  const random = seededRandom(seed)
+  const plan = makePlan(seed)
+  const city = new CityBuilder()
+  const streets = drawStreets(city, removedBlocks(random))
+  drawBridges(city)
+  drawTrunkRoads(city)
+  drawMinorRoads(city, plan, streets)
+  drawRailway(city)
+  drawNature(city, plan)
+  const houses = drawBuildings(city, random)
+  drawPlaces(city, plan, houses, random)
+  drawBuses(city, streets)
+  const [west, south] = degrees([-HALF - 120, -HALF])
+  const [east, north] = degrees([HALF + 120, HALF])
+  const header = {
+    bbox: [west, south, east, north],
+    timestamp: TIMESTAMP,
+    optionalFeatures: ['Sort.Type_then_ID'],
+  } as const
+  return { elements: city.elements(), header, ground: groundOf(plan) }
 }
 
-function readLines<Line>(file: string): Line[] {
-  const lines = readFileSync(join(import.meta.dirname, file), 'utf8')
-    .trimEnd()
-    .split('\n')
-  return lines.map((line) => JSON.parse(line) as Line)
+/** Streets that are missing from the grid, no two of them at one crossing, so that none is cut off. */
+function removedBlocks(random: () => number): ReadonlySet<string> {
+  // The dual carriageway of the main road takes the place of the ring road's crossing.
+  const removed = new Set(['E -1 -9', 'E 0 -9'])
+  const touched = new Set<string>()
+  for (const part of [SOUTH, NORTH]) {
+    for (let row = part.south + 1; row < part.north; row++) {
+      for (let column = part.west + 1; column < part.east - 1; column++) {
+        const key = gridKey(column, row)
+        const next = gridKey(column + 1, row)
+        const minor = row !== -8 && row !== -3 && row !== 0 && Math.abs(column + 0.5) > 1
+        if (!minor || touched.has(key) || touched.has(next) || random() > 0.1) continue
+        removed.add(`E ${key}`)
+        touched.add(key).add(next)
+      }
+    }
+  }
+  return removed
+}
+
+function drawBuses(city: CityBuilder, streets: Streets): void {
+  const along = (row: number): number[] => [
+    ...new Set([-6, -3, 0, 3].map((column) => streets.eastOf.get(gridKey(column, row))!)),
+  ]
+  const up = (column: number): number[] => [
+    ...new Set([-8, -3, 0].map((row) => streets.northOf.get(gridKey(column, row))!)),
+  ]
+  const east = { ref: '1', from: 'Westring', to: 'Ostring', colour: '#c02020', ways: along(-3) }
+  drawBusLine(city, { ...east, stops: [['Westring', -6, -3], ['Markt', 0, -3], ['Klinikum', 3, -3], ['Oststraße', 6, -3]] }) // prettier-ignore
+  const north = { ref: '2', from: 'Südkreisel', to: 'Alte Brücke', colour: '#2040c0', ways: up(0) }
+  drawBusLine(city, { ...north, stops: [['Südkreisel', 0, -7], ['Goethestraße', 0, -6], ['Markt', 0, -3], ['Alte Brücke', 0, 1]] }) // prettier-ignore
+}
+
+function groundOf(plan: Plan): CityGround {
+  return {
+    fields: plan.fields.map(({ ring, crop }) => ({ polygon: polygon(ring), crop })),
+    forest: [polygon(plan.forest, plan.clearing)],
+    town: [polygon(plan.town), polygon(plan.northTown)],
+    industry: [polygon(plan.industry)],
+    park: [polygon(plan.park)],
+    water: [polygon(plan.riverArea, plan.riverIsland), polygon(plan.lake, plan.lakeIsland), polygon(plan.pond)],
+  }
+}
+
+function polygon(...rings: (readonly Point[])[]): CityPolygon {
+  return rings.map((ring) => [...ring, ring[0]!].map(degrees))
 }

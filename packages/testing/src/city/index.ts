@@ -1,2 +1,3 @@
-export { readCity } from './city.ts'
-export type { City, CityElement, CityTags } from './city.ts'
+export { buildCity } from './city.ts'
+export type { City, CityGround, CityPolygon } from './city.ts'
+export type { CityElement, CityTags } from './element.ts'
