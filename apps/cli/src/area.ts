@@ -8,7 +8,7 @@ import { onTask } from './run-task.ts'
 type Area = InputOf<'osmImportArea'>['aoiGeoJson']
 type Box = readonly [number, number, number, number]
 
-/** How a command is told of an area. */
+/** Options that name an area. */
 export interface AreaOptions {
   readonly bbox?: Box
   readonly area?: string

@@ -27,7 +27,7 @@ export function printOne(record: Shown, line: string, json: boolean | undefined)
   print(json ? JSON.stringify(record, null, 2) : line)
 }
 
-/** A progress line that is overwritten while work goes on; without a terminal nothing is written. */
+/** A progress line that is overwritten; nothing is written without a terminal. */
 export function progressLine(): { show(percent: number | null, message: string): void; end(): void } {
   const { stderr } = process
   let shown = false

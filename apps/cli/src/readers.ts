@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { onTask } from './run-task.ts'
 
-/** Who reads a new table of embeddings. */
+/** Readers of a new table of embeddings. */
 export interface ReadersOptions {
   readonly owner?: string
   readonly private?: boolean

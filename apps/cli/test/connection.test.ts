@@ -1,11 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { COMMANDS } from '../src/commands/all.ts'
 import { connect, localDatabase, localEnvironment } from '../src/connection.ts'
+import { run } from '../src/run.ts'
 
 const SECRET = 'the secret of the stack'
 let home: string
@@ -115,4 +117,21 @@ test('the database of the local stack is named, and that of no other project', a
   expect(await localDatabase(undefined, { ...env, ...other })).toBeUndefined()
   await stack({ origin: 9000 })
   expect(await localDatabase(undefined, env)).toBeUndefined()
+})
+
+test('terrane env gives the database a name that no other program takes for its own', async () => {
+  await stack({ origin: 9000, database: 5555 })
+  vi.stubEnv('TERRANE_HOME', home)
+  vi.stubEnv('DATABASE_URL', undefined)
+  const lines: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0)
+  try {
+    expect(await run(['env', '--json'], COMMANDS)).toBe(0)
+  } finally {
+    write.mockRestore()
+    vi.unstubAllEnvs()
+  }
+  const printed = JSON.parse(lines.join('')) as Record<string, string>
+  expect(printed['TERRANE_DATABASE_URL']).toBe('postgres://postgres@127.0.0.1:5555/postgres')
+  expect(printed['DATABASE_URL']).toBeUndefined()
 })

@@ -25,6 +25,7 @@ import { scheduleRoutes } from './routes/schedules.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
 import { routingRoutes } from './routes/routing.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
+import { sqlRoutes } from './routes/sql.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { tileRoutes } from './routes/tiles.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -92,6 +93,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       mapRoutes(routes, deps.keys)
       tileRoutes(routes)
       tableRoutes(routes)
+      sqlRoutes(routes)
       await uploadRoutes(routes)
       routingRoutes(routes)
       functionRoutes(routes)

@@ -27,6 +27,7 @@ import { ogcRoutes } from './ogc/ogc-app.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { exportRoutes, type ExportLimits } from './export/export-app.ts'
+import { sqlRoutes } from './sql/sql-app.ts'
 import { archiveRoutes } from './vector/archives.ts'
 import { Tiles } from './vector/tiles.ts'
 import { vectorRoutes } from './vector/vector-app.ts'
@@ -38,10 +39,10 @@ import { storageRoutes } from './storage/storage-app.ts'
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
   readonly logger: Logger
-  /** How long a tile of a table is given again to the same caller. */
+  /** Cache time of a table's tile for the same caller, in milliseconds. */
   readonly tileMs: number
   readonly registry: Registry
-  /** Who stands before the app, and how much one may ask of it. */
+  /** Trusted proxies and rate limits. */
   readonly edge: EdgeSettings
   readonly verify: Verify
   /** Verifies publishable keys alone; no URL takes a key when absent. */
@@ -56,7 +57,7 @@ export interface AppDeps {
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
-  /** What parts of it need; they answer 503 while it is away. */
+  /** Dependencies of single parts, which answer 503 while theirs is away. */
   readonly partsReady: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
@@ -117,6 +118,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     await vectorRoutes(http, { ...tileDeps, tiles, authenticate: authenticateTile })
     await archiveRoutes(http, storage)
     await ogcRoutes(http, { ...deps.rest, tiles, authenticate })
+    await sqlRoutes(http, { ...deps.rest, authenticate })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authNotOffered(http)
   })

@@ -8,20 +8,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** What an answer can be compressed by; the first wins where a client likes both alike. */
 export type Encoding = 'br' | 'gzip'
 
-/** Shorter answers fit into a packet as they are. */
+/** Shorter answers fit into one packet uncompressed. */
 export const LEAST_BYTES = 1024
 /** Of both encodings: further levels take far longer for a few per cent. */
 const LEVEL = 4
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } }
 const GZIP = { level: LEVEL }
-/** Pictures, GeoParquet and archives are compressed within. */
+/** Media types that are compressed already are not compressed again. */
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:[\w.-]+\+)?json\b|application\/vnd\.mapbox-vector-tile|application\/flatgeobuf|application\/geopackage\+sqlite3)/
 
 const brotliAsync = promisify(brotliCompress)
 const gzipAsync = promisify(gzip)
 
-/** The encoding that a client likes best; null for none. */
+/** The preferred encoding of a client; null for none. */
 export function encodingFor({ headers }: Pick<FastifyRequest, 'headers'>): Encoding | null {
   const asked = headers['accept-encoding']
   const best = typeof asked === 'string' ? negotiate(asked.toLowerCase(), ['br', 'gzip', 'identity']) : null

@@ -5,7 +5,7 @@ import { migrate, openDatabase } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import type { OriginConfig } from './config.ts'
 
-/** Who may come in: the keys of the project, and tokens that its secret has signed. */
+/** Authentication by the keys of the project and by tokens that its secret has signed. */
 export interface Door extends AsyncDisposable {
   readonly verify: Verify
   /** Verifies publishable keys alone; absent where the control plane, which issues them, cannot be asked. */

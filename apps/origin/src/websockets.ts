@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream'
 import { onWebSocket, switchingHead, type Http, type Upgrade } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a service answers to who asks for a WebSocket: it goes on as one, or says why not. */
+/** The answer of a service to a WebSocket request: an upgrade or a refusal. */
 type Agreed = {
   readonly answer: IncomingMessage
   readonly far: { readonly socket: Socket; readonly head: Buffer } | null

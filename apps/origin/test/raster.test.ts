@@ -221,5 +221,10 @@ describe('whose pictures', () => {
         hint: 'Name one: url=embeddings://many/0.',
       },
     ])
+    await origin.db.database.query(
+      `update geoembeddings.embedding_sources set properties = '{"files": []}' where table_name = 'many' and source = 0`,
+    )
+    const scene = await ask('/preview?url=embeddings://many/0', anon)
+    expect([scene.status, await scene.json()]).toMatchObject([501, { code: 'SCENE_NOT_DRAWN' }])
   })
 })

@@ -1,38 +1,34 @@
 import compress from '@fastify/compress'
 import cors from '@fastify/cors'
-import type { Verify } from '@terrane/auth'
-import type { Action } from '@terrane/routing'
 import {
   addHealth,
   addMetrics,
   createHttp,
   problemHandler,
-  type EdgeSettings,
   type Http,
   type Logger,
   type ReadinessCheck,
-  type Registry,
 } from '@terrane/service'
 import { constants } from 'node:zlib'
-import type { Engine } from './engine/engine.ts'
-import { osrmRoutes, osrmServices, routingRoutes, sendProblem, Serving, unknownPath } from './routes.ts'
+import {
+  osrmRoutes,
+  osrmServices,
+  routingRoutes,
+  sendProblem,
+  Serving,
+  unknownPath,
+  type ServingDeps,
+} from './routes.ts'
 
 /** Size in bytes from which answers are compressed, if the client accepts it. */
 const COMPRESSED_BYTES = 1024
 
-/** Where the routing engine answers. */
+/** Base path of the routing engine. */
 export const ROUTING_BASE = '/routing-engine/v1'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
-export interface AppDeps {
+export interface AppDeps extends ServingDeps {
   readonly logger: Logger
-  readonly registry: Registry
-  /** Who stands before the app, and how much one may ask of it. */
-  readonly edge: EdgeSettings
-  readonly verify: Verify
-  readonly engine: Pick<Engine, 'answer' | 'work'>
-  /** What is served. */
-  readonly actions: readonly Action[]
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>

@@ -6,7 +6,7 @@ import type { Logger } from '@terrane/service'
 import type { RouterConfig } from './config.ts'
 import { keysMissing } from './errors.ts'
 
-/** Who may ask for routes. */
+/** Access to the routing engine. */
 export interface Door extends AsyncDisposable {
   readonly verify: Verify
 }

@@ -19,7 +19,7 @@ export const ANSWERS = {
   tookTooLong: problemBody(504_001, 'The route took longer than this server may spend on one request', 504),
 } as const satisfies Readonly<Record<string, ProblemBody>>
 
-/** An answer that is no route, thrown on the way to one. */
+/** A refusal of a request, thrown while it is answered. */
 export class Refusal extends Error {
   readonly body: ProblemBody
 
@@ -56,7 +56,7 @@ export const extractMissing = defineError<{ name: string; reason: string }>(
   ({ name, reason }) => `TERRANE_ROUTING_OSM: ${name} cannot be read (${reason})`,
 )
 
-/** There is no place for a graph, or for an extract on the way to one. */
+/** There is no space for a graph or for a downloaded extract. */
 export const folderUnwritable = defineError<{ folder: string; reason: string }>(
   'GRAPH_FOLDER_UNWRITABLE',
   'unavailable',

@@ -10,19 +10,30 @@ import {
   type ProblemBody,
   RouteProblem,
 } from '@terrane/routing'
-import { Counter, RateLimits, type Http } from '@terrane/service'
+import { Counter, RateLimits, type EdgeSettings, type Http, type Registry } from '@terrane/service'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { AppDeps } from './app.ts'
 import type { WorkAction } from './engine/desk.ts'
+import type { Engine } from './engine/engine.ts'
 import { ANSWERS, Refusal } from './errors.ts'
 
-/** What answers the requests of one app, whatever path they come by. */
+/** Keys, limits, metrics and the engine. */
+export interface ServingDeps {
+  readonly registry: Registry
+  /** Trusted proxies and rate limits. */
+  readonly edge: EdgeSettings
+  readonly verify: Verify
+  readonly engine: Pick<Engine, 'answer' | 'work'>
+  /** Actions that are served. */
+  readonly actions: readonly Action[]
+}
+
+/** Answers the requests of one app by any of its paths. */
 export class Serving {
-  readonly #deps: AppDeps
+  readonly #deps: ServingDeps
   readonly #limits: RateLimits
   readonly #answers: Counter
 
-  constructor(deps: AppDeps) {
+  constructor(deps: ServingDeps) {
     this.#deps = deps
     this.#limits = new RateLimits(deps.edge)
     this.#answers = new Counter({

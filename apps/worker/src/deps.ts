@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Projects, mergeCredentials, registerLocal } from '@terrane/control'
-import { migrate, openDatabase, type Database } from '@terrane/database'
+import { migrate, openDatabase } from '@terrane/database'
 import { splitList } from '@terrane/core'
 import {
   checkUrl,
@@ -9,17 +9,12 @@ import {
   createLogger,
   createRegistry,
   createSealer,
-  onScrape,
   readSecretsKey,
   resolvePublicHost,
-  showDisks,
-  showPool,
   showStorageCalls,
   tracedFetch,
-  Gauge,
   type GuardedFetch,
   type Logger,
-  type Registry,
   readEdge,
 } from '@terrane/service'
 import { observeStore, openStore } from '@terrane/storage'
@@ -36,12 +31,13 @@ import { TableHookStore } from './events/table-hook-store.ts'
 import { QueryEmbedder } from './embed/query-embedder.ts'
 import { FileInspector } from './inspect/file-inspector.ts'
 import { engineOf, makeTasks, openModels } from './jobs/tasks.ts'
+import { observe } from './observe.ts'
 import { Geocoder } from './places/geocoder.ts'
 import { localProject } from './projects/local-project.ts'
 import { sharedProjects, storeCache } from './projects/shared-projects.ts'
 import { startBoss } from './queue/boss.ts'
 import { EventHub } from './queue/event-hub.ts'
-import { countAttempts, countJobs, showQueues } from './queue/job-metrics.ts'
+import { countAttempts, countJobs } from './queue/job-metrics.ts'
 import { JobStore } from './queue/job-store.ts'
 import { ensureQueue } from './queue/queues.ts'
 import { Runner } from './queue/runner.ts'
@@ -298,24 +294,4 @@ function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
     maxAoiVertices: config.maxAreaVertices,
     workers: config.TERRANE_WORKER_CONCURRENCY,
   }
-}
-
-interface Observed {
-  readonly registry: Registry
-  readonly database: Database
-  readonly store: JobStore
-  readonly runner: Runner
-  readonly tasks: readonly Task[]
-}
-
-function observe(config: WorkerConfig, { registry, database, store, runner, tasks }: Observed): void {
-  showQueues(registry, database, store, tasks.map(({ name }) => name)) // prettier-ignore
-  showPool(registry, () => database.connections())
-  showDisks(registry, { work: resolve(config.TERRANE_WORK_DIR), cache: resolve(config.TERRANE_CACHE_DIR) })
-  const here = new Gauge({
-    name: 'terrane_jobs_running_here',
-    help: 'Jobs that this process runs now.',
-    registers: [registry],
-  })
-  onScrape(here, () => here.set(runner.running))
 }

@@ -22,11 +22,27 @@ export const taskNotBuilt = defineError(
   (f: { task: string }) => `The task ${f.task} is part of the contract but not built into this worker yet`,
 )
 
-export const jobNotFound = defineError(
-  'JOB_NOT_FOUND',
-  'not_found',
-  (f: { id: string }) => `There is no job ${f.id.slice(0, 100)}`,
-)
+export const jobNotFound = notFound('JOB_NOT_FOUND', 'job')
+export const scheduleNotFound = notFound('SCHEDULE_NOT_FOUND', 'schedule')
+export const webhookNotFound = notFound('WEBHOOK_NOT_FOUND', 'webhook')
+export const tableHookNotFound = notFound('TABLE_HOOK_NOT_FOUND', 'table hook')
+
+export const schedulesFull = full('SCHEDULES_FULL', 'schedules')
+export const webhooksFull = full('WEBHOOKS_FULL', 'webhooks')
+export const tableHooksFull = full('TABLE_HOOKS_FULL', 'table hooks')
+
+function notFound(code: string, noun: string) {
+  return defineError(code, 'not_found', (f: { id: string }) => `There is no ${noun} ${f.id.slice(0, 100)}`)
+}
+
+function full(code: string, nouns: string) {
+  return defineError(
+    code,
+    'conflict',
+    (f: { most: number }) => `The project has ${f.most} ${nouns}, which is as many as it may have`,
+    () => ({ hint: 'Delete one that is not needed.' }),
+  )
+}
 
 export const jobNotFailed = defineError(
   'JOB_NOT_FAILED',
@@ -122,129 +138,11 @@ export const invalidCursor = defineError(
   () => ({ errors: [{ path: '/querystring/cursor', message: 'must be a next_cursor of this list' }] }),
 )
 
-export const scheduleNotFound = defineError(
-  'SCHEDULE_NOT_FOUND',
-  'not_found',
-  (f: { id: string }) => `There is no schedule ${f.id.slice(0, 100)}`,
-)
-
-export const schedulesFull = defineError(
-  'SCHEDULES_FULL',
-  'conflict',
-  (f: { most: number }) => `The project has ${f.most} schedules, which is as many as it may have`,
-  () => ({ hint: 'Delete one that is not needed.' }),
-)
-
-export const webhookNotFound = defineError(
-  'WEBHOOK_NOT_FOUND',
-  'not_found',
-  (f: { id: string }) => `There is no webhook ${f.id.slice(0, 100)}`,
-)
-
-export const webhooksFull = defineError(
-  'WEBHOOKS_FULL',
-  'conflict',
-  (f: { most: number }) => `The project has ${f.most} webhooks, which is as many as it may have`,
-  () => ({ hint: 'Delete one that is not needed.' }),
-)
-
-export const targetAmbiguous = defineError(
-  'TARGET_REQUIRED',
-  'invalid',
-  () => 'Either url or function says what is called',
-  () => ({ errors: [{ path: '/url', message: 'must be there unless function is, and not beside it' }] }),
-)
-
 export const functionsOff = defineError(
   'FUNCTIONS_OFF',
   'unavailable',
   (f: { need: string }) => `Functions of this project cannot be called from here: ${f.need} is not set`,
   (f) => ({ hint: `Set ${f.need}, or name an address instead of a function.` }),
-)
-
-export const tableHookNotFound = defineError(
-  'TABLE_HOOK_NOT_FOUND',
-  'not_found',
-  (f: { id: string }) => `There is no table hook ${f.id.slice(0, 100)}`,
-)
-
-export const tableHooksFull = defineError(
-  'TABLE_HOOKS_FULL',
-  'conflict',
-  (f: { most: number }) => `The project has ${f.most} table hooks, which is as many as it may have`,
-  () => ({ hint: 'Delete one that is not needed.' }),
-)
-
-export const tableNotHooked = defineError(
-  'TABLE_NOT_HOOKED',
-  'invalid',
-  (f: { table: string; reason: string }) => `Changes of ${f.table} cannot be told: ${f.reason}`,
-  () => ({
-    hint: 'Name a table of the project that has a primary key.',
-    errors: [{ path: '/table', message: 'must be a table with a primary key' }],
-  }),
-)
-
-export const columnUnknown = defineError(
-  'COLUMN_UNKNOWN',
-  'invalid',
-  (f: { path: string; name: string }) => `The table has no column ${f.name.slice(0, 63)}`,
-  (f) => ({ errors: [{ path: f.path, message: 'must name columns of the table' }] }),
-)
-
-export const whereInvalid = defineError(
-  'WHERE_INVALID',
-  'invalid',
-  () => 'where holds text that no row can have',
-  () => ({ errors: [{ path: '/where', message: 'must not hold the character \\u0000 or half of a surrogate pair' }] }),
-)
-
-export const tableBusy = defineError(
-  'TABLE_BUSY',
-  'unavailable',
-  (f: { table: string }) => `Table ${f.table} is being written by a transaction that takes long`,
-  () => ({ hint: 'Try again in a few seconds.' }),
-)
-
-export const cronInvalid = defineError(
-  'CRON_INVALID',
-  'invalid',
-  (f: { cron: string; reason: string }) => `cron '${f.cron.slice(0, 100)}' cannot be read: ${f.reason}`,
-  () => ({
-    hint: "Five fields: minute, hour, day of the month, month, day of the week, e.g. '30 2 * * *' for half past two at night.",
-    errors: [{ path: '/cron', message: 'must be a cron expression of five fields' }],
-  }),
-)
-
-export const timeZoneInvalid = defineError(
-  'TIME_ZONE_INVALID',
-  'invalid',
-  (f: { timeZone: string }) => `There is no time zone '${f.timeZone.slice(0, 100)}'`,
-  () => ({
-    hint: 'Name one of the IANA database, e.g. Europe/Zurich or UTC.',
-    errors: [{ path: '/timeZone', message: 'must be the name of a time zone' }],
-  }),
-)
-
-export const scheduleNeverRuns = defineError(
-  'SCHEDULE_NEVER_RUNS',
-  'invalid',
-  (f: { cron: string }) => `cron '${f.cron}' describes a time that never comes`,
-  () => ({
-    hint: 'Look at the day of the month and the month.',
-    errors: [{ path: '/cron', message: 'must describe a time that comes' }],
-  }),
-)
-
-export const scheduleTooFrequent = defineError(
-  'SCHEDULE_TOO_FREQUENT',
-  'invalid',
-  (f: { cron: string; seconds: number; leastSeconds: number }) =>
-    `cron '${f.cron}' runs twice within ${f.seconds} s; at least ${f.leastSeconds} s have to lie between two times`,
-  () => ({
-    hint: 'The operator sets the minimum interval by the setting worker.minScheduleMinutes.',
-    errors: [{ path: '/cron', message: 'must run less often' }],
-  }),
 )
 
 export const secretsKeyMissing = defineError(

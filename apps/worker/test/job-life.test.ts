@@ -9,7 +9,7 @@ import type { Task } from '../src/jobs/task.ts'
 import { cancelled, toShowable, workerLost } from '../src/errors.ts'
 import { archiveToPmtiles } from '../src/jobs/archive-to-pmtiles.ts'
 import { startBoss } from '../src/queue/boss.ts'
-import { Claims } from '../src/queue/claims.ts'
+import { JobLeases } from '../src/queue/job-leases.ts'
 import { JobStore } from '../src/queue/job-store.ts'
 import type { Claim } from '../src/queue/queue-tables.ts'
 import { ensureQueue } from '../src/queue/queues.ts'
@@ -149,7 +149,7 @@ test('a disk that is full says by how much, as far as that is known, also when i
 
 function openClaims(workerId: string, projectConcurrency = 1) {
   const store = new JobStore(db.database)
-  return { store, claims: new Claims({ boss, database: db.database, store, workerId, projectConcurrency }) }
+  return { store, claims: new JobLeases({ boss, database: db.database, store, workerId, projectConcurrency }) }
 }
 
 async function take({ claims, store }: ReturnType<typeof openClaims>): Promise<Claim> {
@@ -184,7 +184,7 @@ test('the server ends the transaction of a worker that takes a job after half a 
   }) as PgBoss
   const { store, claims } = openClaims('x')
   const watching = { boss: watched, database: db.database, store, workerId: 'x', projectConcurrency: 1 }
-  const claim = await new Claims(watching).take(TASK)
+  const claim = await new JobLeases(watching).take(TASK)
   // The embedded database has one connection at work and no locks between workers.
   const bound = db.database.capabilities.locks ? { idle: '30s', lock: '5s' } : { idle: '0', lock: '0' }
   expect(settings).toEqual([bound])

@@ -1,6 +1,6 @@
 // Does a test notice? Makes small changes in the sources, drawn by a seed, one at a time, and runs everyday tests until one
-// fails: tests that import the file, the nearest first, then all others of its package. It changes the working tree that it
-// is in and puts it back: run it in a clone.
+// fails: the nearest tests that import the file, then all others of its package, then those of other packages (`--distant 12`:
+// the nearest twelve of them). `--from 8` goes on with the eighth. It changes the working tree that it is in and puts it back: run it in a clone.
 // `node infra/tests/src/mutate.ts --count 100 --seed 1 --in packages/osm`
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,10 +18,12 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     in: { type: 'string', default: '' },
+    distant: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
   },
 })
 /** A run that takes longer hangs, and so is noticed. */
-const LIMIT_MS = 1_800_000
+const LIMIT_MS = 900_000
 /** Files that run first: most changes are noticed near by. */
 const NEAREST = 4
 
@@ -34,7 +36,7 @@ const drawn = allMutations()
   .map(({ mutation }) => mutation)
 
 let survived = 0
-for (const [index, mutation] of drawn.entries()) {
+for (const [index, mutation] of [...drawn.entries()].slice(Number(values.from) - 1)) {
   const by = await findNoticing(mutation)
   if (by === null) survived++
   const { file, line, before, after } = mutation
@@ -42,7 +44,8 @@ for (const [index, mutation] of drawn.entries()) {
     `${index + 1} ${file}:${line} ${JSON.stringify(before.slice(0, 60))} -> ${JSON.stringify(after.slice(0, 60))}: ${by ?? 'SURVIVED'}`,
   )
 }
-console.log(`${drawn.length - survived} of ${drawn.length} noticed`)
+const tried = drawn.length - Number(values.from) + 1
+console.log(`${tried - survived} of ${tried} noticed`)
 
 /** The tests that noticed a change; null when none did. */
 async function findNoticing(mutation: Mutation): Promise<string | null> {
@@ -54,8 +57,10 @@ async function findNoticing(mutation: Mutation): Promise<string | null> {
   try {
     const own = folderOf(mutation.file)
     const importing = testsThatImport(mutation.file)
-    const others = filesOf(own, 'everyday').filter((file) => !importing.includes(file))
-    for (const files of [importing.slice(0, NEAREST), importing.slice(NEAREST), others]) {
+    const nearest = importing.slice(0, NEAREST)
+    const others = filesOf(own, 'everyday').filter((file) => !nearest.includes(file))
+    const distant = importing.slice(NEAREST).filter((file) => !others.includes(file))
+    for (const files of [nearest, others, distant.slice(0, Number(values.distant))]) {
       const failed = await failedOf(files)
       if (failed !== null) return failed
     }

@@ -17,7 +17,7 @@ test.each([
   ['apps/worker/test/jobs.test.ts', 'database'],
   ['apps/router/test/build-graph.test.ts', 'process'],
   ['infra/local/test/functions.test.ts', 'stack'],
-  ['packages/routing/test/long/legality.long.test.ts', 'long'],
+  ['packages/routing/test/long/law.long.test.ts', 'long'],
 ])('%s belongs to the tier %s', (file, tier) => {
   expect(tierOf(file)).toBe(tier)
 })

@@ -1,5 +1,5 @@
 import { TerraneProblem } from './errors.ts'
-import { makeJobs, type JobsClient } from './jobs.ts'
+import { makeJobs, type Ask, type AskOptions, type JobsClient } from './jobs.ts'
 
 export interface ClientOptions {
   /** Address of the worker, or of a project with `/worker`: `http://127.0.0.1:8000/worker`. */
@@ -17,15 +17,6 @@ export interface TerraneClient {
 }
 
 /** Makes one request below the address of the worker. @throws TerraneProblem when it is refused */
-export type Ask = (method: string, path: string, options?: AskOptions) => Promise<unknown>
-
-export interface AskOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>>
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal | undefined
-}
-
 /** A client of a worker. Tables, files and searches of the project are those of supabase-js, which it stands beside. */
 export function createClient(options: ClientOptions): TerraneClient {
   const base = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url

@@ -1,6 +1,15 @@
-import type { Ask } from './client.ts'
 import { JobFailed, TerraneProblem } from './errors.ts'
 import type { AnyJob, InputOf, JobOf, JobProgress, ResultOf, TaskName } from './tasks.ts'
+
+/** Sends a request to the worker. */
+export type Ask = (method: string, path: string, options?: AskOptions) => Promise<unknown>
+
+export interface AskOptions {
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
 
 export interface SubmitOptions {
   /** The same key and input within 24 hours give the same job. */

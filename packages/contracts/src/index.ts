@@ -21,13 +21,9 @@ export { ProjectTarget } from './project-target.ts'
 export { ArchiveToPmtiles } from './tasks/archive-to-pmtiles.ts'
 export { EXPORT_FORMATS, ExportTable } from './tasks/export-table.ts'
 export type { ExportFormat } from './tasks/export-table.ts'
-export {
-  CreateGeoEmbeddings,
-  DEFAULT_GEO_MODEL,
-  EmbeddingsResult,
-  MAX_GEO_SOURCES,
-} from './tasks/create-geo-embeddings.ts'
-export type { GeoSource } from './tasks/create-geo-embeddings.ts'
+export { CreateGeoEmbeddings, DEFAULT_GEO_MODEL, EmbeddingsResult } from './tasks/create-geo-embeddings.ts'
+export { MAX_GEO_SOURCES } from './tasks/geo-sources.ts'
+export type { GeoSource } from './tasks/geo-sources.ts'
 export { CreateSraiEmbeddings } from './tasks/create-srai-embeddings.ts'
 export { ImportEmbeddings } from './tasks/import-embeddings.ts'
 export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'

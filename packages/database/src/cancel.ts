@@ -63,7 +63,7 @@ export class Cancellation {
     signal.addEventListener('abort', this.#begin)
   }
 
-  /** Asks no more; resolves when no request is on its way. */
+  /** Sends no further cancel requests; resolves when none is in flight. */
   async end(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#begin)
     clearInterval(this.#timer)

@@ -8,7 +8,7 @@ import { answerWithin, SilenceWatch } from './connection/silence-watch.ts'
 import { mapConnectionError } from './errors.ts'
 
 export type { DatabaseOptions } from './connection/options.ts'
-export { qualified, quoteIdentifier, quoteLiteral } from './sql-text.ts'
+export { qualified, quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
 
 /** Runs one statement; `Database` and a transaction's client are both one. */
 export interface Queryable {

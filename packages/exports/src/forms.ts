@@ -1,6 +1,16 @@
 import type { ExportFormat } from '@terrane/contracts'
 import type { Lack } from './remedies.ts'
-import type { GeometryForm } from './rows.ts'
+
+/** How geometries leave the database. */
+export interface GeometryForm {
+  readonly encoding: 'wkb' | 'wkt' | 'geojson'
+  /** In longitude and latitude, whatever the table's system is. */
+  readonly inDegrees: boolean
+  /** What it does not hold. */
+  readonly lacks: readonly Lack[]
+  /** Its head tells of types and system, before the rows. */
+  readonly typesFirst: boolean
+}
 
 /** Media types of the formats. */
 export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {

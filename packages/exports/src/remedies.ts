@@ -1,9 +1,22 @@
-import type { SourceGeometry } from './source.ts'
+/** What is known of geometries before they are read. */
+export interface SourceGeometry {
+  readonly name: string
+  /** Null where the column does not say, so that each row has its own. */
+  readonly srid: number | null
+  /** The column says its system; else rows may have none. */
+  readonly isDeclared: boolean
+  /** Rows have several reference systems; the file has one: `srid`. */
+  readonly isMixed?: boolean
+  /** Geometry types present, as ISO numbers; null if not scanned. */
+  readonly types: readonly number[] | null
+  /** Geometry types that the file may hold, for formats that declare them before the rows. */
+  readonly shapes: readonly number[]
+}
 
 /** What geometries may have that a format does not hold. */
 export type Lack = 'measures' | 'curves' | 'surfaces' | 'nested collections' | 'empty geometries'
 
-/** How geometries become what a format holds, and how that is told. */
+/** Conversions of geometries that a format cannot hold, and their warnings. */
 export interface Remedy {
   readonly code: string
   readonly message: string

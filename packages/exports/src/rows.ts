@@ -1,23 +1,13 @@
 import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database/scan'
 import type { Losses } from './losses.ts'
-import { NO_SYSTEM, remediesFor, type Lack, type Remedy } from './remedies.ts'
-import { DIGITS, geometrySql, type ExportSource, type SourceGeometry } from './source.ts'
+import type { GeometryForm } from './forms.ts'
+import { NO_SYSTEM, remediesFor, type Remedy, type SourceGeometry } from './remedies.ts'
+import { DIGITS, geometrySql, type ExportSource } from './source.ts'
 import { SystemCounts, systemColumn } from './systems.ts'
 
 /** Rows of a batch; small, so that one synchronous write does not delay other requests. */
 const BATCH_ROWS = 1000
 const WGS84 = 4326
-
-/** How geometries leave the database. */
-export interface GeometryForm {
-  readonly encoding: 'wkb' | 'wkt' | 'geojson'
-  /** In longitude and latitude, whatever the table's system is. */
-  readonly inDegrees: boolean
-  /** What it does not hold. */
-  readonly lacks: readonly Lack[]
-  /** Its head tells of types and system, before the rows. */
-  readonly typesFirst: boolean
-}
 
 /** One row: values in the order of the columns, and the geometry as bytes or text. */
 export interface ExportRow {

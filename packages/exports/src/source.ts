@@ -3,12 +3,11 @@ import { literals, whereClause, type Condition } from '@terrane/database/rest-qu
 import { chooseGeometry, describeColumns, readTable, type ColumnFacts, type ScanColumn } from '@terrane/database/scan'
 import type { ExportFormat } from '@terrane/contracts'
 import { columnNotThere, columnRepeated, queryRefused } from './errors.ts'
-import { FORMS } from './forms.ts'
-import { remediesFor } from './remedies.ts'
-import type { GeometryForm } from './rows.ts'
+import { FORMS, type GeometryForm } from './forms.ts'
+import { remediesFor, type SourceGeometry } from './remedies.ts'
 
 const WGS84 = 4326
-/** Digits behind the point at most, enough for each double: the server writes no more than tell it from others. */
+/** Maximum digits behind the point: enough for each double, as the server writes the shortest exact form. */
 export const DIGITS = 40
 
 /** What a column of an export holds. */
@@ -56,21 +55,6 @@ export interface ExportSource {
   readonly estimatedRows: number | null
   /** Entries for the metadata of formats that have some, by key. */
   readonly metadata?: Readonly<Record<string, string>>
-}
-
-/** What is known of geometries before they are read. */
-export interface SourceGeometry {
-  readonly name: string
-  /** Null where the column does not say, so that each row has its own. */
-  readonly srid: number | null
-  /** The column says its system; else rows may have none. */
-  readonly isDeclared: boolean
-  /** Rows have several reference systems; the file has one: `srid`. */
-  readonly isMixed?: boolean
-  /** Geometry types present, as ISO numbers; null if not scanned. */
-  readonly types: readonly number[] | null
-  /** Geometry types that the file may hold, for formats that declare them before the rows. */
-  readonly shapes: readonly number[]
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {

@@ -28,7 +28,7 @@ interface OpenFile {
 /** Reads from a position into the memory of the module and returns how many bytes it got. */
 type ReadFile = (file: OpenFile, memory: Int8Array, offset: number, length: number, position: number) => number
 
-/** From the folder of its WebAssembly. */
+/** Path within the folder of its WebAssembly. */
 const PROGRAM = '../../build/package/gdal3WebAssembly.js'
 const OPEN_VECTOR = 0x04
 const OPEN_VERBOSE = 0x40

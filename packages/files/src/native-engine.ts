@@ -66,7 +66,7 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     http_proxy: 'http://127.0.0.1:9',
     https_proxy: 'http://127.0.0.1:9',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
-    // One that cannot be read, such as a solid of faces that lie elsewhere, does not end the layer.
+    // An unreadable feature, such as a solid with faces in another file, does not end the layer.
     GML_SKIP_CORRUPTED_FEATURES: 'YES',
     // Without a schema it would take codes with leading zeros for numbers, and cut large ones.
     GML_FIELDTYPES: 'ALWAYS_STRING',

@@ -7,13 +7,13 @@ import { Reading, type ReadingPlace } from './read/reading.ts'
 /** Formats of sheets, which may hold coordinates in their columns. */
 export const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
 
-/** Formats whose texts the engine reads in an encoding that it is told. */
+/** Formats whose text encoding is passed to the engine. */
 export const ENCODED_BY_ENGINE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File'])
 
-/** A data set that can be read, and what became of it before. */
+/** A data set that can be read, and the warnings so far. */
 export interface OpenedDataset extends AsyncDisposable {
   readonly reading: LayerSource
-  /** What to know of the file as a whole. */
+  /** Facts about the whole file. */
   readonly notes: readonly Warning[]
   /** All layers of the file, whether they were asked for or not. */
   readonly layerNames: readonly string[]

@@ -75,6 +75,16 @@ test('files of an archive that are left out come before other warnings, and note
   expect(file.warnings.map(({ code }) => code).slice(0, 2)).toEqual(['FILES_SKIPPED', 'OF_THE_CALLER'])
 })
 
+test('a file without any row says so, and empty layers beside others are no news', async () => {
+  const gpx = (points: string) => `<gpx xmlns="http://www.topografix.com/GPX/1/1" version="1.1">${points}</gpx>`
+  const codesOf = async (text: string) => {
+    await using file = await openFile(await saved(text), { startReader: readersHere() })
+    return file.warnings.map(({ code }) => code)
+  }
+  expect(await codesOf(gpx('<wpt lat="48.4" lon="9.99"/>'))).not.toContain('LAYERS_EMPTY')
+  expect(await codesOf(gpx(''))).toContain('LAYERS_EMPTY')
+})
+
 test('an encoder of the caller makes bytes of rows where they are read, by a plan for each layer', async () => {
   const makeEncoder: MakeEncoder = (plan, send) => {
     const { field } = plan as { field: number }

@@ -1,5 +1,6 @@
 import type { Coloring, Filter, MapDocument, MapLayer, RasterLayer, VectorLayer } from './document.ts'
 import { colorsOf } from './palettes.ts'
+import { restConditions } from './rest-conditions.ts'
 
 /** A MapLibre style, as far as maps have one. */
 export interface Style {
@@ -26,6 +27,8 @@ type Expression = readonly unknown[]
 export const UNCLASSED = '#8a949a'
 /** Fonts that a page without glyphs takes from the machine, or asks a glyph server for. */
 const FONTS = ['Inter Variable', 'Noto Sans Regular']
+/** Side of the squares whose points become one, in units of 1/4096 of a tile: 64 pixels. */
+const CLUSTER = 512
 const BACKGROUND = '#e9edef'
 
 /**
@@ -56,12 +59,23 @@ function sourceOf(layer: MapLayer): Record<string, unknown> {
   if (layer.kind === 'vector')
     return {
       type: 'vector',
-      tiles: [`terrane:/vector/v1/${encodeURIComponent(layer.table)}/{z}/{x}/{y}`],
+      tiles: [`terrane:/vector/v1/${encodeURIComponent(layer.table)}/{z}/{x}/{y}${clusterQuery(layer)}`],
       maxzoom: 22,
       ...about,
     }
   const [minzoom, maxzoom] = layer.tileZooms
   return { type: 'raster', tiles: [rasterTiles(layer)], tileSize: 256, minzoom, maxzoom, bounds, ...about }
+}
+
+/** Tiles count what the filters leave: a cluster has no properties to filter by. Of texts, only null is empty there. */
+function clusterQuery(layer: VectorLayer): string {
+  if (!isClustered(layer)) return ''
+  const query = new URLSearchParams([['cluster', String(CLUSTER)], ...restConditions(layer.filters, false)])
+  return `?${query.toString()}`
+}
+
+function isClustered({ draw, geometry }: VectorLayer): boolean {
+  return draw === 'cluster' && geometry === 'point'
 }
 
 function rasterTiles({ url, bands, stretch, colormap }: RasterLayer): string {
@@ -89,13 +103,14 @@ function partsOf(layer: MapLayer): StyleLayer[] {
   const drawn = (part: string, geometry: string | null) => ({
     ...shared(part),
     'source-layer': tableName,
-    filter: filterOf(layer.filters, geometry),
+    filter: filterOf(isClustered(layer) ? [] : layer.filters, geometry),
   })
   const has = (geometry: VectorLayer['geometry']) => layer.geometry === geometry || layer.geometry === 'mixed'
   return [
     ...(has('area') ? areaParts(layer, drawn, visibility) : []),
     ...(has('line') ? [linePart(layer, drawn('line', 'LineString'), visibility)] : []),
     ...(has('point') ? [pointPart(layer, drawn('point', 'Point'), visibility)] : []),
+    ...(isClustered(layer) ? [countPart(drawn('count', 'Point'), visibility)] : []),
     ...(layer.label ? [labelPart(layer, layer.label, drawn('label', null), visibility)] : []),
   ]
 }
@@ -157,9 +172,9 @@ function pointPart(layer: VectorLayer, drawn: Drawn, visibility: Visibility): St
     type: 'circle',
     layout: { visibility },
     paint: {
-      'circle-color': colorOf(color),
+      'circle-color': isClustered(layer) ? ['case', IS_CLUSTER, CLUSTER_COLOR, colorOf(color)] : colorOf(color),
       'circle-opacity': opacity,
-      'circle-radius': byZoom(size),
+      'circle-radius': isClustered(layer) ? byCount(size) : byZoom(size),
       'circle-stroke-color': outline.color,
       'circle-stroke-opacity': opacity,
       'circle-stroke-width': outline.width,
@@ -192,6 +207,45 @@ function labelPart(
     },
     paint: { 'text-color': '#1d2529', 'text-halo-color': 'rgba(255, 255, 255, 0.9)', 'text-halo-width': 1.4 },
   }
+}
+
+const COUNT = ['get', 'point_count']
+const IS_CLUSTER = ['>', ['number', COUNT, 1], 1]
+const CLUSTER_COLOR = '#2f6f8f'
+
+/** The number of rows of a cluster. */
+function countPart(drawn: Drawn, visibility: Visibility): StyleLayer {
+  return {
+    ...(drawn as StyleLayer),
+    type: 'symbol',
+    filter: IS_CLUSTER,
+    layout: {
+      visibility,
+      'text-field': ['to-string', COUNT],
+      'text-font': FONTS,
+      'text-size': 12,
+      'text-allow-overlap': true,
+      'text-ignore-placement': true,
+    },
+    paint: { 'text-color': '#ffffff' },
+  }
+}
+
+/** The area of a cluster grows as its number does, up to four times the radius of a point, and holds its number. */
+function byCount(size: number): Expression {
+  return [
+    'interpolate',
+    ['linear'],
+    ['sqrt', ['number', COUNT, 1]],
+    1,
+    size,
+    1.1,
+    11,
+    10,
+    Math.max(16, size * 2.5),
+    100,
+    Math.max(26, size * 4),
+  ]
 }
 
 /** Smaller where the map shows much; the whole size from zoom 14. */

@@ -33,8 +33,8 @@ export interface VectorLayer extends AnyLayer {
   /** `schema.table`. */
   readonly table: string
   readonly geometry: 'point' | 'line' | 'area' | 'mixed'
-  /** How points are drawn; `heat` shows how dense they are. */
-  readonly draw: 'features' | 'heat'
+  /** How points are drawn: `heat` shows how dense they are, `cluster` joins neighbours and counts them. */
+  readonly draw: 'features' | 'heat' | 'cluster'
   readonly color: Coloring
   /** Radius of points, or width of lines, in pixels. */
   readonly size: number

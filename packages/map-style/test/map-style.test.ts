@@ -236,3 +236,16 @@ function lab(color: Triple): Triple {
 function allPairs<T>(all: readonly T[]): (readonly [T, T])[] {
   return all.flatMap((a, i) => all.slice(i + 1).map((b) => [a, b] as const))
 }
+
+test('clusters are drawn from tiles that count what the filters leave, with their number upon them', () => {
+  const map = mapOf({ by: 'one', color: '#000000' }, [{ property: 'kind', is: 'more', value: 3 }])
+  const layers = [{ ...map.layers[0]!, geometry: 'point', draw: 'cluster' }] as MapDocument['layers']
+  const style = addressed(compile({ ...map, layers }), 'https://maps.example.org', 'key')
+  expect(validateStyleMin(style as unknown as StyleSpecification)).toEqual([])
+  expect(Object.values(style.sources)[0]!['tiles']).toEqual([
+    'https://maps.example.org/vector/v1/public.a/{z}/{x}/{y}?cluster=512&kind=gt.3&apikey=key',
+  ])
+  const [, point, count] = style.layers
+  expect(point!['filter']).toEqual(['all', ['==', ['geometry-type'], 'Point']])
+  expect(count).toMatchObject({ type: 'symbol', filter: ['>', ['number', ['get', 'point_count'], 1], 1] })
+})

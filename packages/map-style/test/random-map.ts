@@ -87,7 +87,7 @@ export function randomMap(random: () => number): MapDocument {
       kind: 'vector',
       table: 'public.pläces',
       geometry: pick(random, ['point', 'line', 'area', 'mixed'] as const),
-      draw: pick(random, ['features', 'heat'] as const),
+      draw: pick(random, ['features', 'heat', 'cluster'] as const),
       color: randomColoring(random, randomNumbers(random)),
       size: 1 + random() * 10,
       outline: { color: '#ffffff', width: pick(random, [0, 1]) },

@@ -1,5 +1,5 @@
 export { startPgliteServer } from './server.ts'
 export type { PgliteServer, PgliteServerOptions } from './server.ts'
 export type { SyncMode } from './engine/engine.ts'
-export type { SessionLimits } from './sessions/turns.ts'
+export type { SessionLimits } from './sessions/session-queue.ts'
 export { lockFolder } from './folder-lock.ts'

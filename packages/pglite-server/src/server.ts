@@ -2,7 +2,7 @@ import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { defineError } from '@terrane/core/errors'
 import type { SyncMode } from './engine/engine.ts'
-import type { SessionLimits } from './sessions/turns.ts'
+import type { SessionLimits } from './sessions/session-queue.ts'
 
 /** What the thread of the server is started with. */
 export interface ServerSettings {

@@ -8,7 +8,7 @@ import { errorResponse, messagesOf, READY } from './protocol/messages.ts'
 import { CANCELLED, Reply } from './protocol/reply.ts'
 import { answerTo, errorIn, SharedSession } from './sessions/shared-session.ts'
 import { greeting, OTHER_VERSION, readStartUp, statusesIn, type StartUp } from './protocol/start-up.ts'
-import { LIMITS, Turns, type Keeping, type SessionLimits } from './sessions/turns.ts'
+import { LIMITS, SessionQueue, type Keeping, type SessionLimits } from './sessions/session-queue.ts'
 
 export interface WireServerOptions {
   /** Starts an engine: the first one, and another in the place of one that was lost. */
@@ -23,7 +23,7 @@ export interface WireServerOptions {
  * Speaks PostgreSQL's wire protocol (version 3) for an engine, to many clients that share its one session. Whole
  * units go in at once: a simple query, or everything up to Sync. So the parse of one client and the bind of another never
  * mix, and after an error the session itself skips to Sync as the protocol says. A client that has a transaction open,
- * an extended query unfinished, temporary tables or the like keeps the session ({@link Turns}); when it goes away, its
+ * an extended query unfinished, temporary tables or the like keeps the session ({@link SessionQueue}); when it goes away, its
  * transaction is rolled back.
  *
  * When the engine ends, its clients get 57P01 and are closed, and another engine is started on the same data. New clients
@@ -34,7 +34,7 @@ export class WireServer {
   readonly #limits: SessionLimits
   readonly #server: Server
   readonly #clients = new Map<number, Client>()
-  readonly #turns: Turns
+  readonly #queue: SessionQueue
   /** Null while no engine is there. */
   #session: SharedSession | null = null
   #statuses: Buffer = Buffer.alloc(0)
@@ -48,7 +48,7 @@ export class WireServer {
     this.#options = options
     this.#limits = { ...LIMITS, ...options.limits }
     this.#server = createServer((socket) => this.#accept(socket))
-    this.#turns = new Turns(this.#limits, (client, keeping) => end(client, IDLE[keeping]))
+    this.#queue = new SessionQueue(this.#limits, (client, keeping) => end(client, IDLE[keeping]))
   }
 
   /** Starts the engine. Resolves to the port that the server listens on, which is the one asked for unless that is 0. */
@@ -80,7 +80,7 @@ export class WireServer {
     await this.#opening
     await this.#draining
     await closed
-    this.#turns.clear()
+    this.#queue.clear()
     return this.#session?.engine ?? null
   }
 
@@ -96,7 +96,7 @@ export class WireServer {
     const client: Client = new Client(socket, {
       onStartUp: (packet) => this.#startUp(client, packet),
       onUnit: (unit) => {
-        this.#turns.add(unit)
+        this.#queue.add(unit)
         this.#run()
       },
       onCancel: (processId, secret) => this.#cancel(processId, secret),
@@ -118,7 +118,7 @@ export class WireServer {
     if (!this.#session && !this.#opening) return end(client, ENGINE_GONE)
     client.session.started(startUp.parameters)
     if (client.session.restore.length === 0) client.socket.write(greeting(startUp, this.#statuses, client.key))
-    else this.#turns.add({ client, bytes: packet, complete: true, startUp })
+    else this.#queue.add({ client, bytes: packet, complete: true, startUp })
     this.#run()
   }
 
@@ -128,7 +128,7 @@ export class WireServer {
     if (this.#execution?.client === client) return this.#execution.stop('user request')
     if (client.copy?.isAsked) return client.copy.cancel()
     // Its unit waits for its turn.
-    const unit = this.#turns.withdraw(client)
+    const unit = this.#queue.withdraw(client)
     unit?.asks?.onRefused()
     if (unit) client.socket.write(Buffer.concat([CANCELLED_WAITING, READY]))
   }
@@ -140,7 +140,7 @@ export class WireServer {
       .finally(() => {
         this.#draining = null
         // A unit may have come while it ended.
-        if (this.#turns.isDue) this.#run()
+        if (this.#queue.isDue) this.#run()
         else this.#waitForMaintenance()
       })
   }
@@ -148,15 +148,15 @@ export class WireServer {
   #waitForMaintenance(): void {
     const dueInMs = this.#options.maintenance?.dueInMs ?? Infinity
     clearTimeout(this.#maintenanceTimer)
-    if (this.#isClosing || dueInMs === Infinity || !this.#turns.isFree) return
+    if (this.#isClosing || dueInMs === Infinity || !this.#queue.isFree) return
     this.#maintenanceTimer = setTimeout(() => this.#run(), dueInMs).unref()
   }
 
   async #drain(session: SharedSession): Promise<void> {
     for (;;) {
-      if (this.#turns.takeAbandoned()) await session.rollback()
+      if (this.#queue.takeAbandoned()) await session.rollback()
       const isMaintained = await this.#maintain(session)
-      const unit = this.#turns.take()
+      const unit = this.#queue.take()
       if (unit) await this.#serve(session, unit)
       else if (!isMaintained) return
     }
@@ -172,8 +172,8 @@ export class WireServer {
   /** Does what is due next, unless a client keeps the session; whether there was something. */
   async #maintain(session: SharedSession): Promise<boolean> {
     const { maintenance } = this.#options
-    if (!maintenance || maintenance.dueInMs > 0 || !this.#turns.isFree || this.#isClosing) return false
-    await maintenance.step(session, () => (this.#isClosing ? 'the stop' : this.#turns.isDue ? 'a client' : 'none'))
+    if (!maintenance || maintenance.dueInMs > 0 || !this.#queue.isFree || this.#isClosing) return false
+    await maintenance.step(session, () => (this.#isClosing ? 'the stop' : this.#queue.isDue ? 'a client' : 'none'))
     return true
   }
 
@@ -205,12 +205,12 @@ export class WireServer {
     const inTransaction = isOpen || !unit.complete
     if (!inTransaction && state.mayHold) state.mayHold = await session.holds()
     if (unit.complete) reply.ready()
-    this.#turns.keep(client, inTransaction ? 'a transaction' : state.mayHold ? 'things of its own' : null)
+    this.#queue.keep(client, inTransaction ? 'a transaction' : state.mayHold ? 'things of its own' : null)
   }
 
   /** Asks the session whether a COPY may begin, and answers its client. */
   async #answer(session: SharedSession, client: Client, copy: CopyIn): Promise<void> {
-    const isInside = this.#turns.keepingOf(client) === 'a transaction'
+    const isInside = this.#queue.keepingOf(client) === 'a transaction'
     await session.enter(client)
     if (isInside) await session.ask(SAVEPOINT)
     await session.prepareAgain(client, copy.head)
@@ -228,7 +228,7 @@ export class WireServer {
       copy.onRefused()
       client.socket.write(Buffer.concat(messages.map(({ bytes }) => bytes)))
     }
-    this.#turns.keep(client, isInside ? 'a transaction' : client.session.mayHold ? 'things of its own' : null)
+    this.#queue.keep(client, isInside ? 'a transaction' : client.session.mayHold ? 'things of its own' : null)
   }
 
   /** Closes all clients, because their session has ended with the engine. */
@@ -236,7 +236,7 @@ export class WireServer {
     const execution = this.#execution
     this.#execution = null
     this.#session = null
-    this.#turns.clear()
+    this.#queue.clear()
     const why = cause instanceof Error ? cause.message : String(cause)
     const lost = errorResponse('FATAL', '57P01', `terminating connection because the embedded database ended: ${why}`)
     for (const client of this.#clients.values()) {

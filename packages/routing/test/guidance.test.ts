@@ -376,3 +376,28 @@ describe('walkers', async () => {
     expect(route.instructions.slice(1, 3)).toEqual(['Take the elevator.', 'Continue on Upper Walk.'])
   })
 })
+
+describe('where two carriageways meet', async () => {
+  const oneway = (name: string) => ({ ...street(name), oneway: 'yes' })
+  const town = async (back: string) =>
+    await drawTown({
+      map: `
+      C
+
+                  B--E
+
+      A
+      `,
+      ways: { AB: oneway('Broad Street'), BC: oneway(back), BE: street('Broad Street') },
+      meters: 20,
+    })
+
+  it.each([
+    ['Broad Street', 'uturnLeft'],
+    ['Other Street', 'sharpLeft'],
+  ])('from Broad Street back along %s is %s', async (back, kind) => {
+    const route = (await town(back)).route('AC')
+    expect(route.path).toBe('ABC')
+    expect(route.kinds).toEqual(['start', kind, 'destination'])
+  })
+})

@@ -22,7 +22,7 @@ export function showPool(registry: Registry, state: () => PoolState): void {
   })
 }
 
-/** Shows the calls of the storage; what it returns is told of each. */
+/** Metrics of storage calls; returns the observer of a call. */
 export function showStorageCalls(
   registry: Registry,
 ): (call: { readonly operation: string; readonly seconds: number; readonly failure: unknown }) => void {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 import { Gauge, onScrape, type Registry } from './metrics.ts'
 import { isStopping } from './stopping.ts'
 
@@ -19,7 +19,7 @@ type Checks = Readonly<Record<string, ReadinessCheck>>
 type State = 'ok' | 'starting' | 'down'
 
 export interface HealthOptions {
-  /** What a part of the app needs: while it is down that part answers 503 itself, and the app stays ready. */
+  /** Dependencies of single parts: while one is down its part answers 503, and the app stays ready. */
   readonly parts?: Checks
   /** Gets the gauge `terrane_ready` of all checks. */
   readonly registry?: Registry

@@ -4,12 +4,9 @@ import fastify, {
   LogController,
   type FastifyBaseLogger,
   type FastifyError,
-  type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type RawServerDefault,
 } from 'fastify'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { refuseCostlyJson } from './edge/bodies.ts'
 import { listRoutes } from './edge/route-list.ts'
@@ -18,6 +15,7 @@ import { parseQuerystring, requireDeclaredOnce } from './edge/parameters.ts'
 import { MIN_UPLOAD_RATE, requireUploadRate, type UploadRate } from './edge/upload-rate.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
+import type { Http } from './http-type.ts'
 import type { Logger } from './logger.ts'
 import { problemHandler } from './problem.ts'
 import { LateSchemas } from './schemas.ts'
@@ -29,15 +27,6 @@ declare module 'fastify' {
     readonly quiet?: boolean
   }
 }
-
-/** The Fastify instance of every app: schemas are TypeBox, errors are problems. */
-export type Http = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
 
 export interface HttpOptions {
   readonly logger: Logger
@@ -53,11 +42,11 @@ export interface HttpOptions {
   readonly edge?: EdgeSettings
   /** Longest time for a whole request to arrive, in milliseconds; 0, for apps that take uploads, leaves it to `uploadRate`. */
   readonly longestRequestMs?: number
-  /** What a body has to bring while it is waited for; tests hurry. */
+  /** Minimum upload rate of a request body; tests shorten it. */
   readonly uploadRate?: UploadRate
 }
 
-/** Longest time for the head of a request, and how often connections are looked at, in milliseconds. */
+/** Timeout of a request's head, and interval of the timeout checks, in milliseconds. */
 const HEADERS_MS = 15_000
 const LOOK_MS = 2000
 const LONGEST_REQUEST_MS = 120_000

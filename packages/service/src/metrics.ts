@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { addressInUse, metricsClosed } from './errors.ts'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 
 export { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 

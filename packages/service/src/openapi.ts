@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 
 /**
  * Describes the app as OpenAPI 3.1 from the schemas that validate, served at `GET /doc` without a key. Call it before

@@ -97,7 +97,7 @@ interface AjvError {
   readonly keyword?: string
   readonly message?: string
   readonly params?: Readonly<Record<string, unknown>>
-  /** The schema that has the keyword, where all errors are told. */
+  /** The schema that has the keyword, for a message with all errors. */
   readonly parentSchema?: { readonly required?: readonly string[] }
 }
 

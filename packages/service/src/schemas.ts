@@ -1,7 +1,7 @@
 import { SerializerSelector, type SerializerFactory } from '@fastify/fast-json-stringify-compiler'
 import addFormats from 'ajv-formats'
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** A value with fewer parts than this is told everything that is wrong with it at once. */
+/** Values with fewer parts than this get all their errors at once. */
 const FEW_PARTS = 2000
 
 /**

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { addressInUse } from './errors.ts'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 import type { Logger } from './logger.ts'
 import { serveMetrics } from './metrics.ts'
 import { markStopping } from './stopping.ts'

@@ -10,9 +10,9 @@ import {
   type Span,
 } from '@opentelemetry/api'
 import type { GuardedFetch } from './fetch/guarded-fetch.ts'
-import type { Http } from './http.ts'
+import type { Http } from './http-type.ts'
 
-/** Whether {@link openTracing} has been told where to send traces: until then nothing of this module does anything. */
+/** Whether {@link openTracing} has an endpoint; every function here does nothing until then. */
 let isOpen = false
 
 const tracer = trace.getTracer('terrane')
@@ -51,7 +51,7 @@ export async function openTracing(
   return {
     async [Symbol.asyncDispose]() {
       isOpen = false
-      // A collector that is away keeps no process from ending.
+      // A collector that does not answer must not delay the shutdown.
       await provider.shutdown().catch(() => {})
       trace.disable()
       context.disable()
@@ -60,7 +60,7 @@ export async function openTracing(
   }
 }
 
-/** The trace that goes on here as a `traceparent` of W3C; null when there is none. */
+/** The current trace as a `traceparent` of W3C; null without one. */
 export function traceparent(): string | null {
   if (!isOpen) return null
   const headers: Record<string, string> = {}
@@ -68,7 +68,7 @@ export function traceparent(): string | null {
   return headers['traceparent'] ?? null
 }
 
-/** Does work as a span of the trace that goes on here, or of the one that a `traceparent` names. */
+/** Runs work as a span of the current trace, or of the one that `traceparent` names. */
 export async function inSpan<T>(
   name: string,
   work: () => Promise<T>,
@@ -89,23 +89,23 @@ export async function inSpan<T>(
   })
 }
 
-/** A span of what has been going on until now without anybody to say so, such as the wait in a queue. */
+/** A span from a past time until now, such as the wait in a queue. */
 export function spanSince(name: string, since: Date): void {
   if (isOpen) tracer.startSpan(name, { startTime: since }).end()
 }
 
-/** The id of the trace that goes on here, for log lines; null when there is none. */
+/** The id of the current trace, for log lines; null without one. */
 export function traceId(): string | null {
   return isOpen ? (trace.getActiveSpan()?.spanContext().traceId ?? null) : null
 }
 
-/** Spans that follow each other within the one that goes on here, such as the phases of a job. */
+/** Consecutive child spans of the current span, such as the phases of a job. */
 export class Phases {
   #name: string | null = null
   #span: Span | null = null
   readonly #parent = context.active()
 
-  /** The phase that goes on now; null for none. */
+  /** Starts a phase and ends the one before it; null only ends it. */
   now(name: string | null): void {
     if (!isOpen || name === this.#name) return
     this.#span?.end()
@@ -158,7 +158,7 @@ export function traceRequests(app: Http): void {
     spans.set(request, { span, at: trace.setSpan(parent, span) })
     done()
   })
-  // Reading a body loses the context of who asked for it.
+  // Reading a body loses the context of its request.
   app.addHook('preHandler', (request, _reply, done) => {
     const traced = spans.get(request)
     if (traced) context.with(traced.at, done)

@@ -3,7 +3,8 @@ import { text as textOf } from 'node:stream/consumers'
 import { setInterval as every } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHttp, type Http } from '../src/http.ts'
+import type { Http } from '../src/http-type.ts'
+import { createHttp } from '../src/http.ts'
 import { createLogger } from '../src/logger.ts'
 
 // What is slow here is the caller; nothing depends on how soon the server notices.

@@ -14,7 +14,7 @@ export interface Walk {
   readonly prefix: string
   /** Only keys behind this one. */
   readonly after: string
-  /** Folders below the prefix are told, not read. */
+  /** Folders below the prefix are listed but not read. */
   readonly flat: boolean
 }
 
@@ -64,7 +64,7 @@ export async function readdirOrEmpty(path: string): Promise<string[]> {
 const LONGEST = 180
 const KEPT = 100
 const SUFFIX = '.json'
-/** Looks as a name that was cut; another may look the same. */
+/** Whether a name may have been cut; a whole name can look the same. */
 const CUT = new RegExp(`^-.{${KEPT}}-[0-9a-f]{64}$`)
 
 /** What lies directly in a folder, with whole keys, in their order. */
@@ -82,7 +82,7 @@ async function children(folder: string, above: string) {
   return found.toSorted((a, b) => compareKeys(a.key, b.key))
 }
 
-/** A key of an entry, or of any below a folder; null when there is none. */
+/** The key of an entry, or of the first entry below a folder; null for an empty folder. */
 async function firstKey(path: string): Promise<string | null> {
   if (path.endsWith(SUFFIX)) return ((await readJson(path)) as { key: string } | null)?.key ?? null
   for (const name of await readdirOrEmpty(path)) {

@@ -75,7 +75,7 @@ export interface ObjectBody {
 export interface ObjectStore {
   /** Resolves when the storage answers. @throws STORAGE_UNAVAILABLE */
   ready(): Promise<void>
-  /** The same store for the time of a job: once the signal aborts, everything on the way ends with its reason. */
+  /** The same store bound to a signal: when it aborts, operations in progress end with its reason. */
   withSignal(signal: AbortSignal): ObjectStore
   createBucket(id: string, rules: BucketRules): Promise<Bucket>
   getBucket(id: string): Promise<Bucket | null>
@@ -90,7 +90,7 @@ export interface ObjectStore {
   get(bucket: string, key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBody>
   /** Every object whose key starts with the prefix, by key in code point order. */
   list(bucket: string, prefix: string, options?: ListOptions): AsyncIterable<ListedObject>
-  /** The same no deeper than to the next slash after the prefix: what lies below it is told as one folder. */
+  /** The same up to the next slash after the prefix: deeper keys are listed as one folder. */
   listFolder(bucket: string, prefix: string, options?: ListOptions): AsyncIterable<ListedObject | ListedFolder>
   /** Metadata of listed objects, in their order; objects deleted since are left out. */
   describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]>

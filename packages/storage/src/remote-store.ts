@@ -264,7 +264,7 @@ export class RemoteStore implements ArtifactStore {
   }
 }
 
-/** How long a content of so many bytes may take, in milliseconds. */
+/** Maximum time for a transfer of this many bytes, in milliseconds. */
 function timeFor(bytes: number): number {
   return ANSWER_MS + Math.ceil(bytes / LEAST_BYTES_PER_MS)
 }

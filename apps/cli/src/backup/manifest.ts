@@ -43,7 +43,7 @@ export interface Manifest {
   readonly keys: Part | null
 }
 
-/** Writes a part and returns what it will be checked by. */
+/** Writes a part and returns its size and checksum. */
 export async function writePart(to: ObjectStore, name: string, source: AsyncIterable<Uint8Array>): Promise<Part> {
   const hash = createHash('sha256')
   let bytes = 0

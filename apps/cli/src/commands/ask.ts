@@ -53,7 +53,7 @@ export function askCommands(program: Command): void {
   onProject(
     routing
       .command('inspect')
-      .description('Show the map that routes are on: its age, where it lies, and tags of it that are not understood.'),
+      .description('Show the map of the routing engine: age, extent and tags that are not understood.'),
   )
     .addHelpText('after', '\nExample:\n  $ terrane routing inspect')
     .action(inspect)

@@ -13,7 +13,7 @@ interface Options {
 export function scheduleCommands(program: Command): void {
   const schedules = program.command('schedules').description('Jobs that run again and again.')
   onProject(schedules.command('list').description('All schedules, with their next time.')).action(list)
-  onProject(schedules.command('pause <id>').description('Let a schedule rest.')).action(set(true))
+  onProject(schedules.command('pause <id>').description('Pause a schedule.')).action(set(true))
   onProject(schedules.command('resume <id>').description('Let a paused schedule run again.')).action(set(false))
   onProject(schedules.command('delete <id>').description('Delete a schedule; its jobs stay.')).action(remove)
   schedules.addHelpText(

@@ -26,7 +26,7 @@ export function webhookCommands(program: Command): void {
     .addOption(new Option('--status <status...>', 'only for these ends (default: both)').choices(['success', 'failed']))
     .addHelpText('after', '\nExample:\n  $ terrane webhooks create https://example.org/hook --status failed')
     .action(create)
-  onProject(webhooks.command('deliveries <id>').description('What a webhook was sent, and the answers.')).action(
+  onProject(webhooks.command('deliveries <id>').description('Deliveries of a webhook, with the answers.')).action(
     deliveries,
   )
   onProject(webhooks.command('delete <id>').description('Delete a webhook.')).action(remove)

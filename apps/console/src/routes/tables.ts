@@ -1,4 +1,5 @@
 import { EXPORT_FORMATS } from '@terrane/contracts'
+import { isTextOrNone, quotedColumn, restConditions } from '@terrane/map-style/filters'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -60,8 +61,8 @@ export function tableRoutes(app: Http): void {
       const conditions = filtersOf(filters)
       const queryOf = (hasEmptyTexts: boolean) => {
         const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
-        if (sort !== undefined) query.set('order', `${quoted(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
-        for (const [column, condition] of conditionsOf(conditions, hasEmptyTexts)) query.append(column, condition)
+        if (sort !== undefined) query.set('order', `${quotedColumn(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
+        for (const [column, condition] of restConditions(conditions, hasEmptyTexts)) query.append(column, condition)
         // Wildcard characters in the search text are replaced by `_`, which matches any single character.
         if (named !== undefined) query.append('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
         return query
@@ -138,50 +139,6 @@ function filtersOf(text: string | undefined): readonly RowFilter[] {
   }
   if (!Value.Check(Filters, filters)) throw filtersInvalid()
   return filters
-}
-
-const isTextOrNone = ({ is, value }: RowFilter) => (is === 'empty' || is === 'filled') && typeof value === 'string'
-
-/**
- * The conditions of a layer's filters as `/rest/v1` writes them; what a map draws has a row here.
- *
- * @param hasEmptyTexts an empty text of a property of texts is no value, as on the map
- */
-function conditionsOf(filters: readonly RowFilter[], hasEmptyTexts: boolean): [string, string][] {
-  const [texts, others] = [true, false].map((wanted) =>
-    filters.filter((filter) => (hasEmptyTexts && isTextOrNone(filter)) === wanted),
-  ) as [RowFilter[], RowFilter[]]
-  const either = texts.map(({ property, is }) => {
-    const column = quoted(property)
-    return is === 'empty' ? `or(${column}.is.null,${column}.eq."")` : `${column}.neq.""`
-  })
-  return [
-    ...others.map(({ property, is, value }): [string, string] => [property, conditionOf(is, value)]),
-    ...(either.length > 0 ? [['and', `(${either.join(',')})`] as [string, string]] : []),
-  ]
-}
-
-function conditionOf(is: string, value: string | number | boolean): string {
-  switch (is) {
-    case 'equal':
-      return `eq.${value}`
-    case 'not':
-      return `isdistinct.${value}`
-    case 'less':
-      return `lt.${value}`
-    case 'more':
-      return `gt.${value}`
-    case 'contains':
-      // Wildcards in the text are replaced by `_`, which matches any single character.
-      return `ilike.*${String(value).replaceAll(/[\\%_*]/g, '_')}*`
-    default:
-      return is === 'empty' ? 'is.null' : 'not.is.null'
-  }
-}
-
-/** A column in a list of REST, whatever its name holds. */
-function quoted(column: string): string {
-  return `"${column.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`
 }
 
 function call(name: string, args: object): Ask {

@@ -29,6 +29,7 @@ const WebhooksPage = lazyComponent(() => import('./pages/jobs/webhooks-page.tsx'
 const MapPage = lazyComponent(() => import('./pages/map/map-page.tsx').then((module) => module.MapPage))
 const MapsPage = lazyComponent(() => import('./pages/maps/maps-page.tsx').then((module) => module.MapsPage))
 const EditMapPage = lazyComponent(() => import('./pages/maps/map-page.tsx').then((module) => module.EditMapPage))
+const SqlPage = lazyComponent(() => import('./pages/sql/sql-page.tsx').then((module) => module.SqlPage))
 const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').then((module) => module.RoutePage))
 
 type Params = Readonly<Record<string, string>>
@@ -63,6 +64,7 @@ const PAGES: readonly {
     show: (project, { id = '' }) => <EditMapPage project={project} id={id} />,
   },
   { pattern: '/p/:ref/map', title: () => 'Explore embeddings', show: (project) => <FormerMapPage project={project} /> },
+  { pattern: '/p/:ref/sql', title: () => 'Ask the data', show: (project) => <SqlPage project={project} /> },
   { pattern: '/p/:ref/route', title: () => 'Route', show: (project) => <RoutePage project={project} /> },
   { pattern: '/p/:ref/functions', title: () => 'Functions', show: (project) => <FunctionsPage project={project} /> },
   {

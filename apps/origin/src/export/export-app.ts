@@ -22,7 +22,7 @@ import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { compressAnswers } from '../compression.ts'
 import type { RestDeps } from '../rest/call.ts'
-import { toRestError } from '../rest/errors.ts'
+import { sendRestError, toRestError } from '../rest/errors.ts'
 import { runAs, type RunAs } from '../rest/execute.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
@@ -78,10 +78,8 @@ export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => {
         const error = toRestError(thrown, request.restCaller?.role === 'anon')
-        if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
-        if (error.status === 401) reply.header('www-authenticate', 'Bearer')
         if (PASSING.has(error.code)) reply.header('retry-after', String(RETRY_SECONDS))
-        void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
+        sendRestError(thrown, request, reply, error)
       })
       compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {

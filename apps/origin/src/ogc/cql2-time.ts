@@ -4,7 +4,7 @@ import type { Node } from './cql2-text.ts'
 import { badFilter } from './errors.ts'
 import type { Numeral } from './exact-json.ts'
 
-/** SQL of a value, or a literal that takes the type of what it is compared with. */
+/** SQL of a value, or a literal that takes the type of the other operand. */
 export type Value =
   | { readonly sql: string; readonly kind: Kind; readonly typeName?: string }
   | { readonly literal: string | number | Numeral | boolean; readonly isFolded?: boolean }

@@ -34,6 +34,16 @@ export const sourceGone = defineError(
   }),
 )
 
+export const sceneNotDrawn = defineError(
+  'SCENE_NOT_DRAWN',
+  'not_implemented',
+  (f: { table: string }) =>
+    `The source of ${f.table} has its bands in files of their own, which are not drawn as one picture.`,
+  () => ({
+    hint: 'Draw a band: url=storage://{bucket}/{path} of its file. embedding_sources names the files in properties.',
+  }),
+)
+
 export const sourceNumberNeeded = defineError(
   'SOURCE_NUMBER_NEEDED',
   'invalid',

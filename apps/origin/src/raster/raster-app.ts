@@ -133,7 +133,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
     }),
   )
 
-  /** A picture with a strong ETag of what it is made of: a client that has it is told so before anything is drawn. */
+  /** A picture with a strong ETag of its inputs: a client that has it gets 304 before anything is drawn. */
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,

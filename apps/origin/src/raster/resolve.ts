@@ -5,7 +5,7 @@ import type { RasterFile } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { runAs } from '../rest/execute.ts'
 import { existing, type StorageDeps } from '../storage/access.ts'
-import { sourceGone, sourceNumberNeeded, sourceUnknown } from './errors.ts'
+import { sceneNotDrawn, sourceGone, sourceNumberNeeded, sourceUnknown } from './errors.ts'
 import { localFile, remoteFile, storedFile } from './files.ts'
 
 export interface RasterSources {
@@ -76,6 +76,8 @@ interface TableSource {
   readonly number: number | null
   readonly name: string | null
   readonly day: string | null
+  /** It was made of bands in files of their own. */
+  readonly is_scene: boolean
 }
 
 async function sourceOfTable(
@@ -94,7 +96,8 @@ async function sourceOfTable(
   if (!mayRead) return null
   // Names of sources are not the caller's to read, their pictures may be.
   const { rows } = await database.query<TableSource>(
-    `select o.source, s.source as number, s.name, (s.datetime at time zone 'UTC')::date::text as day
+    `select o.source, s.source as number, s.name, (s.datetime at time zone 'UTC')::date::text as day,
+       coalesce(jsonb_typeof(s.properties->'files') = 'array', false) as is_scene
      from geoembeddings.embeddings_catalogue c
      left join geoembeddings.embedding_origins o on o.table_name = c.table_name
      left join geoembeddings.embedding_sources s on s.table_name = c.table_name and s.status = 'done'
@@ -102,10 +105,11 @@ async function sourceOfTable(
      where c.table_name = $1 order by s.source limit $3`,
     [table, number, LISTED_SOURCES],
   )
-  if (number !== null) return rows[0]?.name ?? null
-  if (rows.length > 1)
+  if (number === null && rows.length > 1)
     throw sourceNumberNeeded({ table, sources: rows.map(({ number: n, day }) => ({ number: n!, day })) })
-  return rows[0]?.name ?? rows[0]?.source ?? null
+  const [found] = rows
+  if (found?.is_scene === true) throw sceneNotDrawn({ table })
+  return found?.name ?? (number === null ? (found?.source ?? null) : null)
 }
 
 async function rasterOfSource(

@@ -32,7 +32,7 @@ export interface Routine {
   readonly name: string
   readonly comment: string | null
   readonly args: readonly Argument[]
-  /** SQL text of what comes back; `setof` before it where there are many. */
+  /** SQL type of the result; with `setof` for several rows. */
   readonly result: string
   readonly readOnly: boolean
 }

@@ -1,4 +1,5 @@
 import { TerraneError } from '@terrane/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isTooLarge } from './embedding/embedded-bytes.ts'
 
 /** An error in PostgREST's shape, with the status it is answered with. */
@@ -135,6 +136,19 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   if (error.statusCode !== undefined && error.statusCode < 500)
     return new RestError(400, 'PGRST102', 'Error in $: the body is not valid JSON')
   return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
+}
+
+/** Answers with an error in PostgREST's shape and logs it when the server is at fault. */
+export function sendRestError(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error = toRestError(thrown, request.restCaller?.role === 'anon'),
+): void {
+  if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (error.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60')
+  void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
 }
 
 function sqlStatus(code: string, anonymous: boolean): number {

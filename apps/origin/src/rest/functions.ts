@@ -133,7 +133,7 @@ function signature(fn: CallableFunction): string {
   return `${fn.schema}.${fn.name}(${fn.args.map((arg) => `${arg.name} => ${arg.type}`).join(', ')})`
 }
 
-/** Functions by name. Those of extensions are a library for SQL, not for strangers, and count as absent unless named. */
+/** Functions by name. Functions of extensions are not exposed unless the setting names them. */
 async function readFunctions(
   session: Queryable,
   schema: string,

@@ -7,7 +7,7 @@ import { answer, partial, readCall, run, schemaOf, type Named, type RestDeps, ty
 import { insert, remove, update } from './changes.ts'
 import { describeSchema } from './describe.ts'
 import { SchemaPictures } from './embedding/schema-picture.ts'
-import { toRestError, unknownTable, type RestError } from './errors.ts'
+import { sendRestError, toRestError, unknownTable, type RestError } from './errors.ts'
 import { readRows } from './read-rows.ts'
 import { withinRows } from './limits.ts'
 import { rpc } from './rpc.ts'
@@ -21,10 +21,7 @@ export async function restRoutes(app: Http, settings: RestDeps): Promise<void> {
       scope.setErrorHandler((thrown, request, reply) => {
         const anonymous = request.restCaller?.role === 'anon'
         const error = tableNotFound(deps, request, thrown) ?? toRestError(thrown, anonymous)
-        if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
-        if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-        if (error.status === 429) reply.header('retry-after', '60')
-        void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
+        sendRestError(thrown, request, reply, error)
       })
       scope.decorateRequest('restCaller', null)
       compressAnswers(scope)

@@ -13,7 +13,7 @@ export const VECTOR_TILE = 'application/vnd.mapbox-vector-tile'
 /** Bytes that an entry of a cache takes beside its tile. */
 const ENTRY_BYTES = 200
 
-/** Bytes that a tile takes in a cache with its key: what it is compressed to takes about as much again. */
+/** Bytes of a tile in the cache with its key; its compressed form takes about as much again. */
 export function cachedBytes({ bytes }: Given, key: string): number {
   return 2 * (ENTRY_BYTES + (bytes?.byteLength ?? 0) + key.length)
 }

@@ -29,7 +29,7 @@ export interface TileRequest extends TilePlace {
 /** A tile is 2.4 m wide at the equator; positions of our own encoder are to 4 cm. */
 export const MAX_ZOOM = 24
 /** Parameters that are no filters. */
-const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
+const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'cluster', 'apikey'])
 const MAX_FEATURES = 50_000
 /** As Martin has it. */
 const BUFFER = 64
@@ -65,8 +65,16 @@ export function tableQueryOf(parameters: URLSearchParams) {
     properties: listed === null ? null : listed.split(',').filter((name) => name !== ''),
     limit: wholeOf(parameters.get('limit'), 'limit', 1, MAX_FEATURES) ?? MAX_FEATURES,
     buffer: wholeOf(parameters.get('buffer'), 'buffer', 0, 1024) ?? BUFFER,
+    cluster: clusterOf(parameters),
     conditions: parseQuery(filters).conditions,
   }
+}
+
+/** @throws PGRST100 for a side that does not divide the tile: squares of neighbours would not meet */
+function clusterOf(parameters: URLSearchParams): number | null {
+  const side = wholeOf(parameters.get('cluster'), 'cluster', 32, 4096)
+  if (side !== null && 4096 % side !== 0) throw badTile('cluster is a power of two from 32 to 4096')
+  return side
 }
 
 /** What the parameters say to functions; each stands once. @throws PGRST100 */

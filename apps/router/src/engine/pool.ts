@@ -19,7 +19,7 @@ export interface PoolOptions {
   readonly limits: Limits
   readonly costings: number
   readonly search: SearchKind
-  /** What is served, which `status` names; everything when absent. */
+  /** Actions that are served, as `status` lists them; all when absent. */
   readonly actions?: readonly Action[]
   /** Most requests that wait for a thread. */
   readonly queue: number

@@ -10,7 +10,7 @@ export interface BuildChoices {
   readonly construction: boolean
 }
 
-/** What the building process is asked for. */
+/** Request to the build process. */
 export interface BuildTask {
   readonly extracts: readonly { readonly name: string; readonly path: string }[]
   readonly choices: BuildChoices

@@ -102,7 +102,7 @@ function downloadPath(folder: string, url: string): string {
   return join(folder, createHash('sha256').update(url).digest('hex').slice(0, 32))
 }
 
-/** Tells one state of the extracts from another, and one way to build from another. */
+/** Fingerprint of the extracts and of the build options. */
 export function digestOf(extracts: readonly Extract[], { drivingSide, construction }: BuildChoices): string {
   const facts = extracts.map(({ name, size, modified }) => [name, size, modified])
   return createHash('sha256')

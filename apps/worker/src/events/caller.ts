@@ -13,7 +13,7 @@ export const CALL_EXPIRES_S = 420
 /** Longest text of an error that is kept. */
 const MOST_ERROR = 300
 
-/** Who is called, as it is sealed: an address, or a function of the project by its name. */
+/** The target of a call as it is sealed: an address, or the name of a function. */
 export type Target = { readonly secret: string } & (
   | { readonly url: string; readonly function?: undefined }
   | { readonly function: string; readonly url?: undefined }

@@ -2,18 +2,18 @@ import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
-import { scopeKey, type JobScope } from '../queue/job-row.ts'
+import { scopeKey, scopeOf, type JobScope } from '../queue/job-row.ts'
 import { makeSecret } from '../webhooks/sign.ts'
 import type { Target } from './caller.ts'
 import { LIVE_FUNCTIONS } from './function-limits.ts'
-import { scopeOfHook, type HookRow, type TableHookStore } from './table-hook-store.ts'
+import { type HookRow, type TableHookStore } from './table-hook-store.ts'
 
-/** Events of one hook or queue, and who is told of them. */
+/** Events of one hook or queue, and their receiver. */
 export interface Lane {
   readonly name: string
   /** Attempts until an event is a dead letter. */
   readonly attempts: number
-  /** Events that are told in one call at most; one where none has a second attempt, so that none spoils others. */
+  /** Maximum events of one call; 1 when there is no second attempt, so that one event cannot fail others. */
   readonly batch: number
   /** The table hook; null for a queue. */
   readonly hook: HookRow | null
@@ -52,7 +52,7 @@ export async function allLanes({
   }
   for (const hook of await hooks.active()) {
     const target = () => sealer.open(hook.sealed, hook.id) as Target
-    add(scopeOfHook(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
+    add(scopeOf(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
   }
   // Of several functions that name a queue the first consumes it.
   const { rows } = await database.query<{

@@ -1,33 +1,32 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@terrane/service'
 import { scopeKey, type JobScope } from '../queue/job-row.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import type { Caller } from './caller.ts'
+import { batchOf, batches, messageId } from './messages.ts'
 import type { EventMetrics } from './event-metrics.ts'
 import type { Lane } from './lanes.ts'
 import { Outbox, loadOf, type ClaimedEvent, type FailedEvent, type LaneLoad, type LanePlaces } from './outbox.ts'
 import type { TableHookStore } from './table-hook-store.ts'
 import { mendTrigger } from './table-triggers.ts'
 
-/** Time between two looks while nothing is due, which doubles up to the second one, and after a database that failed. */
+/** Polling interval while nothing is due, its maximum after doubling, and the pause after a database error. */
 const IDLE_MS = 500
 const MOST_IDLE_MS = 2000
 const FAILED_MS = 5000
-/** How long a project stays open: its database may move. */
+/** Time after which a project is opened again, because its database may move. */
 const OPEN_MS = 60_000
-/** Time in which ends of deliveries are gathered before the next look. */
+/** Time in which ends of deliveries are collected before the next poll. */
 const GATHER_MS = 5
-/** Deliveries of a lane at once, and of a project: a receiver that is slow holds up its own lane. */
+/** Concurrent deliveries of a lane and of a project, so that a slow receiver delays its own lane only. */
 const OF_LANE = 8
 const OF_PROJECT = 64
-/** Bytes of bodies that are under way, and those of a call, besides the first event of each. */
+/** Maximum bytes of bodies in flight, besides the first event of each lane. */
 const MOST_BYTES = 16 << 20
-const CALL_BYTES = 4 << 20
 const RENEW_MS = 10_000
-/** How often triggers are looked at, which go with a table that an import replaces. */
+/** Interval of the trigger check: an import that replaces a table drops its trigger. */
 const TRIGGERS_MS = 30_000
-/** How often events are looked for that are too old. */
+/** Interval of the removal of old events. */
 const EXPIRE_MS = 3_600_000
 
 export interface EventsOptions {
@@ -68,7 +67,7 @@ export class ProjectEvents {
     this.#running = this.#run()
   }
 
-  /** Says which lanes the project has now. */
+  /** Sets the lanes of the project. */
   serve(lanes: readonly Lane[]): void {
     const isKnown = lanes.length === this.#lanes.size && lanes.every(({ name }) => this.#lanes.has(name))
     this.#lanes = new Map(lanes.map((lane) => [lane.name, lane]))
@@ -77,7 +76,7 @@ export class ProjectEvents {
     this.#wake.resolve()
   }
 
-  /** What waits and was given up; empty while the database is not open. */
+  /** Waiting and dead events; empty while the database is not open. */
   async load(): Promise<LaneLoad[]> {
     return this.#database ? loadOf(this.#database, null) : []
   }
@@ -284,37 +283,4 @@ export class ProjectEvents {
       }
     }
   }
-}
-
-/** The same at each attempt of the same events. */
-function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[]): string {
-  if (hook) return `evt_${hook.id.replaceAll('-', '')}_${events[0]!.id}`
-  const ids = createHash('sha256').update(events.map(({ id }) => id).join())
-  return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
-}
-
-/** Parts of at most so many events and {@link CALL_BYTES}. */
-function batches(events: readonly ClaimedEvent[], most: number): ClaimedEvent[][] {
-  const parts: ClaimedEvent[][] = []
-  let bytes = 0
-  for (const event of events) {
-    const size = Buffer.byteLength(event.body)
-    bytes += size
-    const last = parts.at(-1)
-    if (last && last.length < most && bytes <= CALL_BYTES) last.push(event)
-    else {
-      parts.push([event])
-      bytes = size
-    }
-  }
-  return parts
-}
-
-/** The body of a call of a consumer; bodies are JSON already. */
-function batchOf({ name }: Lane, events: readonly ClaimedEvent[]): string {
-  const messages = events.map(({ id, body, attempts, created_at: createdAt }) => {
-    const facts = JSON.stringify({ id, attempts, created_at: createdAt.toISOString() })
-    return `${facts.slice(0, -1)},"body":${body}}`
-  })
-  return `{"type":"queue","queue":${JSON.stringify(name.slice('queue:'.length))},"messages":[${messages.join(',')}]}`
 }

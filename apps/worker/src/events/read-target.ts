@@ -1,4 +1,4 @@
-import { targetAmbiguous } from '../errors.ts'
+import { targetAmbiguous } from './errors.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import { redactUrl } from '../projects/redact.ts'
 import { makeSecret } from '../webhooks/sign.ts'

@@ -7,7 +7,7 @@ import {
   type Queryable,
   type Session,
 } from '@terrane/database'
-import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from '../errors.ts'
+import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from './errors.ts'
 import type { HookRow } from './table-hook-store.ts'
 
 interface TableFacts {

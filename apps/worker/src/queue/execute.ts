@@ -13,7 +13,7 @@ import { RunCheckpoint } from './run-checkpoint.ts'
 import { removeRunFolders, runFolder } from './run-folders.ts'
 import { WAITS, runTask, type ShardOptions } from './shards.ts'
 
-/** What every run of a task is given. */
+/** Dependencies of every run of a task. */
 export interface ExecuteOptions {
   readonly projects: ProjectDirectory
   readonly fetch: GuardedFetch

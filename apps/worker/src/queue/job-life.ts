@@ -9,7 +9,7 @@ import type { TerraneError } from '@terrane/core'
 /** Attempts of one job, at most: lost workers and faults of others that may pass count alike. */
 export const MAX_ATTEMPTS = 3
 
-/** How often a run tells the queue that it goes on. */
+/** Heartbeat interval of a run. */
 export const HEARTBEAT_REFRESH_MS = 3000
 /** Silence after which a run counts as lost. */
 const HEARTBEAT_SECONDS = 15
@@ -27,7 +27,7 @@ export const CHECKPOINT_MS = 10_000
 
 /** Of the time that a stop leaves to jobs, the part in which they may still end; the rest is for handing them over. */
 export const GRACE_SHARE = 0.7
-/** Least time to hand jobs over, however short the stop is to be. */
+/** Minimum time to hand jobs over, also when the shutdown is shorter. */
 export const HAND_OVER_MS = 2000
 
 /** When a run of a task times out, in seconds. */

@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, onScrape, type Registry } from '@terrane/service'
 import type { Database } from '@terrane/database'
-import type { JobStore } from './job-store.ts'
 
 /** A job that has ended. */
 export interface JobEnd {
@@ -82,8 +81,12 @@ export function countAttempts(registry: Registry): (isDelivered: boolean) => voi
   return (isDelivered) => attempts.inc({ outcome: isDelivered ? 'delivered' : 'failed' })
 }
 
+interface Load {
+  load(): Promise<readonly { task: string; status: 'pending' | 'running'; jobs: number }[]>
+}
+
 /** Shows what waits, as the database knows it: the same at every worker. */
-export function showQueues(registry: Registry, database: Database, store: JobStore, tasks: readonly string[]): void {
+export function showQueues(registry: Registry, database: Database, store: Load, tasks: readonly string[]): void {
   const registers = [registry]
   const jobs = new Gauge({
     name: 'terrane_jobs',

@@ -18,7 +18,7 @@ export interface JobRow {
   readonly cancel_requested: boolean
   /** The job that this one is a shard of. */
   readonly parent_id: string | null
-  /** The job goes on when its shards have ended; no worker holds it. */
+  /** The job continues when its shards have ended; no worker holds it until then. */
   readonly waits: boolean
   readonly request_id: string | null
   /** The trace of the request that asked for the job. */
@@ -63,6 +63,6 @@ export interface NewJob {
 }
 
 /** Whose job it is. */
-export function scopeOf(row: JobRow): JobScope {
+export function scopeOf(row: Pick<JobRow, 'project_ref' | 'organization_id' | 'project_id'>): JobScope {
   return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

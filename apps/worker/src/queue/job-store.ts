@@ -16,7 +16,7 @@ export interface ListOptions {
   readonly ascending: boolean
 }
 
-/** Who hears of the ends of jobs. */
+/** Listener for the ends of jobs. */
 export interface JobEnds {
   jobEnded(session: Queryable, id: string): Promise<void>
 }
@@ -279,7 +279,7 @@ export class JobStore {
     )
   }
 
-  /** The end of a job is told to its webhooks; the end of a shard to its parent job. */
+  /** Notifies the webhooks of a job that ended, or the parent of a shard. */
   async #ended(session: Queryable, id: string): Promise<void> {
     const { rows } = await session.query<EndedRow>(
       `select parent_id, task, case status when 'success' then 'success' else coalesce(error->>'code', 'INTERNAL') end as code,

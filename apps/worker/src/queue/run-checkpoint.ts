@@ -64,7 +64,7 @@ export class RunCheckpoint implements Checkpoint {
     this.#keptAt = performance.now()
   }
 
-  /** Forgets what was kept; the tables are the caller's to drop. */
+  /** Deletes the checkpoint; the caller drops the tables. */
   async drop(): Promise<void> {
     this.#note = null
     await dropCheckpoint(this.#database, this.#run.jobId)

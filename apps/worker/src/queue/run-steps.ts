@@ -1,7 +1,7 @@
 import type { JobProgress } from '../jobs/task.ts'
 import type { NewLine } from './job-log.ts'
 
-/** A step that goes on gets another line after this. */
+/** Interval of further lines about a step that is still running. */
 const STILL_MS = 60_000
 
 interface Step {
@@ -9,7 +9,7 @@ interface Step {
   readonly message: string
 }
 
-/** Makes lines of a run's progress: one per step, one a minute while a step goes on, and one of all phases at the end. */
+/** Makes lines of a run's progress: one per step, one a minute during a step, and one with all phases at the end. */
 export class RunSteps {
   readonly #seconds = new Map<string, number>()
   #step: Step | null = null

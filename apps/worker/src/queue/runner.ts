@@ -5,7 +5,7 @@ import { inSpan, spanSince, traceId, type Logger } from '@terrane/service'
 import { cancelled, shuttingDown, timedOut, toShowable, workerLost } from '../errors.ts'
 import type { Task } from '../jobs/task.ts'
 import { WORK_CHANNEL } from './boss.ts'
-import { Claims, type ClaimsOptions } from './claims.ts'
+import { JobLeases, type JobLeasesOptions } from './job-leases.ts'
 import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
 import type { JobRow } from './job-row.ts'
@@ -13,7 +13,7 @@ import { LaneWatch } from './lane-watch.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import type { Claim } from './queue-tables.ts'
 import { WAITS } from './shards.ts'
-import { Upkeep, type UpkeepOptions } from './upkeep.ts'
+import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
 
 /** Channel of NOTIFY that tells runners of cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
@@ -23,7 +23,7 @@ const POLL_MS = { notified: 2000, polling: 1000 }
 /** Waits between tries to settle a job while the database is away. */
 const SETTLE_WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
 
-export interface RunnerOptions extends ExecuteOptions, UpkeepOptions, ClaimsOptions {
+export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLeasesOptions {
   readonly tasks: readonly Task[]
   /** Jobs of one task that this process runs at once. */
   readonly concurrency: number
@@ -38,9 +38,9 @@ interface Run {
 /** Takes jobs from the queues and runs their tasks; ends them in exactly one way, whatever happens. */
 export class Runner {
   readonly #options: RunnerOptions
-  readonly #claims: Claims
+  readonly #leases: JobLeases
   readonly #active = new Map<string, Run>()
-  readonly #upkeep: Upkeep
+  readonly #maintenance: Maintenance
   readonly #listeners: (AsyncDisposable | null)[] = []
   #isLooking = false
   #lookAgain = false
@@ -56,21 +56,21 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    this.#claims = new Claims(options)
-    this.#upkeep = new Upkeep(options, (id) => this.#active.has(id))
+    this.#leases = new JobLeases(options)
+    this.#maintenance = new Maintenance(options, (id) => this.#active.has(id))
   }
 
   /** Starts working on the queues, which must be there. */
   async start(): Promise<void> {
     const { database, tasks, logger, workdir, concurrency } = this.#options
     await mkdir(workdir, { recursive: true })
-    await this.#upkeep.start()
+    await this.#maintenance.start()
     this.#listeners.push(
       await database.listen(CANCEL_CHANNEL, () => this.lookForCancellations()),
       await database.listen(WORK_CHANNEL, (task) => this.nudge(task)),
     )
-    this.#upkeep.every(CANCEL_POLL_MS, () => this.#pollCancellations())
-    this.#upkeep.every(HEARTBEAT_REFRESH_MS, () => this.#beat())
+    this.#maintenance.every(CANCEL_POLL_MS, () => this.#pollCancellations())
+    this.#maintenance.every(HEARTBEAT_REFRESH_MS, () => this.#beat())
     this.#slots = tasks.flatMap((task) => Array.from({ length: concurrency }, () => this.#work(task)))
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
@@ -116,7 +116,7 @@ export class Runner {
     this.#leaveMs = Math.max(HAND_OVER_MS, (budgetMs * (1 - GRACE_SHARE)) / 2)
     for (const { controller } of this.#active.values()) controller.abort(shuttingDown())
     await ended
-    this.#upkeep.stop()
+    this.#maintenance.stop()
     for (const listener of this.#listeners) await listener?.[Symbol.asyncDispose]()
   }
 
@@ -137,7 +137,7 @@ export class Runner {
         this.#options.logger.warn({ err: error }, 'looking for cancellations failed'),
       )
       // A job that waited, wherever, may have left something behind.
-      await this.#upkeep.clearNow()
+      await this.#maintenance.clearNow()
     }
     this.#isLooking = false
   }
@@ -151,7 +151,7 @@ export class Runner {
       const nudged = this.#nextNudge(task.name)
       let claim: Claim | null = null
       try {
-        claim = await this.#claims.take(task.name)
+        claim = await this.#leases.take(task.name)
         lane.looked()
       } catch (error) {
         logger.warn({ err: error, task: task.name }, 'looking for a job failed')
@@ -191,12 +191,12 @@ export class Runner {
 
   async #run(task: Task, claim: Claim, controller: AbortController, logger: Logger): Promise<void> {
     const { store } = this.#options
-    if (this.#stopping.signal.aborted) return this.#settle(logger, () => this.#claims.handOver(claim, HANDED_OVER))
+    if (this.#stopping.signal.aborted) return this.#settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
     const row = await store.start(claim.id, claim.attempt)
-    if (!row) return this.#settle(logger, () => this.#claims.forget(claim))
+    if (!row) return this.#settle(logger, () => this.#leases.forget(claim))
     if (row.cancel_requested) {
-      await this.#settle(logger, () => this.#claims.fail(claim, cancelled(), true))
-      return this.#upkeep.clearNow()
+      await this.#settle(logger, () => this.#leases.fail(claim, cancelled(), true))
+      return this.#maintenance.clearNow()
     }
     const { traceparent } = row
     const attributes = { 'terrane.job_id': row.id, 'terrane.request_id': row.request_id ?? '', attempt: claim.attempt }
@@ -225,10 +225,10 @@ export class Runner {
     await progress.close()
     if ('result' in outcome && outcome.result === WAITS) {
       logger.info('job waits for its shards')
-      return this.#settle(logger, () => this.#claims.setAside(claim))
+      return this.#settle(logger, () => this.#leases.setAside(claim))
     }
     if ('result' in outcome) {
-      await this.#settle(logger, () => this.#claims.succeed(claim, outcome.result))
+      await this.#settle(logger, () => this.#leases.succeed(claim, outcome.result))
       logger.info('job succeeded')
       return
     }
@@ -236,10 +236,10 @@ export class Runner {
     switch (endingOf(error, claim.attempt)) {
       case 'handed over':
         logger.info('job handed over')
-        return this.#settle(logger, () => this.#claims.handOver(claim, HANDED_OVER))
+        return this.#settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
       case 'another attempt':
         logger.warn({ err: outcome.thrown }, 'job interrupted')
-        return this.#settle(logger, () => this.#claims.tryAgain(claim, error))
+        return this.#settle(logger, () => this.#leases.tryAgain(claim, error))
       case 'failed':
         return this.#end(claim, error, logger, outcome.thrown)
     }
@@ -276,7 +276,7 @@ export class Runner {
   }
 
   async #end(claim: Claim, error: TerraneError, logger: Logger, thrown?: unknown): Promise<void> {
-    await this.#settle(logger, () => this.#claims.fail(claim, error))
+    await this.#settle(logger, () => this.#leases.fail(claim, error))
     if (error.kind === 'internal') logger.error({ err: thrown }, 'job failed')
     else logger.info({ code: error.code, reason: error.message }, 'job failed')
   }
@@ -297,7 +297,7 @@ export class Runner {
   /** Renews the leases of the runs here, and stops runs that were given to other workers meanwhile. */
   async #beat(): Promise<void> {
     if (this.#active.size === 0) return
-    const lost = await this.#claims.touch([...this.#active.values()].map(({ claim }) => claim))
+    const lost = await this.#leases.touch([...this.#active.values()].map(({ claim }) => claim))
     for (const { id, run, attempt } of lost) {
       const here = this.#active.get(id)
       if (here?.claim.run === run) here.controller.abort(workerLost({ attempts: attempt }))

@@ -9,10 +9,9 @@ import { redactInput } from '../projects/redact.ts'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
 import { writeLines } from './job-log.ts'
-import { scopeKey, scopeOf, type JobRow } from './job-row.ts'
-import type { JobStore } from './job-store.ts'
+import { scopeKey, scopeOf, type JobRow, type NewJob } from './job-row.ts'
 import { makeDue } from './queue-tables.ts'
-import { takeTurn } from './turns.ts'
+import { takeTurn } from './fair-queue.ts'
 
 /**
  * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of its
@@ -22,13 +21,14 @@ import { takeTurn } from './turns.ts'
 export interface ShardOptions {
   readonly boss: PgBoss
   readonly database: Database
-  readonly store: JobStore
+  /** Inserts the row of a job. */
+  readonly store: { insert(session: Queryable, job: NewJob): Promise<JobRow> }
   readonly sealer: Sealer
   /** Called when shards were queued, to fetch them at once. */
   readonly onEnqueued: (task: string) => void
 }
 
-/** What a run of a job answers that goes on, in another run, when its shards have ended. */
+/** Result of a run that continues in another run when its shards have ended. */
 export const WAITS = Symbol('waits for shards')
 
 /** Runs a task, a shard of it, or what is to be done of it before and after its shards. */

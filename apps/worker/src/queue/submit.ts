@@ -12,7 +12,7 @@ import { MAX_ATTEMPTS } from './job-life.ts'
 import { scopeKey, type JobRow, type JobScope } from './job-row.ts'
 import type { JobStore } from './job-store.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
-import { takeTurn } from './turns.ts'
+import { takeTurn } from './fair-queue.ts'
 
 export interface SubmitterOptions {
   readonly boss: PgBoss

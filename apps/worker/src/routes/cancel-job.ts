@@ -1,7 +1,8 @@
-import { Job, Problem, ref } from '@terrane/contracts'
+import { Job, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { toRecord } from '../queue/job-record.ts'
-import { JobParams, ProjectQuery, findJob, type JobLookup } from './read-jobs.ts'
+import { ProjectQuery, guarded } from './guarded.ts'
+import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import type { Submitter } from '../queue/submit.ts'
 
 /** Where jobs are cancelled. */
@@ -15,21 +16,17 @@ export interface CancelDeps extends JobLookup {
 export function cancelRoute(app: Http, deps: CancelDeps): void {
   app.delete(
     '/jobs/:taskName/:job_id',
-    {
-      schema: {
-        operationId: 'cancelJob',
-        summary: 'Cancel a job',
-        description:
-          'A cancelled job ends as failed with error code cancelled. Cancelling a job that has ended changes nothing.',
-        tags: ['jobs'],
-        security: [{ apikey: [], bearer: [] }],
-        params: JobParams,
-        querystring: ProjectQuery,
-        response: { 200: ref(Job), 202: ref(Job), '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
-    },
+    guarded('jobs', {
+      operationId: 'cancelJob',
+      summary: 'Cancel a job',
+      description:
+        'A cancelled job ends as failed with error code cancelled. Cancelling a job that has ended changes nothing.',
+      params: JobParams,
+      querystring: ProjectQuery,
+      response: { 200: ref(Job), 202: ref(Job) },
+    }),
     async (request, reply) => {
-      const found = await findJob(deps, request, request.params, request.query.projectRef)
+      const found = await findJob(deps, request)
       const row = await deps.submitter.cancel(found, request.id)
       deps.onCancel()
       return reply.code(row.status === 'running' ? 202 : 200).send(toRecord(row))

@@ -1,7 +1,6 @@
-import { Capacity, Problem, ref } from '@terrane/contracts'
+import { Capacity, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import { principalOf } from './access.ts'
-import { ProjectQuery } from './read-jobs.ts'
+import { ProjectQuery, guarded, requestScope } from './guarded.ts'
 import type { Task } from '../jobs/task.ts'
 import type { JobStore } from '../queue/job-store.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
@@ -18,18 +17,14 @@ export interface CapacityDeps {
 export function capacityRoute(app: Http, deps: CapacityDeps): void {
   app.get(
     '/capacity',
-    {
-      schema: {
-        operationId: 'capacity',
-        summary: 'Limits and load',
-        tags: ['worker'],
-        security: [{ apikey: [], bearer: [] }],
-        querystring: ProjectQuery,
-        response: { 200: ref(Capacity), '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
-    },
+    guarded('worker', {
+      operationId: 'capacity',
+      summary: 'Limits and load',
+      querystring: ProjectQuery,
+      response: { 200: ref(Capacity) },
+    }),
     async (request) => {
-      await deps.projects.scope(principalOf(request), request.query.projectRef, '/querystring/projectRef')
+      await requestScope(deps, request)
       const load = await deps.store.load()
       const inState = (state: string) => load.reduce((n, { status, jobs }) => (status === state ? n + jobs : n), 0)
       const offers = await Promise.all(deps.tasks.map(async (task) => task.offers?.()))

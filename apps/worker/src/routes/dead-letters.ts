@@ -1,32 +1,25 @@
-import { Problem, ref } from '@terrane/contracts'
+import { ref } from '@terrane/contracts'
 import { DeadLetterChoice, DeadLetterCount, DeadLetterList, DeadLetterQuery } from '@terrane/contracts/events'
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { disposeOfDead, listDead } from '../events/outbox.ts'
 import { hookLane } from '@terrane/control/hooks'
-import { principalOf } from './access.ts'
-import { ProjectQuery } from './read-jobs.ts'
+import { ProjectQuery, guarded, requestScope } from './guarded.ts'
 import { inProject, type TableHookDeps } from './table-hooks.ts'
 
 type Deps = Pick<TableHookDeps, 'projects' | 'tableHooks' | 'onHooks'>
-
-const shared = { tags: ['table hooks'], security: [{ apikey: [], bearer: [] }] }
-const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
 /** `/dead-letters`: events that were given up, to be looked at, sent again or deleted. */
 export function deadLetterRoutes(app: Http, deps: Deps): void {
   app.get(
     '/dead-letters',
-    {
-      schema: {
-        ...shared,
-        operationId: 'listDeadLetters',
-        summary: 'Events that were given up',
-        description: 'Newest first. They are kept for 30 days.',
-        querystring: DeadLetterQuery,
-        response: { 200: ref(DeadLetterList), ...problems },
-      },
-    },
+    guarded('table hooks', {
+      operationId: 'listDeadLetters',
+      summary: 'Events that were given up',
+      description: 'Newest first. They are kept for 30 days.',
+      querystring: DeadLetterQuery,
+      response: { 200: ref(DeadLetterList) },
+    }),
     async (request) => {
       const { limit = 20, cursor, lane } = request.query
       const { scope, lanes } = await lanesOf(deps, request, lane)
@@ -40,20 +33,17 @@ export function deadLetterRoutes(app: Http, deps: Deps): void {
   for (const action of ['resend', 'delete'] as const) {
     app.post(
       `/dead-letters/${action}`,
-      {
-        schema: {
-          ...shared,
-          operationId: `${action}DeadLetters`,
-          summary: action === 'resend' ? 'Send dead letters again' : 'Delete dead letters',
-          description:
-            action === 'resend'
-              ? 'As new events with all their attempts, after what waits of their keys.'
-              : 'For good. By their ids, those of a lane, or both.',
-          querystring: ProjectQuery,
-          body: DeadLetterChoice,
-          response: { 200: DeadLetterCount, ...problems },
-        },
-      },
+      guarded('table hooks', {
+        operationId: `${action}DeadLetters`,
+        summary: action === 'resend' ? 'Send dead letters again' : 'Delete dead letters',
+        description:
+          action === 'resend'
+            ? 'As new events with all their attempts, after what waits of their keys.'
+            : 'For good. By their ids, those of a lane, or both.',
+        querystring: ProjectQuery,
+        body: DeadLetterChoice,
+        response: { 200: DeadLetterCount },
+      }),
       async (request) => {
         const { ids = null, lane } = request.body
         const { scope, lanes } = await lanesOf(deps, request, lane)
@@ -67,9 +57,8 @@ export function deadLetterRoutes(app: Http, deps: Deps): void {
 
 /** The lanes of the caller's project, or the one of them that is asked for: a database may serve several projects, but its queues are one. */
 async function lanesOf(deps: Deps, request: FastifyRequest, lane: string | undefined) {
-  const { projectRef } = request.query as { projectRef?: string }
-  const scope = await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
+  const scope = await requestScope(deps, request)
   if (lane?.startsWith('queue:')) return { scope, lanes: [lane] }
-  const lanes = (await deps.tableHooks.list(scope)).map(({ id }) => hookLane(id))
+  const lanes = (await deps.tableHooks.all(scope)).map(({ id }) => hookLane(id))
   return { scope, lanes: lane === undefined ? [...lanes, 'queue:*'] : lanes.filter((own) => own === lane) }
 }

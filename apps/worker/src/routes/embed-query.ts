@@ -1,10 +1,11 @@
-import { EmbedChip, EmbedText, EmbeddedQuery, Problem, ref } from '@terrane/contracts'
+import { EmbedChip, EmbedText, EmbeddedQuery, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { queriesBusy } from '../embed/errors.ts'
 import { CHIP_BYTES, type Answered, type QueryEmbedder, type QueryProject } from '../embed/query-embedder.ts'
 import { scopeKey } from '../queue/job-row.ts'
 import { principalOf } from './access.ts'
+import { guarded } from './guarded.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
 /** The project of a caller, and vectors of its queries. */
@@ -13,8 +14,6 @@ export interface EmbedDeps {
   readonly queries: Pick<QueryEmbedder, 'text' | 'chip'>
 }
 
-const RESPONSE = { 200: ref(EmbeddedQuery), '4xx': ref(Problem), '5xx': ref(Problem) }
-const COMMON = { tags: ['worker'], security: [{ apikey: [], bearer: [] }], response: RESPONSE }
 /** Pictures that are held in memory at once while they arrive or are embedded, 8 MiB each at most. */
 const UPLOADS = 16
 
@@ -30,15 +29,13 @@ export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
   }
   app.post(
     '/embed',
-    {
-      schema: {
-        ...COMMON,
-        operationId: 'embedText',
-        summary: 'Tiles by words',
-        description: "Embeds a text with the text part of a table's model, and finds the rows most like it.",
-        body: EmbedText,
-      },
-    },
+    guarded('worker', {
+      operationId: 'embedText',
+      summary: 'Tiles by words',
+      description: "Embeds a text with the text part of a table's model, and finds the rows most like it.",
+      body: EmbedText,
+      response: { 200: ref(EmbeddedQuery) },
+    }),
     (request) =>
       answer(request, request.body.projectRef, '/projectRef', (project) => deps.queries.text(project, request.body)),
   )
@@ -58,15 +55,15 @@ export async function embedRoutes(app: Http, deps: EmbedDeps): Promise<void> {
       '/embed/chip',
       {
         bodyLimit: CHIP_BYTES,
-        schema: {
-          ...COMMON,
+        ...guarded('worker', {
           operationId: 'embedChip',
           summary: 'Tiles by a picture',
           description:
             "Embeds a small GeoTIFF (image/tiff) or PNG (image/png) as the table's rasters were, and finds the rows most like it: at most 8 MiB, 64 tiles, a PNG 2048 × 2048 pixels, 30 seconds.",
           consumes: ['image/png', 'image/tiff'],
           querystring: EmbedChip,
-        },
+          response: { 200: ref(EmbeddedQuery) },
+        }),
       },
       (request, reply) => {
         const left = new AbortController()

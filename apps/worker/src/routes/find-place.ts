@@ -1,6 +1,6 @@
-import { Place, PlaceQuery, Problem, ref } from '@terrane/contracts'
+import { Place, PlaceQuery, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import { principalOf } from './access.ts'
+import { guarded, requestScope } from './guarded.ts'
 import type { LookUp, Place as FoundPlace } from '../places/geocoder.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
@@ -11,28 +11,24 @@ export interface PlaceDeps {
   readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
 }
 
-/** Longest wait of a request for its turn at the geocoder. */
+/** Maximum wait of a request for the geocoder, in milliseconds. */
 const WAIT_MS = 10_000
 
 /** `GET /places?name=`: the outline of a place, as the geocoder of this worker knows it. */
 export function placeRoute(app: Http, deps: PlaceDeps): void {
   app.get(
     '/places',
-    {
-      schema: {
-        operationId: 'findPlace',
-        summary: 'Outline of a place',
-        description:
-          'The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.',
-        tags: ['worker'],
-        security: [{ apikey: [], bearer: [] }],
-        querystring: PlaceQuery,
-        response: { 200: ref(Place), '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
-    },
+    guarded('worker', {
+      operationId: 'findPlace',
+      summary: 'Outline of a place',
+      description:
+        'The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.',
+      querystring: PlaceQuery,
+      response: { 200: ref(Place) },
+    }),
     async (request, reply) => {
-      const { name, projectRef } = request.query
-      await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
+      const { name } = request.query
+      await requestScope(deps, request)
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
       const lookUp = { query: name, path: '/querystring/name', signal: left.signal, waitMs: WAIT_MS }

@@ -1,7 +1,8 @@
-import { FileFacts, InspectFile, Problem, ref } from '@terrane/contracts'
+import { FileFacts, InspectFile, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { scopeKey } from '../queue/job-row.ts'
 import { principalOf } from './access.ts'
+import { guarded } from './guarded.ts'
 import type { FileInspector } from '../inspect/file-inspector.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
@@ -17,18 +18,14 @@ export interface InspectDeps {
 export function inspectRoute(app: Http, deps: InspectDeps): void {
   app.post(
     '/inspect',
-    {
-      schema: {
-        tags: ['worker'],
-        operationId: 'inspectFile',
-        summary: 'A look at a file',
-        description:
-          'Reads a file of up to 64 MiB as ogr2ogrImport would, for at most 30 seconds, and tells its layers with rows, fields, types, reference system and extent. Nothing is kept.',
-        security: [{ apikey: [], bearer: [] }],
-        body: InspectFile,
-        response: { 200: ref(FileFacts), '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
-    },
+    guarded('worker', {
+      operationId: 'inspectFile',
+      summary: 'A look at a file',
+      description:
+        'Reads a file of up to 64 MiB as ogr2ogrImport would, for at most 30 seconds, and tells its layers with rows, fields, types, reference system and extent. Nothing is kept.',
+      body: InspectFile,
+      response: { 200: ref(FileFacts) },
+    }),
     async (request, reply) => {
       const { projectRef, fileUrl } = request.body
       if (fileUrl !== undefined) deps.checkUrl(fileUrl, '/fileUrl')

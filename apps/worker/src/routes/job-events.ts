@@ -1,9 +1,9 @@
-import { Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { toRecord } from '../queue/job-record.ts'
 import type { JobRow } from '../queue/job-row.ts'
-import { JobParams, ProjectQuery, findJob, type JobLookup } from './read-jobs.ts'
+import { ProjectQuery, guarded } from './guarded.ts'
+import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import type { EventHub } from '../queue/event-hub.ts'
 
 /** Where changes of jobs are followed. */
@@ -23,22 +23,20 @@ export function eventRoute(app: Http, deps: EventDeps): void {
   app.get(
     '/jobs/:taskName/:job_id/events',
     {
-      schema: {
+      ...guarded('jobs', {
         operationId: 'followJob',
         summary: 'Follow a job',
         description:
           'Server-sent events `status` and `progress` with the job record; resumes after Last-Event-ID; ends with the job.',
-        tags: ['jobs'],
-        security: [{ apikey: [], bearer: [] }],
         produces: ['text/event-stream'],
         params: JobParams,
         querystring: ProjectQuery,
         headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ maxLength: 20 })) }),
-        response: { '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
+        response: {},
+      }),
     },
     async (request, reply) => {
-      const first = await findJob(deps, request, request.params, request.query.projectRef)
+      const first = await findJob(deps, request)
       const seen = Number(request.headers['last-event-id'] ?? 0) || 0
       reply.hijack()
       const { raw } = reply

@@ -1,5 +1,6 @@
-import { JobLog, JobLogQuery, Problem, ref } from '@terrane/contracts'
+import { JobLog, JobLogQuery, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
+import { guarded } from './guarded.ts'
 import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import type { JobStore } from '../queue/job-store.ts'
 
@@ -14,22 +15,20 @@ export function logRoute(app: Http, deps: LogDeps): void {
     '/jobs/:taskName/:job_id/log',
     {
       config: { quiet: true },
-      schema: {
+      ...guarded('jobs', {
         operationId: 'readJobLog',
         summary: 'Log of a job',
         description:
           'One line for each step of a run, with its time, and for each start, warning, retry, hand-over and end. ' +
           'Send last as after to read on; a job that has not ended (terminal) gets more lines. Lines go with the record.',
-        tags: ['jobs'],
-        security: [{ apikey: [], bearer: [] }],
         params: JobParams,
         querystring: JobLogQuery,
-        response: { 200: ref(JobLog), '4xx': ref(Problem), '5xx': ref(Problem) },
-      },
+        response: { 200: ref(JobLog) },
+      }),
     },
     async (request) => {
-      const { projectRef, after = 0, limit = 200 } = request.query
-      const row = await findJob(deps, request, request.params, projectRef)
+      const { after = 0, limit = 200 } = request.query
+      const row = await findJob(deps, request)
       const { lines, more, dropped } = await deps.store.log(row.id, { after, limit })
       return { data: lines, last: lines.at(-1)?.number ?? after, more, dropped, terminal: row.finished_at !== null }
     },

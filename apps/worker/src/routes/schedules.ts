@@ -1,6 +1,5 @@
 import {
   PageQuery,
-  Problem,
   Schedule,
   ScheduleChange,
   ScheduleList,
@@ -11,17 +10,16 @@ import {
 } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { scheduleNotFound, schedulesFull, unknownTask } from '../errors.ts'
 import type { SubmitContext, Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
 import { checkSubmission } from '../queue/check-submission.ts'
 import { checkTimes, nextTick } from '../schedules/cron.ts'
-import { toSchedule, type ScheduleRow, type ScheduleStore } from '../schedules/schedule-store.ts'
+import { toSchedule, type ScheduleStore } from '../schedules/schedule-store.ts'
 import { fillTokens, restoreTokens } from '../schedules/tokens.ts'
-import { mountOf, principalOf } from './access.ts'
-import { ProjectQuery, UUID } from './read-jobs.ts'
+import { principalOf } from './access.ts'
+import { ProjectQuery, finder, guarded, located, requestScope } from './guarded.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
 /** Where schedules are checked and kept. */
@@ -39,8 +37,6 @@ export interface ScheduleDeps {
 const MOST_SCHEDULES = 100
 
 const ScheduleParams = Type.Object({ schedule_id: Type.String({ description: 'Id of the schedule.' }) })
-const shared = { tags: ['schedules'], security: [{ apikey: [], bearer: [] }] }
-const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,6 +47,7 @@ declare module 'fastify' {
 
 /** `POST /schedules/{taskName}`, and reading, changing and deleting schedules. */
 export function scheduleRoutes(app: Http, deps: ScheduleDeps): void {
+  const find = finder(deps, deps.schedules, scheduleNotFound)
   app.decorateRequest('scheduleInput', null)
   for (const task of deps.tasks) createRoute(app, deps, task)
   app.post<{ Params: { taskName: string } }>('/schedules/:taskName', { schema: { hide: true } }, async (request) => {
@@ -58,78 +55,70 @@ export function scheduleRoutes(app: Http, deps: ScheduleDeps): void {
   })
   app.get(
     '/schedules',
-    {
-      schema: {
-        ...shared,
-        operationId: 'listSchedules',
-        summary: 'List schedules',
-        description: 'The schedules of a project, newest first.',
-        querystring: PageQuery,
-        response: { 200: ref(ScheduleList), ...problems },
-      },
-    },
+    guarded('schedules', {
+      operationId: 'listSchedules',
+      summary: 'List schedules',
+      description: 'The schedules of a project, newest first.',
+      querystring: PageQuery,
+      response: { 200: ref(ScheduleList) },
+    }),
     async (request) => {
-      const { projectRef, limit = 20, cursor } = request.query
-      const scope = await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
-      const page = await deps.schedules.list(scope, { limit, cursor })
+      const { limit = 20, cursor } = request.query
+      const page = await deps.schedules.list(await requestScope(deps, request), { limit, cursor })
       return { data: page.rows.map(toSchedule), next_cursor: page.nextCursor }
     },
   )
   app.get(
     '/schedules/:schedule_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'readSchedule',
-        summary: 'One schedule',
-        description: 'When it runs next, and what became of its last time.',
-        params: ScheduleParams,
-        querystring: ProjectQuery,
-        response: { 200: ref(Schedule), ...problems },
-      },
-    },
-    async (request) => toSchedule(await findSchedule(deps, request, request.params.schedule_id, request.query)),
+    guarded('schedules', {
+      operationId: 'readSchedule',
+      summary: 'One schedule',
+      description: 'When it runs next, and what became of its last time.',
+      params: ScheduleParams,
+      querystring: ProjectQuery,
+      response: { 200: ref(Schedule) },
+    }),
+    async (request) => toSchedule((await find(request, request.params.schedule_id)).row),
   )
+  changeRoutes(app, deps)
+}
+
+function changeRoutes(app: Http, deps: ScheduleDeps): void {
+  const find = finder(deps, deps.schedules, scheduleNotFound)
   app.patch(
     '/schedules/:schedule_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'changeSchedule',
-        summary: 'Pause, resume or move a schedule',
-        description:
-          'Fields that are absent stay as they are. The request of a schedule does not change: make another one.',
-        params: ScheduleParams,
-        querystring: ProjectQuery,
-        body: ScheduleChange,
-        response: { 200: ref(Schedule), ...problems },
-      },
-    },
+    guarded('schedules', {
+      operationId: 'changeSchedule',
+      summary: 'Pause, resume or move a schedule',
+      description:
+        'Fields that are absent stay as they are. The request of a schedule does not change: make another one.',
+      params: ScheduleParams,
+      querystring: ProjectQuery,
+      body: ScheduleChange,
+      response: { 200: ref(Schedule) },
+    }),
     async (request) => {
       const { schedule_id: id } = request.params
-      const row = await findSchedule(deps, request, id, request.query)
+      const { row } = await find(request, id)
       const { name = row.name, cron = row.cron, timeZone = row.time_zone, paused = row.paused } = request.body
       const times = readTimes(deps, cron, timeZone, paused)
-      const changed = await deps.schedules.update(row.id, { name, timeZone, paused, ...times })
+      const changed = await deps.schedules.update(row.id, { name, time_zone: timeZone, paused, ...times })
       if (!changed) throw scheduleNotFound({ id })
       return toSchedule(changed)
     },
   )
   app.delete(
     '/schedules/:schedule_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'deleteSchedule',
-        summary: 'Delete a schedule',
-        description: 'Jobs that it has submitted stay, and go on.',
-        params: ScheduleParams,
-        querystring: ProjectQuery,
-        response: { 204: Type.Null(), ...problems },
-      },
-    },
+    guarded('schedules', {
+      operationId: 'deleteSchedule',
+      summary: 'Delete a schedule',
+      description: 'Jobs that it has submitted stay, and go on.',
+      params: ScheduleParams,
+      querystring: ProjectQuery,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
-      const row = await findSchedule(deps, request, request.params.schedule_id, request.query)
+      const { row } = await find(request, request.params.schedule_id)
       await deps.schedules.delete(row.id)
       return reply.code(204).send(null)
     },
@@ -141,16 +130,15 @@ function createRoute(app: Http, deps: ScheduleDeps, task: Task): void {
   app.post(
     `/schedules/${task.name}`,
     {
-      schema: {
-        ...shared,
+      ...guarded('schedules', {
         operationId: `schedule${task.name[0]?.toUpperCase()}${task.name.slice(1)}`,
         summary: `Schedule: ${task.summary}`,
         description:
           'Submits the request at each time of the cron expression. A time is left out while the job of an earlier one ' +
           'has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.',
         body: newSchedule(task.body),
-        response: { 201: ref(Schedule), ...problems },
-      },
+        response: { 201: ref(Schedule) },
+      }),
       preValidation: async (request) => {
         const body = request.body as { input?: unknown } | null
         if (typeof body?.input !== 'object') return
@@ -174,24 +162,19 @@ function createRoute(app: Http, deps: ScheduleDeps, task: Task): void {
       }
       const input = restoreTokens(checked, request.scheduleInput)
       const id = uuidv7()
-      const row = await deps.schedules.insert({
+      const row = await deps.schedules.insert(scope, MOST_SCHEDULES, {
         id,
         task: task.name,
-        scope,
         name,
-        timeZone,
+        time_zone: timeZone,
         input: redactInput(input),
-        sealedInput: deps.sealer.seal(input, id),
+        sealed_input: deps.sealer.seal(input, id),
         paused,
         ...times,
-        most: MOST_SCHEDULES,
       })
       if (!row) throw schedulesFull({ most: MOST_SCHEDULES })
       const record = toSchedule(row)
-      return reply
-        .code(201)
-        .header('location', mountOf(request) + record.links.self)
-        .send(record)
+      return located(request, reply, record).code(201).send(record)
     },
   )
 }
@@ -200,17 +183,5 @@ function createRoute(app: Http, deps: ScheduleDeps, task: Task): void {
 function readTimes(deps: ScheduleDeps, given: string, timeZone: string, paused: boolean) {
   const now = new Date()
   const cron = checkTimes(given, timeZone, now, deps.leastScheduleSeconds)
-  return { cron, nextAt: paused ? null : nextTick(cron, timeZone, now) }
-}
-
-async function findSchedule(
-  deps: ScheduleDeps,
-  request: FastifyRequest,
-  id: string,
-  query: { projectRef?: string },
-): Promise<ScheduleRow> {
-  const scope = await deps.projects.scope(principalOf(request), query.projectRef, '/querystring/projectRef')
-  const row = UUID.test(id) ? await deps.schedules.find(scope, id) : null
-  if (!row) throw scheduleNotFound({ id })
-  return row
+  return { cron, next_at: paused ? null : nextTick(cron, timeZone, now) }
 }

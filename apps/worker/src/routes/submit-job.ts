@@ -7,7 +7,8 @@ import { toRecord } from '../queue/job-record.ts'
 import type { SubmitContext, Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import type { Submission, Submitter } from '../queue/submit.ts'
-import { mountOf, principalOf } from './access.ts'
+import { principalOf } from './access.ts'
+import { located } from './guarded.ts'
 
 /** Where jobs are checked and queued. */
 export interface SubmitDeps {
@@ -75,9 +76,8 @@ function submitRoute(app: Http, deps: SubmitDeps, task: Task): void {
       status = submitted.replayed ? 200 : 202
     }
     const record = toRecord(row)
-    return reply
+    return located(request, reply, record)
       .code(status as 202)
-      .header('location', mountOf(request) + record.links.self)
       .header('retry-after', RETRY_AFTER_SECONDS)
       .send(record)
   })

@@ -1,9 +1,8 @@
-import { Problem, WebhookChange, ref } from '@terrane/contracts'
+import { WebhookChange, ref } from '@terrane/contracts'
 import { NewTableHook, TableHook, TableHookList, TableHookMade } from '@terrane/contracts/events'
 import { hookLane } from '@terrane/control/hooks'
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { tableHookNotFound, tableHooksFull } from '../errors.ts'
 import { loadOf } from '../events/outbox.ts'
@@ -14,8 +13,7 @@ import { requireWritable } from '../jobs/open-schemas.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import type { JobScope } from '../queue/job-row.ts'
-import { mountOf, principalOf } from './access.ts'
-import { ProjectQuery, UUID } from './read-jobs.ts'
+import { ProjectQuery, finder, guarded, located, requestScope } from './guarded.ts'
 
 /** Where table hooks are checked and kept. */
 export interface TableHookDeps {
@@ -33,46 +31,39 @@ export interface TableHookDeps {
 const MOST_HOOKS = 50
 
 const HookParams = Type.Object({ hook_id: Type.String({ description: 'Id of the table hook.' }) })
-const shared = { tags: ['table hooks'], security: [{ apikey: [], bearer: [] }] }
-const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
-/** `/table-hooks`: functions and addresses that are told of changes of a table's rows. */
+/** `/table-hooks`: functions and addresses that are called for changes of a table's rows. */
 export function tableHookRoutes(app: Http, deps: TableHookDeps): void {
+  const find = finder(deps, deps.tableHooks, tableHookNotFound)
   createRoute(app, deps)
   changeRoutes(app, deps)
   app.get(
     '/table-hooks',
-    {
-      schema: {
-        ...shared,
-        operationId: 'listTableHooks',
-        summary: 'List table hooks',
-        description: `Every table hook of a project, newest first; a project has at most ${MOST_HOOKS}.`,
-        querystring: ProjectQuery,
-        response: { 200: ref(TableHookList), ...problems },
-      },
-    },
+    guarded('table hooks', {
+      operationId: 'listTableHooks',
+      summary: 'List table hooks',
+      description: `Every table hook of a project, newest first; a project has at most ${MOST_HOOKS}.`,
+      querystring: ProjectQuery,
+      response: { 200: ref(TableHookList) },
+    }),
     async (request) => {
-      const scope = await scopeOf(deps, request)
-      const hooks = await deps.tableHooks.list(scope)
+      const scope = await requestScope(deps, request)
+      const hooks = await deps.tableHooks.all(scope)
       return { data: hooks.length === 0 ? [] : await inProject(deps, scope, (project) => show(project, hooks)) }
     },
   )
   app.get(
     '/table-hooks/:hook_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'readTableHook',
-        summary: 'One table hook',
-        description: 'Its secret is not shown again.',
-        params: HookParams,
-        querystring: ProjectQuery,
-        response: { 200: ref(TableHook), ...problems },
-      },
-    },
+    guarded('table hooks', {
+      operationId: 'readTableHook',
+      summary: 'One table hook',
+      description: 'Its secret is not shown again.',
+      params: HookParams,
+      querystring: ProjectQuery,
+      response: { 200: ref(TableHook) },
+    }),
     async (request) => {
-      const { scope, hook } = await findHook(deps, request, request.params.hook_id)
+      const { scope, row: hook } = await find(request, request.params.hook_id)
       return inProject(deps, scope, (project) => showOne(project, hook))
     },
   )
@@ -81,23 +72,20 @@ export function tableHookRoutes(app: Http, deps: TableHookDeps): void {
 function createRoute(app: Http, deps: TableHookDeps): void {
   app.post(
     '/table-hooks',
-    {
-      schema: {
-        ...shared,
-        operationId: 'createTableHook',
-        summary: 'Be told of changes of rows',
-        description:
-          'Each insert, update and delete that is committed is posted as {type, table, schema, record, old_record} to a function of ' +
-          'the project (with the service key) or to an address, signed by the Standard Webhooks specification: at least once, in the ' +
-          'order of the changes of a row, with the same webhook-id at each attempt. A body has at most 256 KiB; a larger row is told by ' +
-          'its primary key, with "truncated": true. What is not taken after all attempts is a dead letter.',
-        querystring: ProjectQuery,
-        body: NewTableHook,
-        response: { 201: ref(TableHookMade), ...problems },
-      },
-    },
+    guarded('table hooks', {
+      operationId: 'createTableHook',
+      summary: 'Be told of changes of rows',
+      description:
+        'Each insert, update and delete that is committed is posted as {type, table, schema, record, old_record} to a function of ' +
+        'the project (with the service key) or to an address, signed by the Standard Webhooks specification: at least once, in the ' +
+        'order of the changes of a row, with the same webhook-id at each attempt. A body has at most 256 KiB; a larger row is told by ' +
+        'its primary key, with "truncated": true. What is not taken after all attempts is a dead letter.',
+      querystring: ProjectQuery,
+      body: NewTableHook,
+      response: { 201: ref(TableHookMade) },
+    }),
     async (request, reply) => {
-      const scope = await scopeOf(deps, request)
+      const scope = await requestScope(deps, request)
       const { schema = 'public', table, events = ['INSERT', 'UPDATE', 'DELETE'], columns = null } = request.body
       const { where: condition = null, description = '', attempts = 15, paused = false } = request.body
       requireWritable(schema, deps.openSchemas)
@@ -107,17 +95,15 @@ function createRoute(app: Http, deps: TableHookDeps): void {
       const made = await inProject(deps, scope, async (project) => {
         await tableFacts(project.database, of)
         const sealed = deps.sealer.seal({ ...target }, id)
-        const hook = await deps.tableHooks.insert({
+        const hook = await deps.tableHooks.insert(scope, MOST_HOOKS, {
           ...of,
           id,
-          scope,
           events,
           shown_url: shownUrl,
           sealed,
           description,
           attempts,
           paused,
-          most: MOST_HOOKS,
         })
         if (!hook) throw tableHooksFull({ most: MOST_HOOKS })
         try {
@@ -129,34 +115,31 @@ function createRoute(app: Http, deps: TableHookDeps): void {
         return showOne(project, hook)
       })
       deps.onHooks()
-      return reply
+      return located(request, reply, made)
         .code(201)
-        .header('location', mountOf(request) + made.links.self)
         .send({ ...made, secret: target.secret })
     },
   )
 }
 
 function changeRoutes(app: Http, deps: TableHookDeps): void {
+  const find = finder(deps, deps.tableHooks, tableHookNotFound)
   app.patch(
     '/table-hooks/:hook_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'pauseTableHook',
-        summary: 'Pause or resume a table hook',
-        description: 'Changes while it is paused are not told. Events of before wait until it is resumed.',
-        params: HookParams,
-        querystring: ProjectQuery,
-        body: WebhookChange,
-        response: { 200: ref(TableHook), ...problems },
-      },
-    },
+    guarded('table hooks', {
+      operationId: 'pauseTableHook',
+      summary: 'Pause or resume a table hook',
+      description: 'Changes while it is paused are not told. Events of before wait until it is resumed.',
+      params: HookParams,
+      querystring: ProjectQuery,
+      body: WebhookChange,
+      response: { 200: ref(TableHook) },
+    }),
     async (request) => {
-      const { scope, hook } = await findHook(deps, request, request.params.hook_id)
+      const { scope, row: hook } = await find(request, request.params.hook_id)
       const { paused } = request.body
       const changed = await inProject(deps, scope, async (project) => {
-        const row = await deps.tableHooks.pause(hook.id, paused)
+        const row = await deps.tableHooks.update(hook.id, { paused })
         if (!row) throw tableHookNotFound({ id: hook.id })
         await (paused ? removeTrigger(project.database, hook) : installTrigger(project.database, hook))
         return showOne(project, row)
@@ -167,22 +150,19 @@ function changeRoutes(app: Http, deps: TableHookDeps): void {
   )
   app.delete(
     '/table-hooks/:hook_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'deleteTableHook',
-        summary: 'Delete a table hook',
-        description: 'With the events that it has not been told yet and its dead letters.',
-        params: HookParams,
-        querystring: ProjectQuery,
-        response: { 204: Type.Null(), ...problems },
-      },
-    },
+    guarded('table hooks', {
+      operationId: 'deleteTableHook',
+      summary: 'Delete a table hook',
+      description: 'With the events that it has not been told yet and its dead letters.',
+      params: HookParams,
+      querystring: ProjectQuery,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
-      const { scope, hook } = await findHook(deps, request, request.params.hook_id)
+      const { scope, row: hook } = await find(request, request.params.hook_id)
       await inProject(deps, scope, async ({ database }) => {
         // No worker puts the trigger of a paused hook back on. A delete that ends half way can be made again.
-        await deps.tableHooks.pause(hook.id, true)
+        await deps.tableHooks.update(hook.id, { paused: true })
         await removeTrigger(database, hook)
         await database.query('delete from terrane.events where lane = $1', [hookLane(hook.id)])
       })
@@ -210,16 +190,4 @@ async function show({ database }: OpenProject, hooks: readonly HookRow[]): Promi
 
 async function showOne(project: OpenProject, hook: HookRow): Promise<TableHook> {
   return (await show(project, [hook]))[0]!
-}
-
-function scopeOf(deps: Pick<TableHookDeps, 'projects'>, request: FastifyRequest): Promise<JobScope> {
-  const { projectRef } = request.query as { projectRef?: string }
-  return deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
-}
-
-async function findHook(deps: TableHookDeps, request: FastifyRequest, id: string) {
-  const scope = await scopeOf(deps, request)
-  const hook = UUID.test(id) ? await deps.tableHooks.find(scope, id) : null
-  if (!hook) throw tableHookNotFound({ id })
-  return { scope, hook }
 }

@@ -1,7 +1,6 @@
 import {
   NewWebhook,
   PageQuery,
-  Problem,
   Webhook,
   WebhookChange,
   WebhookDeliveryList,
@@ -11,13 +10,11 @@ import {
 } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { webhookNotFound, webhooksFull } from '../errors.ts'
 import { readTarget } from '../events/read-target.ts'
-import { toWebhook, type WebhookRow, type WebhookStore } from '../webhooks/webhook-store.ts'
-import { mountOf, principalOf } from './access.ts'
-import { ProjectQuery, UUID } from './read-jobs.ts'
+import { toWebhook, type WebhookStore } from '../webhooks/webhook-store.ts'
+import { ProjectQuery, finder, guarded, located, requestScope } from './guarded.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
@@ -33,99 +30,87 @@ export interface WebhookDeps {
 const MOST_WEBHOOKS = 20
 
 const WebhookParams = Type.Object({ webhook_id: Type.String({ description: 'Id of the webhook.' }) })
-const shared = { tags: ['webhooks'], security: [{ apikey: [], bearer: [] }] }
-const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
-/** `/webhooks`: who is told of the ends of a project's jobs, and what each was told. */
+/** `/webhooks`: addresses and functions that are called when a project's jobs end, and their deliveries. */
 export function webhookRoutes(app: Http, deps: WebhookDeps): void {
+  const find = finder(deps, deps.webhooks, webhookNotFound)
   createRoute(app, deps)
   app.get(
     '/webhooks',
-    {
-      schema: {
-        ...shared,
-        operationId: 'listWebhooks',
-        summary: 'List webhooks',
-        description: `Every webhook of a project, newest first; a project has at most ${MOST_WEBHOOKS}.`,
-        querystring: ProjectQuery,
-        response: { 200: ref(WebhookList), ...problems },
-      },
-    },
-    async (request) => ({ data: (await deps.webhooks.list(await scopeOf(deps, request))).map(toWebhook) }),
+    guarded('webhooks', {
+      operationId: 'listWebhooks',
+      summary: 'List webhooks',
+      description: `Every webhook of a project, newest first; a project has at most ${MOST_WEBHOOKS}.`,
+      querystring: ProjectQuery,
+      response: { 200: ref(WebhookList) },
+    }),
+    async (request) => ({ data: (await deps.webhooks.all(await requestScope(deps, request))).map(toWebhook) }),
   )
   app.get(
     '/webhooks/:webhook_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'readWebhook',
-        summary: 'One webhook',
-        description: 'Its secret is not shown again.',
-        params: WebhookParams,
-        querystring: ProjectQuery,
-        response: { 200: ref(Webhook), ...problems },
-      },
-    },
-    async (request) => toWebhook(await findWebhook(deps, request, request.params.webhook_id)),
+    guarded('webhooks', {
+      operationId: 'readWebhook',
+      summary: 'One webhook',
+      description: 'Its secret is not shown again.',
+      params: WebhookParams,
+      querystring: ProjectQuery,
+      response: { 200: ref(Webhook) },
+    }),
+    async (request) => toWebhook((await find(request, request.params.webhook_id)).row),
   )
+  changeRoutes(app, deps)
+}
+
+function changeRoutes(app: Http, deps: WebhookDeps): void {
+  const find = finder(deps, deps.webhooks, webhookNotFound)
   app.patch(
     '/webhooks/:webhook_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'pauseWebhook',
-        summary: 'Pause or resume a webhook',
-        description: 'What ends while it is paused it is never told. One that answers 410 is paused.',
-        params: WebhookParams,
-        querystring: ProjectQuery,
-        body: WebhookChange,
-        response: { 200: ref(Webhook), ...problems },
-      },
-    },
+    guarded('webhooks', {
+      operationId: 'pauseWebhook',
+      summary: 'Pause or resume a webhook',
+      description: 'What ends while it is paused it is never told. One that answers 410 is paused.',
+      params: WebhookParams,
+      querystring: ProjectQuery,
+      body: WebhookChange,
+      response: { 200: ref(Webhook) },
+    }),
     async (request) => {
       const { webhook_id: id } = request.params
-      const row = await findWebhook(deps, request, id)
-      const changed = await deps.webhooks.pause(row.id, request.body.paused)
+      const { row } = await find(request, id)
+      const changed = await deps.webhooks.update(row.id, { paused: request.body.paused })
       if (!changed) throw webhookNotFound({ id })
       return toWebhook(changed)
     },
   )
   app.delete(
     '/webhooks/:webhook_id',
-    {
-      schema: {
-        ...shared,
-        operationId: 'deleteWebhook',
-        summary: 'Delete a webhook',
-        description: 'What it has not been told yet it is not told any more.',
-        params: WebhookParams,
-        querystring: ProjectQuery,
-        response: { 204: Type.Null(), ...problems },
-      },
-    },
+    guarded('webhooks', {
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook',
+      description: 'What it has not been told yet it is not told any more.',
+      params: WebhookParams,
+      querystring: ProjectQuery,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
-      const row = await findWebhook(deps, request, request.params.webhook_id)
+      const { row } = await find(request, request.params.webhook_id)
       await deps.webhooks.delete(row.id)
       return reply.code(204).send(null)
     },
   )
   app.get(
     '/webhooks/:webhook_id/deliveries',
-    {
-      schema: {
-        ...shared,
-        operationId: 'listWebhookDeliveries',
-        summary: 'What a webhook was told',
-        description:
-          'Newest first, each with its attempts: time, status and error. It goes with the record of the job.',
-        params: WebhookParams,
-        querystring: PageQuery,
-        response: { 200: ref(WebhookDeliveryList), ...problems },
-      },
-    },
+    guarded('webhooks', {
+      operationId: 'listWebhookDeliveries',
+      summary: 'What a webhook was told',
+      description: 'Newest first, each with its attempts: time, status and error. It goes with the record of the job.',
+      params: WebhookParams,
+      querystring: PageQuery,
+      response: { 200: ref(WebhookDeliveryList) },
+    }),
     async (request) => {
       const { limit = 20, cursor } = request.query
-      const row = await findWebhook(deps, request, request.params.webhook_id)
+      const { row } = await find(request, request.params.webhook_id)
       const page = await deps.webhooks.deliveries(row.id, { limit, cursor })
       return { data: page.data, next_cursor: page.nextCursor }
     },
@@ -135,55 +120,37 @@ export function webhookRoutes(app: Http, deps: WebhookDeps): void {
 function createRoute(app: Http, deps: WebhookDeps): void {
   app.post(
     '/webhooks',
-    {
-      schema: {
-        ...shared,
-        operationId: 'createWebhook',
-        summary: 'Be told of the ends of jobs',
-        description:
-          'Each end of a job is posted to the address, or to the function with the service key, signed by the Standard Webhooks specification (webhook-id, ' +
-          'webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until ' +
-          'a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.',
-        querystring: ProjectQuery,
-        body: NewWebhook,
-        response: { 201: ref(WebhookMade), ...problems },
-      },
-    },
+    guarded('webhooks', {
+      operationId: 'createWebhook',
+      summary: 'Be told of the ends of jobs',
+      description:
+        'Each end of a job is posted to the address, or to the function with the service key, signed by the Standard Webhooks specification (webhook-id, ' +
+        'webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until ' +
+        'a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.',
+      querystring: ProjectQuery,
+      body: NewWebhook,
+      response: { 201: ref(WebhookMade) },
+    }),
     async (request, reply) => {
       const { tasks = null, description = '', paused = false } = request.body
       const { statuses = ['success', 'failed'] } = request.body
-      const scope = await scopeOf(deps, request)
+      const scope = await requestScope(deps, request)
       const { target, shownUrl } = readTarget(deps, request.body)
       const id = uuidv7()
-      const row = await deps.webhooks.insert({
+      const row = await deps.webhooks.insert(scope, MOST_WEBHOOKS, {
         id,
-        scope,
         shown_url: shownUrl,
         sealed: deps.sealer.seal({ ...target }, id),
         description,
         tasks,
         statuses,
         paused,
-        most: MOST_WEBHOOKS,
       })
       if (!row) throw webhooksFull({ most: MOST_WEBHOOKS })
       const record = toWebhook(row)
-      return reply
+      return located(request, reply, record)
         .code(201)
-        .header('location', mountOf(request) + record.links.self)
         .send({ ...record, secret: target.secret })
     },
   )
-}
-
-function scopeOf(deps: WebhookDeps, request: FastifyRequest) {
-  const { projectRef } = request.query as { projectRef?: string }
-  return deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
-}
-
-async function findWebhook(deps: WebhookDeps, request: FastifyRequest, id: string): Promise<WebhookRow> {
-  const scope = await scopeOf(deps, request)
-  const row = UUID.test(id) ? await deps.webhooks.find(scope, id) : null
-  if (!row) throw webhookNotFound({ id })
-  return row
 }

@@ -1,5 +1,5 @@
 import { CronExpressionParser } from 'cron-parser'
-import { cronInvalid, scheduleNeverRuns, scheduleTooFrequent, timeZoneInvalid } from '../errors.ts'
+import { cronInvalid, scheduleNeverRuns, scheduleTooFrequent, timeZoneInvalid } from './errors.ts'
 
 /** Minute, hour, day of the month, month, day of the week: numbers, names, lists, ranges, steps, L and #. */
 const FIVE_FIELDS = /^[\dA-Z*/,#?-]+(?: [\dA-Z*/,#?-]+){4}$/i

@@ -1,6 +1,7 @@
 import type { Schedule } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
+import { IN_SCOPE, ProjectRows } from '../queue/project-rows.ts'
 import type { JobScope } from '../queue/job-row.ts'
 
 /** A schedule as stored. */
@@ -28,65 +29,13 @@ export interface ScheduleRow {
 /** A schedule whose time has come. */
 export type DueSchedule = ScheduleRow & { readonly next_at: Date }
 
-export interface NewSchedule {
-  readonly id: string
-  readonly task: string
-  readonly scope: JobScope
-  readonly name: string
-  readonly cron: string
-  readonly timeZone: string
-  readonly input: Readonly<Record<string, unknown>>
-  readonly sealedInput: Buffer
-  readonly nextAt: Date | null
-  readonly paused: boolean
-  /** Schedules of a project at most. */
-  readonly most: number
-}
-
-/** Schedules of one project. */
-const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
-
 /** The queries on `terrane.schedules`. */
-export class ScheduleStore {
+export class ScheduleStore extends ProjectRows<ScheduleRow> {
   readonly #database: Database
 
   constructor(database: Database) {
+    super(database, 'schedules')
     this.#database = database
-  }
-
-  /** Null when the project has as many as it may have. */
-  async insert(given: NewSchedule): Promise<ScheduleRow | null> {
-    const { scope } = given
-    const { rows } = await this.#database.query<ScheduleRow>(
-      `insert into terrane.schedules (project_ref, organization_id, id, task, project_id, name, cron, time_zone, input,
-         sealed_input, next_at, paused)
-       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
-       where (select count(*) from terrane.schedules where ${IN_SCOPE}) < $13 returning *`,
-      [
-        scope.projectRef,
-        scope.organizationId,
-        given.id,
-        given.task,
-        scope.projectId,
-        given.name,
-        given.cron,
-        given.timeZone,
-        JSON.stringify(given.input),
-        given.sealedInput,
-        given.nextAt,
-        given.paused,
-        given.most,
-      ],
-    )
-    return rows[0] ?? null
-  }
-
-  async find({ projectRef, organizationId }: JobScope, id: string): Promise<ScheduleRow | null> {
-    const { rows } = await this.#database.query<ScheduleRow>(
-      `select * from terrane.schedules where ${IN_SCOPE} and id = $3`,
-      [projectRef, organizationId, id],
-    )
-    return rows[0] ?? null
   }
 
   /** A page, newest first. */
@@ -102,24 +51,6 @@ export class ScheduleStore {
       [projectRef, organizationId, cursor?.at ?? null, cursor?.id ?? null, options.limit + 1],
     )
     return pageOf(rows, options.limit)
-  }
-
-  /** Changes when a schedule runs; null when it is gone. */
-  async update(
-    id: string,
-    to: Pick<NewSchedule, 'name' | 'cron' | 'timeZone' | 'paused' | 'nextAt'>,
-  ): Promise<ScheduleRow | null> {
-    const { rows } = await this.#database.query<ScheduleRow>(
-      `update terrane.schedules set name = $2, cron = $3, time_zone = $4, paused = $5, next_at = $6,
-         updated_at = clock_timestamp()
-       where id = $1 returning *`,
-      [id, to.name, to.cron, to.timeZone, to.paused, to.nextAt],
-    )
-    return rows[0] ?? null
-  }
-
-  async delete(id: string): Promise<void> {
-    await this.#database.query('delete from terrane.schedules where id = $1', [id])
   }
 
   /**
@@ -154,7 +85,7 @@ export class ScheduleStore {
     return rows[0]!.now
   }
 
-  /** Whether the job of an earlier time goes on. */
+  /** Whether a job of this schedule has not ended. */
   async isBusy(session: Queryable, id: string): Promise<boolean> {
     const { rowCount } = await session.query(
       `select 1 from terrane.jobs where schedule_id = $1 and status in ('pending', 'running') limit 1`,

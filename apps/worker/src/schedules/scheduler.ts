@@ -7,7 +7,7 @@ import type { SubmitContext, Task } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { checkSubmission } from '../queue/check-submission.ts'
 import { mayPass } from '../queue/job-life.ts'
-import { scopeKey, type JobScope } from '../queue/job-row.ts'
+import { scopeKey, scopeOf } from '../queue/job-row.ts'
 import type { Submission, Submitter } from '../queue/submit.ts'
 import { nextTick } from './cron.ts'
 import type { DueSchedule, ScheduleRow, ScheduleStore } from './schedule-store.ts'
@@ -112,8 +112,4 @@ export class Scheduler {
       return { submission, refusal: mayPass(refusal) ? null : refusal }
     }
   }
-}
-
-function scopeOf(row: ScheduleRow): JobScope {
-  return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

@@ -2,7 +2,8 @@ import type { Webhook, WebhookDelivery } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import type { Attempt } from '../events/caller.ts'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
-import type { JobRow, JobScope } from '../queue/job-row.ts'
+import type { JobRow } from '../queue/job-row.ts'
+import { ProjectRows } from '../queue/project-rows.ts'
 
 /** A webhook as stored. */
 export interface WebhookRow {
@@ -20,15 +21,6 @@ export interface WebhookRow {
   readonly updated_at: Date
 }
 
-export type NewWebhook = Pick<
-  WebhookRow,
-  'id' | 'shown_url' | 'sealed' | 'description' | 'tasks' | 'statuses' | 'paused'
-> & {
-  readonly scope: JobScope
-  /** Webhooks of a project at most. */
-  readonly most: number
-}
-
 /** What one delivery needs. */
 export interface DeliveryRow {
   readonly id: string
@@ -39,67 +31,13 @@ export interface DeliveryRow {
   readonly job: JobRow
 }
 
-const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
-
 /** The queries on `terrane.webhooks` and their deliveries. */
-export class WebhookStore {
+export class WebhookStore extends ProjectRows<WebhookRow> {
   readonly #database: Database
 
   constructor(database: Database) {
+    super(database, 'webhooks')
     this.#database = database
-  }
-
-  /** Null when the project has as many as it may have. */
-  async insert({ scope, most, ...given }: NewWebhook): Promise<WebhookRow | null> {
-    const { rows } = await this.#database.query<WebhookRow>(
-      `insert into terrane.webhooks (project_ref, organization_id, id, project_id, shown_url, sealed, description, tasks,
-         statuses, paused)
-       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
-       where (select count(*) from terrane.webhooks where ${IN_SCOPE}) < $11 returning *`,
-      [
-        scope.projectRef,
-        scope.organizationId,
-        given.id,
-        scope.projectId,
-        given.shown_url,
-        given.sealed,
-        given.description,
-        given.tasks,
-        given.statuses,
-        given.paused,
-        most,
-      ],
-    )
-    return rows[0] ?? null
-  }
-
-  async find({ projectRef, organizationId }: JobScope, id: string): Promise<WebhookRow | null> {
-    const { rows } = await this.#database.query<WebhookRow>(
-      `select * from terrane.webhooks where ${IN_SCOPE} and id = $3`,
-      [projectRef, organizationId, id],
-    )
-    return rows[0] ?? null
-  }
-
-  /** All of a project, newest first. */
-  async list({ projectRef, organizationId }: JobScope): Promise<WebhookRow[]> {
-    const { rows } = await this.#database.query<WebhookRow>(
-      `select * from terrane.webhooks where ${IN_SCOPE} order by created_at desc, id desc`,
-      [projectRef, organizationId],
-    )
-    return rows
-  }
-
-  async pause(id: string, paused: boolean): Promise<WebhookRow | null> {
-    const { rows } = await this.#database.query<WebhookRow>(
-      'update terrane.webhooks set paused = $2, updated_at = clock_timestamp() where id = $1 returning *',
-      [id, paused],
-    )
-    return rows[0] ?? null
-  }
-
-  async delete(id: string): Promise<void> {
-    await this.#database.query('delete from terrane.webhooks where id = $1', [id])
   }
 
   /**

@@ -94,7 +94,7 @@ export class Webhooks {
     const isOver = isDelivered || isGone || isLast
     this.#options.onAttempt(isDelivered)
     await store.addAttempt(delivery.id, attempt, isDelivered ? 'delivered' : isOver ? 'failed' : 'pending')
-    if (isGone) await store.pause(delivery.webhook_id, true)
+    if (isGone) await store.update(delivery.webhook_id, { paused: true })
     if (isDelivered) return
     const { id, webhook_id: webhookId } = delivery
     logger.info({ webhookId, deliveryId: id, isOver, reason: attempt.error }, 'a webhook did not take its message')

@@ -371,6 +371,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       form: '/p/local/new/osmImportArea',
       embeddings: '/p/local/new/createGeoEmbeddings',
       maps: '/p/local/maps',
+      sql: '/p/local/sql',
       map: '/p/local/maps/new?table=public.demo_streets',
       explore: '/p/local/map',
       similarity: '/p/local/map?embeddings=e2e_tiles&like=135',

@@ -4,51 +4,22 @@ import { named } from '../named.ts'
 import { ProjectTarget } from '../project-target.ts'
 import { readers } from '../readers.ts'
 import { JobWarning, strict } from '../warnings.ts'
+import {
+  GeoSource,
+  MAX_GEO_SOURCES,
+  StacSources,
+  assets,
+  datetime,
+  mask,
+  profile,
+  resampling,
+  sourceSrs,
+  storedFile,
+} from './geo-sources.ts'
 
 export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
 const range = { minItems: 2, maxItems: 2 }
-
-/** Sources that one request may name. */
-export const MAX_GEO_SOURCES = 10_000
-
-const storedFile = (description: string) =>
-  Type.Object(
-    { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
-    { additionalProperties: false, description },
-  )
-const profile = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
-const sourceSrs = (description: string) => Type.Optional(Type.String({ pattern: '^EPSG:[0-9]{3,6}$', description }))
-const datetime = (description: string) =>
-  Type.Optional(
-    Type.String({
-      maxLength: 40,
-      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
-      description,
-    }),
-  )
-
-/** One raster of many. */
-const GeoSource = Type.Object(
-  {
-    geotiffPath: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4000, description: 'As for the request. This or storagePath.' }),
-    ),
-    storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project.')),
-    name: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 500,
-        description: 'Name of the source. Default: its address.',
-      }),
-    ),
-    datetime: datetime('When this imagery was taken. Default: datetime of the request.'),
-    profile: profile('As for the request, which it takes the place of.'),
-    sourceSrs: sourceSrs('As for the request, which it takes the place of.'),
-  },
-  { additionalProperties: false },
-)
-export type GeoSource = Static<typeof GeoSource>
 
 /** Body of `POST /jobs/createGeoEmbeddings`. */
 export const CreateGeoEmbeddings = Type.Object(
@@ -58,11 +29,14 @@ export const CreateGeoEmbeddings = Type.Object(
         minLength: 1,
         maxLength: 4000,
         description:
-          'HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, ' +
-          'storagePrefix and stac.',
+          'HTTPS URL of a GeoTIFF or a VRT of plain bands, or a path under the data roots of the worker. One of this, storagePath, assets, ' +
+          'sources, storagePrefix and stac.',
       }),
     ),
     storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project, instead of geotiffPath.')),
+    assets: assets(),
+    mask: mask(),
+    resampling: resampling(),
     sources: Type.Optional(
       Type.Array(GeoSource, {
         minItems: 1,
@@ -79,28 +53,7 @@ export const CreateGeoEmbeddings = Type.Object(
         { additionalProperties: false, description: 'Every .tif and .tiff in the storage whose path begins so.' },
       ),
     ),
-    stac: Type.Optional(
-      Type.Object(
-        {
-          items: Type.Optional(
-            Type.Record(Type.String(), Type.Unknown(), {
-              description: 'A STAC Item, or an ItemCollection such as the answer of a search. This or url.',
-            }),
-          ),
-          url: Type.Optional(
-            Type.String({ minLength: 1, maxLength: 4000, description: 'Where the Item or the ItemCollection lies.' }),
-          ),
-          asset: Type.Optional(
-            Type.String({
-              minLength: 1,
-              maxLength: 200,
-              description: 'Name or role of the asset of each item. Default: its only GeoTIFF.',
-            }),
-          ),
-        },
-        { additionalProperties: false, description: 'Rasters by STAC items, each with the time of its item.' },
-      ),
-    ),
+    stac: Type.Optional(StacSources),
     mode: Type.Optional(
       Type.Enum(['create', 'append'], {
         default: 'create',

@@ -1,13 +1,7 @@
-import { EdgeBands } from './edge-bands.ts'
+import { EdgeBands, type BoxRelation, type Ring } from './edge-bands.ts'
 
 /** West, south, east, north in degrees. */
 export type Bbox = readonly [west: number, south: number, east: number, north: number]
-
-/** A closed ring as `lng, lat, lng, lat, ...` in degrees, the first position repeated at the end. */
-export type Ring = Float64Array
-
-/** How a box lies to an area. */
-export type BoxRelation = 'outside' | 'inside' | 'crossing'
 
 const EARTH_RADIUS_KM = 6371.0088
 

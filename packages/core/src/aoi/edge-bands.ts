@@ -1,5 +1,10 @@
 import { segmentsMeet } from '../segments-meet.ts'
-import type { BoxRelation, Ring } from './aoi.ts'
+
+/** A closed ring as `lng, lat, lng, lat, ...` in degrees, the first position repeated at the end. */
+export type Ring = Float64Array
+
+/** How a box lies to an area. */
+export type BoxRelation = 'outside' | 'inside' | 'crossing'
 
 const EDGES_PER_BAND = 4
 const MAX_BANDS = 4096

@@ -1,6 +1,6 @@
 import { defineError } from '../errors/index.ts'
 import { Aoi, polygonKm2, shifted } from './aoi.ts'
-import type { Ring } from './aoi.ts'
+import type { Ring } from './edge-bands.ts'
 import { ringCrosses } from './ring-crosses.ts'
 
 export interface AoiLimits {

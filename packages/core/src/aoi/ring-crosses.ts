@@ -1,4 +1,4 @@
-import type { Ring } from './aoi.ts'
+import type { Ring } from './edge-bands.ts'
 
 /**
  * True when two edges of the ring cross; edges that only touch do not count, which leaves room for rounding. Edges are

@@ -1,4 +1,4 @@
-import { quoteIdentifier } from '../sql-text.ts'
+import { quoteIdentifier } from '@terrane/core/sql-text'
 import { BoundedClient, isWaiting, streamOf } from './bounded-client.ts'
 import { connectionOf, silenceOf, type DatabaseOptions } from './options.ts'
 

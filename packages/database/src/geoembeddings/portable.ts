@@ -24,7 +24,7 @@ export async function portableCatalogue(
   return rows[0]?.about ?? null
 }
 
-/** The same of a table that is not in the catalogue yet. */
+/** The same for a table that is not in the catalogue yet. */
 export function portableEntry(
   entry: Pick<
     CatalogueEntry,

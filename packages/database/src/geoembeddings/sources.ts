@@ -17,6 +17,8 @@ export interface EmbeddingSource {
   /** West, south, east, north in degrees; null without rows. */
   readonly bbox: readonly [number, number, number, number] | null
   readonly version: string | null
+  /** Fields of its STAC item, its files and how they came to one grid; absent or null where nothing is known. */
+  readonly properties?: Readonly<Record<string, unknown>> | null
   readonly error: unknown
 }
 
@@ -45,7 +47,7 @@ export async function findSources(database: Queryable, tableName: string): Promi
   return rows.map(({ data_type: dataType, ...source }) => ({ ...source, dataType }))
 }
 
-/** Writes what became of sources, in the place of what was known of them. */
+/** Replaces the state of sources. */
 export async function writeSources(
   session: Queryable,
   tableName: string,
@@ -54,16 +56,17 @@ export async function writeSources(
 ): Promise<void> {
   await session.query(
     `insert into geoembeddings.embedding_sources as s (table_name, source, name, datetime, profile, crs, data_type, status,
-       rows, skipped_nodata, zero_vectors, bbox, version, error, job_id)
+       rows, skipped_nodata, zero_vectors, bbox, version, properties, error, job_id)
      select $1, (x->>'source')::int, x->>'name', (x->>'datetime')::timestamptz, x->>'profile', x->>'crs', x->>'dataType',
        x->>'status', (x->>'rows')::bigint, (x->>'skipped')::bigint, (x->>'zeroVectors')::bigint,
        case when jsonb_typeof(x->'bbox') = 'array' then array(select jsonb_array_elements_text(x->'bbox')::float8) end,
-       x->>'version', case when jsonb_typeof(x->'error') = 'object' then x->'error' end, $2
+       x->>'version', case when jsonb_typeof(x->'properties') = 'object' then x->'properties' end,
+       case when jsonb_typeof(x->'error') = 'object' then x->'error' end, $2
      from jsonb_array_elements($3::jsonb) x
      on conflict (table_name, source) do update set name = excluded.name, datetime = excluded.datetime,
        profile = excluded.profile, crs = excluded.crs, data_type = excluded.data_type, status = excluded.status,
        rows = excluded.rows, skipped_nodata = excluded.skipped_nodata, zero_vectors = excluded.zero_vectors,
-       bbox = excluded.bbox, version = excluded.version, error = excluded.error, job_id = excluded.job_id,
+       bbox = excluded.bbox, version = excluded.version, properties = excluded.properties, error = excluded.error, job_id = excluded.job_id,
        updated_at = clock_timestamp()`,
     [tableName, jobId, JSON.stringify(sources)],
   )

@@ -8,7 +8,7 @@ const MIN_BIT_DIMS = 256
 const MIN_BIT_RECALL = 0.98
 /** What a row of the graph takes beside its vector (m 16; measured). */
 const GRAPH_BYTES = 830
-/** Rows that the mean direction is taken of. */
+/** Number of rows that the mean direction is computed from. */
 const CENTER_ROWS = 20_000
 /** Rows whose neighbours are looked for to measure recall, and how many neighbours of each. */
 const RECALL_QUERIES = 20

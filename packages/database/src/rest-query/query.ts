@@ -65,7 +65,7 @@ export interface Embed extends Resource {
   readonly hint: string | null
   /** Rows without embedded rows are left out. */
   readonly isInner: boolean
-  /** Its columns stand beside those of the resource around it. */
+  /** Spread: its columns are columns of the embedding resource. */
   readonly isSpread: boolean
 }
 

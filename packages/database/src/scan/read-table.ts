@@ -82,7 +82,7 @@ export async function describeColumns(
   )
 }
 
-/** @param listed a statement that gives name, type, its modifier, whether it is a key, and place of each column */
+/** @param listed a statement with the name, type, type modifier, key flag and position of each column */
 async function factsOf(database: Queryable, listed: string, values: readonly unknown[]): Promise<ColumnFacts[]> {
   const { rows } = await database.query<ColumnFacts>(
     `select listed.name, base.type,

@@ -3,8 +3,15 @@ import { zstdCompressSync } from 'node:zlib'
 import type { ParquetType, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 
-import type { GeoParquetSummary } from './geoparquet.ts'
 import { type BoundingBox, type Polygon, boundsOf, encodeWkb } from './wkb.ts'
+
+/** What was written. */
+export interface GeoParquetSummary {
+  readonly rows: number
+  readonly bytes: number
+  /** Around all geometries; null when there are no rows. */
+  readonly bbox: BoundingBox | null
+}
 
 /** A column beside geometry and embedding; no nulls. */
 export interface ColumnSpec {

@@ -1,20 +1,13 @@
 import { Thread } from '@terrane/core/threads'
 
 import { artifactFailed } from '../errors.ts'
-import type { GeoRows, ParquetMethods, ParquetSetup } from './geoparquet-file.ts'
-import type { BoundingBox } from './wkb.ts'
+import type { GeoParquetSummary, GeoRows, ParquetMethods, ParquetSetup } from './geoparquet-file.ts'
+
+export type { GeoParquetSummary } from './geoparquet-file.ts'
 
 /** Receives bytes in order: a file, or an upload in parts. */
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>
-}
-
-/** What was written. */
-export interface GeoParquetSummary {
-  readonly rows: number
-  readonly bytes: number
-  /** Around all geometries; null when there are no rows. */
-  readonly bbox: BoundingBox | null
 }
 
 /** Writes rows as they come; encodes in a thread of its own. */

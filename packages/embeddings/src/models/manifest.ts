@@ -2,7 +2,9 @@ import type { FieldError } from '@terrane/core'
 
 import { levelUnsupported, manifestInvalid, tileSizeUnsupported } from '../errors.ts'
 import { boolean, list, nullable, number, oneOf, optional, record, text } from './checks.ts'
-import { FILES, TEXT, type TextManifest } from './text-manifest.ts'
+import { FILES, TEXT, type ModelFile, type TextManifest } from './text-manifest.ts'
+
+export type { ModelFile } from './text-manifest.ts'
 
 /** One embedding per tile, or one per patch of a tile. */
 export type EmbeddingLevel = 'tile' | 'patch'
@@ -55,18 +57,6 @@ export interface ExtraInput {
   readonly name: string
   readonly is: (typeof EXTRAS)[number]
   readonly values?: readonly number[] | undefined
-}
-
-/** One file of a model. */
-export interface ModelFile {
-  /** Relative to the model's folder; a graph refers to its external data by this place. */
-  readonly path: string
-  /** Where to download it; null when an operator puts it in place. */
-  readonly url: string | null
-  /** Bytes; null when not pinned. */
-  readonly size: number | null
-  /** Lower-case hex; null when not pinned. */
-  readonly sha256: string | null
 }
 
 /** Orders of the axes of an image: tiles, channels, dates, rows, columns. */

@@ -1,5 +1,16 @@
 import { list, number, nullable, optional, record, text } from './checks.ts'
-import type { ModelFile } from './manifest.ts'
+
+/** One file of a model. */
+export interface ModelFile {
+  /** Relative to the model's folder; a graph refers to its external data by this place. */
+  readonly path: string
+  /** Where to download it; null when an operator puts it in place. */
+  readonly url: string | null
+  /** Bytes; null when not pinned. */
+  readonly size: number | null
+  /** Lower-case hex; null when not pinned. */
+  readonly sha256: string | null
+}
 
 /** The part of a model that embeds texts into the space of its tiles, as CLIP and its kin have. */
 export interface TextManifest {

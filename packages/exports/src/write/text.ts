@@ -4,9 +4,9 @@ import type { ExportRow } from '../rows.ts'
 import type { ExportColumn, ExportSource } from '../source.ts'
 import { withoutEmptyPositions } from './empty-positions.ts'
 
-/** As PostGIS writes coordinates that are no numbers. */
+/** Coordinates without a number, as PostGIS writes them. */
 const NOT_FINITE = /nan|inf/i
-/** Of the geometry's column in a CSV. */
+/** Name of the geometry column of a CSV. */
 const GEOMETRY_NAME = 'wkt'
 const LINE_BREAKS = /[\r\n]+/g
 

@@ -113,7 +113,7 @@ async function plainTable(path: string, name: string, signal: AbortSignal): Prom
   return { name, rows: head.rows, types: Object.fromEntries(types) }
 }
 
-/** Indexes tell rows by their numbers, which are others now. */
+/** Indexes refer to row numbers, which have changed. */
 async function removeIndexes(path: string): Promise<void> {
   const folder = join(path, '..')
   const stem = path.slice(folder.length + 1, -'gdbtable'.length)
@@ -195,7 +195,7 @@ function plainRow(row: Buffer, fields: readonly TableField[]): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Times are told to a millisecond: what the format counts in fractions of a day has no more to say of them. */
+/** Times have milliseconds, the precision of the format's fractions of a day. */
 function textOf(value: Buffer, type: number): string {
   if (type === FIELD.int64) return value.readBigInt64LE().toString()
   const days = value.readDoubleLE()

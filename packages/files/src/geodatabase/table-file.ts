@@ -61,7 +61,7 @@ export interface TableField {
   /** From its type to its end, within the description of the fields. */
   readonly typeAt: number
   readonly end: number
-  /** Bytes of a value; null where each says its own. */
+  /** Bytes of a value; null for types of variable size. */
   readonly width: number | null
 }
 

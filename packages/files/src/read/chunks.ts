@@ -7,7 +7,7 @@ const CHUNK_BYTES = 1 << 20
  * below that one. A value of three bytes may take sixty in memory.
  */
 const MOST_KEPT = { fileBytes: 64 << 20, heapBytes: 256 << 20 }
-/** Items after which the heap is looked at again. */
+/** Number of items between two checks of the heap. */
 const LOOK_AFTER = 4096
 
 /** The bytes of a file, piece by piece. The process reads one file and has nothing else to do, so it waits for them. */
@@ -60,7 +60,7 @@ export class FileWindow implements Disposable {
     this.size = fstatSync(this.#file).size
   }
 
-  /** Bytes that hold until the next call; null where the file has not so many. */
+  /** Bytes that stay valid until the next call; null at the end of the file. */
   at(position: number, length: number): Buffer | null {
     if (position < 0 || position + length > this.size) return null
     if (position < this.#start || position + length > this.#start + this.#bytes.length) {

@@ -55,7 +55,7 @@ export class FlatCoordinates {
         continue
       }
       if (!this.#position(bytes, level)) return -1
-      // What ends with this position, up to a list that goes on.
+      // Closes the lists that end with this position.
       for (;;) {
         level--
         if (level === 0) return this.#at

@@ -20,9 +20,9 @@ const SYSTEMS: Readonly<Record<string, number>> = {
   'EPSG:900913': 3857,
 }
 const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
-/** What follows the name of a member whose number is written as a fraction, however round: `: 3.0`. */
+/** A number with a decimal point after the name of a member, also a round one: `: 3.0`. */
 const FRACTION = /\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/iy
-/** Members of a feature that are known (RFC 7946), with those of it that say nothing of the feature itself. */
+/** Members of a feature by RFC 7946, and members that do not describe the feature. */
 const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', 'crs'])
 const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 /** A whole number that a double may not hold. */

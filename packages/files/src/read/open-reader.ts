@@ -38,7 +38,7 @@ async function openFormat(request: ReadRequest): Promise<FeatureReader> {
   }
 }
 
-/** Of tables whose format says nothing of coordinates. */
+/** Coordinates of tables whose format has no geometry. */
 async function withPoints(reader: FeatureReader, { csv = {}, srid = WGS84 }: ReadRequest): Promise<FeatureReader> {
   return (await import('./point-layers.ts')).pointLayers(reader, csv, srid)
 }

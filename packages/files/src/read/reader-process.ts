@@ -74,7 +74,7 @@ export function readerProcesses({
 /** Starts the built-in reading process. */
 export const startReaderProcess = readerProcesses()
 
-/** The command by which a shell, which every system but Windows has, bounds the memory of a program and becomes it. */
+/** Shell command that limits the memory of a program and then runs it; Windows has no such shell. */
 function withBoundedMemory(program: string, args: readonly string[]): [string, ...string[]] {
   if (process.platform === 'win32') return [program, ...args]
   // Not the address space as a whole: V8 reserves more than it uses.

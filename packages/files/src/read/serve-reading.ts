@@ -64,7 +64,7 @@ async function answer(
     }
     encoder?.flush()
     const warnings = reader.takeWarnings()
-    // Where it was cut off they may be about rows that are not wanted.
+    // Warnings of a reading that was cut may concern rows that were not wanted.
     send({ kind: 'end', layer, warnings: isCut ? [] : warnings, unkept: encoder?.warnings.take() ?? [] })
   }
 }

@@ -156,7 +156,7 @@ function typesIn(database: DatabaseSync, table: string, geometry: string): numbe
   return [...types]
 }
 
-/** A geometry of any form in which the list allows it, as WKB; nothing of what is none. */
+/** A geometry in any of the listed forms as WKB; null for other values. */
 function wkbOfValue(value: SQLOutputValue): Uint8Array {
   const none = new Uint8Array()
   try {

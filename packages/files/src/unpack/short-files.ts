@@ -67,7 +67,7 @@ async function isShortMapInfo(path: string, ending: 'map' | 'id'): Promise<boole
     return head !== null && head.readUInt32LE(4) * PLACE_BYTES > size
   }
   const list = await beside('id')
-  // Other programs have maps, too.
+  // Other programs write files with the extension .map as well.
   if (list === null) return false
   if (size % BLOCK_BYTES !== 0) return true
   const places = await readFile(list)

@@ -12,7 +12,7 @@ interface OpenFile {
 
 type Operations<Name extends string> = Record<Name, (...parameters: never[]) => unknown>
 
-/** Emscripten's file system on that of the machine. */
+/** Emscripten's file system over a folder of the machine. */
 interface MachineFiles {
   realPath(node: object): string
   readonly node_ops: Operations<'rename' | 'setattr' | 'unlink'>
@@ -33,7 +33,7 @@ const SOON_MS = 200
 /** Settings of a server whose `fsync` counts. Its build has an empty `fdatasync`, and passes `fsync` on. */
 export const SYNC_SETTINGS = ['fsync=on', 'wal_sync_method=fsync']
 
-/** Has the engine's `fsync` reach the disk: its file system has none. */
+/** Implements `fsync` for the engine, whose file system has none. */
 export function syncedFiles(mode: SyncMode): Extension {
   return {
     name: 'synced files',

@@ -30,7 +30,7 @@ const MOST_LOOK_MS = 1000
 /** Clients wait this long for a table, and twice as long after each interruption. */
 const PATIENCE_MS = 1000
 const MOST_PATIENCE_MS = 10_000
-/** A table is maintained a sixth of the time at most. */
+/** Maximum share of the time for the maintenance of a table: one sixth. */
 const PAUSE_SHARE = 5
 const WATCH_MS = 20
 /** SQLSTATE of an interrupted statement, and of one whose table has gone meanwhile. */

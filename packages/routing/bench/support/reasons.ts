@@ -40,9 +40,9 @@ export async function reasonOf(one: Case): Promise<string | null> {
 
 function faultOf(checker: LegalityChecker, mode: Mode, { legs }: Trip): string | null {
   for (const { shape } of legs) {
-    const { violations, passesRestricted } = checker.check({ mode }, decodeShape(shape))
+    const { violations, passesLocal } = checker.check({ mode }, decodeShape(shape))
     if (violations.length > 0) return violations[0]!.kind
-    if (passesRestricted.length > 0) return 'through traffic'
+    if (passesLocal.length > 0) return 'through traffic'
   }
   return null
 }

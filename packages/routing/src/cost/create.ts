@@ -1,4 +1,5 @@
-import { get, isForLocals, NodeField, TurnField } from '../graph/fields.ts'
+import { MOTOR_ACCESS } from '../graph/attributes.ts'
+import { FlagField, get, isForLocals, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { timedSpeeds } from '../graph/timed.ts'
 import type { Costing } from './costing.ts'
@@ -24,7 +25,10 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
   const { edge, turn, mayPass, mayEnd, tolerates = 0, throughLocal = 0 } = profile.costs(optionReader(options))
   const edgeView = new EdgeView(graph, access)
   const turnView = new TurnView(graph, access, rights)
-  const isLocal = (at: number): boolean => isForLocals(graph, at, access)
+  // Who walks or rides passes yards, where no tag forbids it.
+  const passesYards = (access & MOTOR_ACCESS) === 0
+  const isLocal = (at: number): boolean =>
+    passesYards ? (get(graph.edgeFlags[at]!, FlagField.local) & access) !== 0 : isForLocals(graph, at, access)
   // What may be used at some time may also be driven as fast as at any time.
   const fastest = options[AT_SOME_TIME] === true ? timedSpeeds(graph, access) : null
   const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true

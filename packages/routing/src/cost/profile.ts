@@ -39,6 +39,12 @@ export interface OptionReader {
   readonly text: (name: string) => string
 }
 
+/**
+ * Crossing a street for local traffic from end to end costs this many seconds on top, once: more than any detour within
+ * a region, less than giving up. Valhalla forbids it to motor vehicles and only tries again without if nothing is found.
+ */
+export const THROUGH_PENALTY = 43200
+
 /** What a mode pays under some options, and where it may go. */
 export interface ModeCosts {
   readonly edge: EdgeCosts

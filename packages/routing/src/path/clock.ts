@@ -92,8 +92,9 @@ export function extraInTime(
     return kmh === 0 ? 0 : Math.max(0, costing.edgeCost(edge, kmh) - costing.edgeCost(edge))
   }
   return (arc, tail, seconds, before) => {
+    const from = graph.edgeOf(tail)
     const to = graph.edgeOf(graph.head[arc]!)
-    if (!law.isTimed(to)) return 0
+    if (!law.isTimed(to) && !law.isTimed(from)) return 0
     const at = startMs + (stands ? 0 : seconds * 1000)
     const edgeBefore = (steps: number): number => {
       const vertex = before(steps - 1)
@@ -102,7 +103,10 @@ export function extraInTime(
     if (law.forbids(to, edgeBefore, at)) return Infinity
     const verdict = law.edge(to, at)
     if (verdict === 'closed') return Infinity
-    const enters = verdict === 'local' && law.edge(graph.edgeOf(tail), at) !== 'local'
-    return Math.round((slowness(to, at) + (enters ? LOCAL_PENALTY : 0)) * WEIGHT_PER_SECOND)
+    const isLocal = verdict === 'local'
+    const wasLocal = law.edge(from, at) === 'local'
+    const enters = isLocal && !wasLocal ? LOCAL_PENALTY : 0
+    const passes = wasLocal && !isLocal && !costing.isLocal(to) ? costing.throughLocal : 0
+    return Math.round((slowness(to, at) + enters + passes) * WEIGHT_PER_SECOND)
   }
 }

@@ -33,7 +33,7 @@ export class Planner {
 
   /** The cheapest path between candidates for who leaves at a moment, or null. */
   find(origins: readonly Candidate[], destinations: readonly Candidate[], startMs = 0): Path | null {
-    const ends = { origins, destinations, closures: this.#closures }
+    const ends = { origins: this.#openAt(origins, startMs), destinations, closures: this.#closures }
     const inTime = this.#cheapest(ends)
     const path = inTime === null || this.#keepsTime(inTime, startMs) ? inTime : this.#cheapestInTime(ends, startMs)
     return path === null || this.#isExcluded(path) ? null : path
@@ -46,11 +46,17 @@ export class Planner {
     most: (cheapest: number) => number,
     startMs = 0,
   ): Iterable<Path> {
-    const ends = { origins, destinations, closures: this.#closures }
+    const ends = { origins: this.#openAt(origins, startMs), destinations, closures: this.#closures }
     const hierarchy = this.#closures.size === 0 ? this.#hierarchy() : null
     for (const path of findPaths(this.#prepared.weights, hierarchy ?? this.#search(ends), ends, most)) {
       if (!this.#isExcluded(path) && this.#keepsTime(path, startMs)) yield path
     }
+  }
+
+  /** Origins that no rule of the hour closes; all of them where it closes each, because a trip begins where it begins. */
+  #openAt(origins: readonly Candidate[], startMs: number): readonly Candidate[] {
+    const open = origins.filter(({ edge }) => this.#clock?.law.edge(edge, startMs) !== 'closed')
+    return open.length > 0 ? open : origins
   }
 
   #isExcluded({ edges }: Path): boolean {

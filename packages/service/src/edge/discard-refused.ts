@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http } from '../http.ts'
+import type { Http } from '../http-type.ts'
 import { hasBody } from './upload-rate.ts'
 
 /** Maximum time in milliseconds for which the rest of a refused body is read and dropped, ... */

@@ -7,7 +7,7 @@ import { rateLimited } from '../errors.ts'
 import { networkOf } from './network.ts'
 import type { EdgeSettings } from './settings.ts'
 
-/** Who asks, as far as limits are concerned: a holder of a secret key, a person who is signed in, or anybody at an address. */
+/** The subject of a rate limit: a secret key, a signed-in user, or an address. */
 export type RateSubject = { readonly key: string } | { readonly user: string } | { readonly address: string }
 
 const WINDOW_SECONDS = 60

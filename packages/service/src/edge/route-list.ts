@@ -1,4 +1,4 @@
-import type { Http } from '../http.ts'
+import type { Http } from '../http-type.ts'
 import { unboundedParts } from './bounds.ts'
 
 /** A route as the app has it: what OpenAPI documents leave out, proxies for one, is among them. */
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** Has the app remember its routes: tests attack each of them, and a process that starts the app is told. */
+/** Records the routes of the app, for tests and for the process that starts it. */
 export function listRoutes(app: Http): void {
   const unbounded: string[] = []
   const routes: ListedRoute[] = []

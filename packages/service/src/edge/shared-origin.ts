@@ -9,7 +9,7 @@ export function strangersPolicy(scripts: boolean): string {
     : `default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox`
 }
 
-/** Headers that speak for a whole origin, its connections or its visitors, and so are not a stranger's to set. */
+/** Headers that affect a whole origin, its connections or its visitors: functions may not set them. */
 const OF_THE_ORIGIN: ReadonlySet<string> = new Set([
   'set-cookie',
   'set-cookie2',

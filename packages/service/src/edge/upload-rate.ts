@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { bodyTooSlow } from '../errors.ts'
-import type { Http } from '../http.ts'
+import type { Http } from '../http-type.ts'
 
 /** Minimum upload rate of a request body. */
 export interface UploadRate {

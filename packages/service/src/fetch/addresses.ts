@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Why an IP address may not be dialled on a stranger's word, or null for a public unicast address. IPv6 addresses that
+ * Why a caller's URL may not lead to an IP address; null for a public unicast address. IPv6 addresses that
  * carry an IPv4 one (mapped, compatible, NAT64, 6to4, ISATAP) are judged by it, too; beyond these only 2000::/3 is public.
  */
 export function forbiddenRange(address: string): string | null {

@@ -23,7 +23,7 @@ export interface DialTarget {
 export type Dialer = (target: DialTarget) => Promise<Socket>
 
 export interface FetchPolicy {
-  /** Hosts (`name` or `name:port`) that may have private addresses and speak plain http, by the operator's word. */
+  /** Hosts (`name` or `name:port`) that may have private addresses and use plain http, as the operator allows. */
   readonly allowHosts?: readonly string[]
   /** Accept http URLs of every public host. */
   readonly allowHttp?: boolean

@@ -2,7 +2,7 @@ import { refuseCostlyJson } from '../edge/bodies.ts'
 import { downloadTooLarge } from '../errors.ts'
 
 /**
- * The one way to hold another server's answer in memory: at most `limit` bytes of it, whatever it announces or goes on to send.
+ * Reads another server's answer into memory: at most `limit` bytes, whatever length it announces.
  *
  * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit; the rest is not read
  */
@@ -19,7 +19,7 @@ export async function readBytes(
     chunks.push(chunk)
     onChunk?.(chunk.byteLength)
   }
-  // A memory of its own and no Buffer: its `buffer` holds these bytes and no others, and `slice` copies.
+  // Not a pooled Buffer: its `buffer` holds these bytes only, and `slice` copies.
   const bytes = new Uint8Array(total)
   let at = 0
   for (const chunk of chunks) {

@@ -18,7 +18,7 @@ const LOST: ReadonlySet<string> = new Set([
 /** What the SDK and the platform call an operation that took too long. */
 const LATE: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError', 'RequestTimeout'])
 
-/** Whether the service was not reached, or lost on the way: a second try may help. */
+/** Whether the connection failed or was lost, so that a retry may help. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: unknown }

@@ -7,11 +7,11 @@ import { boundedBody } from './bounds.ts'
 import { BoundedS3, type S3Options } from './client.ts'
 import { explain, statusOf } from './explain.ts'
 
-/** A part of an upload, in bytes: S3 takes 10,000 of them. Memory holds one in the making and those on the way. */
+/** A part of an upload, in bytes: S3 takes 10,000 of them. Memory holds the one being filled and those being sent. */
 const PART_BYTES = 8 << 20
 const PARTS_AT_ONCE = 2
 
-/** What an upload says of its object. */
+/** Headers and metadata of an upload. */
 export type Headers = Pick<PutObjectCommandInput, 'ContentType' | 'CacheControl' | 'Metadata' | 'IfNoneMatch'>
 
 /** The most keys that S3 tells at once. */
@@ -27,7 +27,7 @@ interface PageOptions {
   readonly size?: number | undefined
 }
 
-/** What is told of an object; of a folder, only where it begins. */
+/** An object of a listing; of a folder, its prefix alone. */
 type Listed =
   | { readonly key: string; readonly size: number; readonly etag: string; readonly modified: Date }
   | { readonly key: string; readonly modified?: undefined }

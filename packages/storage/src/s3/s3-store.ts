@@ -33,7 +33,7 @@ import { explain, statusOf } from './explain.ts'
 import { readBody } from './read-body.ts'
 import { S3Bucket } from './s3-bucket.ts'
 
-/** Requests for the metadata of objects that are on the way at once. */
+/** Concurrent requests for the metadata of objects. */
 const WIDTH = 24
 
 /**

@@ -233,3 +233,19 @@ export const pngUnreadable = defineError(
   (f: { why: string }) => `The picture cannot be read as a PNG: ${f.why}`,
   () => ({ hint: 'Send a PNG of 8 or 16 bits, or a GeoTIFF.' }),
 )
+
+export const sceneUnusable = defineError(
+  'SCENE_UNUSABLE',
+  'invalid',
+  (f: { why: string }) => `The files cannot be read as one raster: ${f.why}.`,
+  () => ({ hint: 'Name assets of one product and one reference system; gdalwarp brings others together.' }),
+)
+
+export const vrtUnusable = defineError(
+  'VRT_UNUSABLE',
+  'invalid',
+  (f: { why: string }) => `The VRT cannot be read: ${f.why}.`,
+  () => ({
+    hint: 'Bands of SimpleSource and ComplexSource are read, as gdalbuildvrt writes them; gdal_translate makes a GeoTIFF of any other.',
+  }),
+)

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import type { ByteSource } from './source.ts'
 
 /** A source over a file; `close` (or `using`) releases the descriptor. */
@@ -36,5 +36,23 @@ export function openFileSource(path: string): FileSource {
       }
       return bytes.subarray(0, filled)
     },
+  }
+}
+
+/** A new file to be written at positions; `close` (or `using`) releases the descriptor. */
+export interface FileSink extends Disposable {
+  write(bytes: Uint8Array, position: number): void
+}
+
+/** Makes a file. @throws the system error of `open` when it is there already or cannot be made */
+export function openFileSink(path: string): FileSink {
+  const descriptor = openSync(path, 'wx')
+  return {
+    write(bytes, position) {
+      for (let done = 0; done < bytes.length;) {
+        done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
+      }
+    },
+    [Symbol.dispose]: () => closeSync(descriptor),
   }
 }

@@ -1,7 +1,13 @@
-import type { ControlPoint } from './crs/control-points.ts'
-
 /** `[a, b, c, d, e, f]` in GDAL's order: `X = a + column·b + row·c`, `Y = d + column·e + row·f`; pixel corners. */
 export type Affine = readonly [number, number, number, number, number, number]
+
+/** A pixel position (corners, not centers) and where it lies in the CRS. */
+export interface ControlPoint {
+  readonly column: number
+  readonly row: number
+  readonly x: number
+  readonly y: number
+}
 
 /** The type of a decoded sample. Sub-byte and odd bit depths widen to the next type, half floats to `float32`. */
 export type SampleType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'float32' | 'float64'

@@ -26,7 +26,7 @@ export type Ranges = readonly [number, number] | readonly (readonly [number, num
 const SAMPLED_SIDE = 1024
 /** … in at most so many tiles, or rows of tiles where the level has strips, and about so many pixels. */
 const SAMPLED_TILES = 64
-/** Of large blocks fewer are decoded: so many pixels, but at least 16 blocks. */
+/** Fewer large blocks are decoded: this many pixels, but at least 16 blocks. */
 const DECODED_PIXELS = 1 << 24
 const SAMPLED_ROWS = 16
 const SAMPLED_PIXELS = 1 << 20

@@ -1,4 +1,5 @@
 import { createBlockReader } from './decode/block-reader.ts'
+import type { BlockReaderOptions } from './decode/block-reader.ts'
 import { allocateSamples } from './decode/samples.ts'
 import type { PixelRect } from './plan.ts'
 import type { RasterInfo, RasterLevel, Samples } from './raster-info.ts'
@@ -35,32 +36,47 @@ export function blocksOf(level: RasterLevel, rect: PixelRect): BlockPart[] {
   return parts
 }
 
+/** A window of one band; `band` is 0-based, of the stored samples. */
+export interface BandWindow extends PixelRect {
+  readonly band: number
+}
+
+/** Reads windows of one level, blocks through a cache; see {@link readWindow}. */
+export type WindowReader = (window: BandWindow) => Promise<Samples>
+
+/** @param name of the level in errors. @param cacheBytes memory for decoded blocks */
+export function createWindowReader(
+  source: ByteSource,
+  level: RasterLevel,
+  { name, empty, cacheBytes }: Pick<BlockReaderOptions, 'name' | 'empty' | 'cacheBytes'>,
+): WindowReader {
+  const reader = createBlockReader({ source, level, name, empty, cacheBytes })
+  const step = level.planar ? 1 : level.samplesPerPixel
+  return async (window) => {
+    const { band, x, y, width, height } = window
+    const firstBlock = level.planar ? band * level.blocksAcross * level.blocksDown : 0
+    const target = allocateSamples(level.sampleType, width * height)
+    for (const part of blocksOf(level, window)) {
+      const read = reader.read(firstBlock + part.index)
+      const block = read instanceof Promise ? await read : read
+      for (let row = 0; row < part.rows; row++) {
+        const from = (part.pixel + row * level.blockWidth) * step + (level.planar ? 0 : band)
+        const to = (part.top - y + row) * width + part.left - x
+        for (let column = 0; column < part.columns; column++) {
+          target[to + column] = block[from + column * step] as number
+        }
+      }
+    }
+    return target
+  }
+}
+
 /**
  * The stored samples of one band in a window, row by row: no scaling, no nodata handling, palette indices as they are;
  * JPEG in YCbCr is RGB. The window lies inside the raster.
  *
- * @param window.band 0-based, of the stored samples
  * @throws CORRUPT_TILE
  */
-export async function readWindow(
-  source: ByteSource,
-  raster: RasterInfo,
-  window: PixelRect & { readonly band: number },
-): Promise<Samples> {
-  const { band, x, y, width, height } = window
-  const step = raster.planar ? 1 : raster.samplesPerPixel
-  const firstBlock = raster.planar ? band * raster.blocksAcross * raster.blocksDown : 0
-  const reader = createBlockReader({ source, level: raster, name: 'image', empty: raster.nodata ?? 0, cacheBytes: 0 })
-  const target = allocateSamples(raster.sampleType, width * height)
-  for (const part of blocksOf(raster, window)) {
-    const block = await reader.read(firstBlock + part.index)
-    for (let row = 0; row < part.rows; row++) {
-      const from = (part.pixel + row * raster.blockWidth) * step + (raster.planar ? 0 : band)
-      const to = (part.top - y + row) * width + part.left - x
-      for (let column = 0; column < part.columns; column++) {
-        target[to + column] = block[from + column * step] as number
-      }
-    }
-  }
-  return target
+export function readWindow(source: ByteSource, raster: RasterInfo, window: BandWindow): Promise<Samples> {
+  return createWindowReader(source, raster, { name: 'image', empty: raster.nodata ?? 0, cacheBytes: 0 })(window)
 }

@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os'
 import { TerraneError } from '@terrane/core'
-import type { OnProgress } from '@terrane/core'
 import { Yielder } from './yielder.ts'
 import { noFeatures } from './errors.ts'
 import type { FeatureBatch } from './features/feature-batch.ts'
@@ -8,63 +7,18 @@ import { FeatureIntake, type IntakeStats } from './features/feature-intake.ts'
 import { FeatureReader } from './features/feature-record.ts'
 import { PLACE_ORDER, PLACE_SIDE } from './features/place.ts'
 import { findJunctions } from './geometry/junctions.ts'
-import { checkLayers, guessLayerZoom, planLayers, type TilerLayer } from './layers.ts'
-import type { PmtilesArchive } from './pmtiles/archive.ts'
+import { checkLayers, guessLayerZoom, planLayers } from './layers.ts'
 import { hilbertCell } from './pmtiles/tile-id.ts'
 import { RecordLog } from './spill/record-log.ts'
 import { scratchIn } from './spill/scratch.ts'
-import type { OpenScratch } from './spill/scratch.ts'
 import { tileFeatures } from './tile-features.ts'
-import { MAX_ZOOM, type Zooms } from './world.ts'
+import type { TilerOptions, TilerResult, TilerRun } from './tiler-run.ts'
+import { MAX_ZOOM } from './world.ts'
 
 const DEFAULT_MEMORY_BYTES = 2 ** 28
 
 /** Distances between neighbouring features of a layer that the zoom guess looks at. */
 const SPACING_SAMPLES = 20_000
-
-export interface TilerOptions {
-  /** One to 32 layers; batches name theirs by its number. */
-  readonly layers: readonly TilerLayer[]
-  /** Zooms of layers that say none; "auto" unless given. */
-  readonly zooms?: Zooms
-  /** Most bytes of a compressed tile; 500,000 unless given. */
-  readonly maxTileBytes?: number
-  /** Most features of a tile below the highest zoom; 200,000 unless given. */
-  readonly maxTileFeatures?: number
-  /** How far simplification may move a line, in tile units (1/4096 of a tile); 1 unless given. */
-  readonly tolerance?: number
-  /** Memory for features and tiles, 256 MiB unless given; the rest goes to the work directory. Clusters come on top. */
-  readonly memoryBytes?: number
-  /** The system's directory for temporary files unless given. */
-  readonly workDirectory?: string
-  /** Makes temporary files, instead of in `workDirectory`. */
-  readonly openScratch?: OpenScratch
-  /** Texts for the archive's metadata. */
-  readonly name?: string
-  readonly description?: string
-  readonly attribution?: string
-  readonly signal?: AbortSignal
-  readonly onProgress?: OnProgress
-}
-
-/** What became of the features of a layer. */
-export interface LayerResult {
-  readonly name: string
-  readonly minZoom: number
-  readonly maxZoom: number
-  readonly features: number
-  readonly skipped: number
-}
-
-/** An archive and what became of the features. */
-export interface TilerResult extends PmtilesArchive {
-  readonly layers: readonly LayerResult[]
-  readonly features: number
-  /** Features left out: they have no geometry, or one beyond the coordinates of the Earth. */
-  readonly skipped: number
-  /** How often a feature was dropped from a tile below the highest zoom to keep the tile under its limits. */
-  readonly dropped: number
-}
 
 /**
  * Makes a PMTiles v3 archive of vector tiles from features in any order, of one or several layers.
@@ -78,7 +32,7 @@ export interface TilerResult extends PmtilesArchive {
 export async function buildPmtiles(batches: AsyncIterable<FeatureBatch>, options: TilerOptions): Promise<TilerResult> {
   const { layers, zooms = 'auto' } = options
   checkLayers(layers, zooms)
-  const run: Run = {
+  const run: TilerRun = {
     options,
     openScratch: options.openScratch ?? scratchIn(options.workDirectory ?? tmpdir()),
     memory: options.memoryBytes ?? DEFAULT_MEMORY_BYTES,
@@ -99,16 +53,12 @@ export async function buildPmtiles(batches: AsyncIterable<FeatureBatch>, options
   }
 }
 
-/** One run of the tiler. */
-export interface Run {
-  readonly options: TilerOptions
-  readonly openScratch: OpenScratch
-  readonly memory: number
-  readonly yielder: Yielder
-}
-
 /** Reads all features and stores them in the order of a Hilbert curve. */
-async function readFeatures(run: Run, batches: AsyncIterable<FeatureBatch>, features: RecordLog): Promise<IntakeStats> {
+async function readFeatures(
+  run: TilerRun,
+  batches: AsyncIterable<FeatureBatch>,
+  features: RecordLog,
+): Promise<IntakeStats> {
   const { signal, onProgress, layers } = run.options
   signal?.throwIfAborted()
   const attributes = layers.map((layer) => layer.attributes)

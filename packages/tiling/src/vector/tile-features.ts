@@ -1,4 +1,4 @@
-import type { Run, TilerResult } from './build-pmtiles.ts'
+import type { TilerResult, TilerRun } from './tiler-run.ts'
 import type { IntakeStats } from './features/feature-intake.ts'
 import { FeatureReader } from './features/feature-record.ts'
 import { POINT, Shape } from './features/shape.ts'
@@ -27,7 +27,7 @@ const GZIP_OVERHEAD = 64
 
 /** Makes the archive of features whose layers have their zooms. */
 export async function tileFeatures(
-  run: Run,
+  run: TilerRun,
   features: RecordLog,
   stats: IntakeStats,
   isJunction: Bits,
@@ -75,7 +75,7 @@ export async function tileFeatures(
 /** Cuts all features into the fragments that the tiles of all zooms show. */
 async function cutFeatures(
   fragments: RecordSorter,
-  run: Run,
+  run: TilerRun,
   features: RecordLog,
   stats: IntakeStats,
   isJunction: Bits,
@@ -117,7 +117,7 @@ async function cutFeatures(
 
 /** Encodes the tiles one after the other; returns how many fragments were dropped. */
 async function encodeTiles(
-  run: Run,
+  run: TilerRun,
   features: RecordLog,
   fragments: RecordSorter,
   writer: TileWriter,

@@ -1,7 +1,7 @@
 import type { LogHistogram } from './features/log-histogram.ts'
 import { MAX_ZOOM } from './world.ts'
 
-/** A guess is never coarser than 10 m per tile unit, nor finer than what street maps are drawn at. */
+/** A guess is never coarser than 10 m per tile unit, nor finer than street maps. */
 const LOWEST_GUESS = 10
 const HIGHEST_GUESS = 16
 

@@ -118,6 +118,22 @@ export function CopyButton({ text }: { text: string }): JSX.Element {
   )
 }
 
+type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'type' | 'class'>
+
+/** A button that submits no form. `kind`: classes of its look, such as `small primary`. */
+export function Button({ kind = '', ...props }: ButtonProps & { kind?: string }): JSX.Element {
+  return <button type="button" class={`button ${kind}`} {...props} />
+}
+
+/** A small button that shows a picture alone. */
+export function IconButton({ label, icon, ...props }: ButtonProps & { label: string; icon: IconName }): JSX.Element {
+  return (
+    <Button kind="small icon quiet" aria-label={label} {...props}>
+      <Icon name={icon} size={14} />
+    </Button>
+  )
+}
+
 /** One choice of a few, shown side by side. */
 export function Segmented<T extends string>(props: {
   label: string

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
-import { Icon } from './icon.tsx'
+import { formatNumber } from '../lib/format.ts'
+import { Button, IconButton } from './basics.tsx'
 
 /** Longest text of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
@@ -48,14 +49,7 @@ export function RowTable(props: {
             <tr key={i}>
               {onRow && (
                 <td>
-                  <button
-                    type="button"
-                    class="button small icon quiet"
-                    aria-label={`Show row ${i + 1} on the map`}
-                    onClick={() => onRow(row)}
-                  >
-                    <Icon name="locate" size={14} />
-                  </button>
+                  <IconButton label={`Show row ${i + 1} on the map`} icon="locate" onClick={() => onRow(row)} />
                 </td>
               )}
               {columns.map((column) => (
@@ -67,6 +61,27 @@ export function RowTable(props: {
           ))}
         </tbody>
       </table>
+    </div>
+  )
+}
+
+/** Rows that are read at a time. */
+const PAGE = 50
+
+/** Moves between pages of rows. */
+export function Pager(props: { offset: number; count: number; onOffset: (offset: number) => void }): JSX.Element {
+  const { offset, count, onOffset } = props
+  return (
+    <div class="row">
+      <Button kind="small" disabled={offset === 0} onClick={() => onOffset(offset - PAGE)}>
+        Previous
+      </Button>
+      <span class="small dim nums">
+        {count > 0 ? `Rows ${formatNumber(offset + 1)} to ${formatNumber(offset + count)}` : 'No rows here'}
+      </span>
+      <Button kind="small" disabled={count < PAGE} onClick={() => onOffset(offset + PAGE)}>
+        Next
+      </Button>
     </div>
   )
 }

@@ -2,7 +2,7 @@ import { readAoi } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import { Segmented } from '../components/basics.tsx'
+import { Button, Segmented } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
 import { formatNumber } from '../lib/format.ts'
 import { useStore } from '../lib/store.ts'
@@ -38,9 +38,8 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
         <div class="over">
           <Segmented label="Drawing" value={mode} onChange={setMode} options={modesFor(polygons)} />
           {polygons.length > 0 && (
-            <button
-              type="button"
-              class="button small icon"
+            <Button
+              kind="small icon"
               aria-label="Clear the area"
               onClick={() => {
                 setMode('look')
@@ -48,7 +47,7 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
               }}
             >
               <Icon name="trash" />
-            </button>
+            </Button>
           )}
         </div>
         {mode !== 'look' && <div class="hint-bar">{HINTS[mode]}</div>}
@@ -162,14 +161,9 @@ function BoxInputs({ onBox }: { onBox: (geojson: string) => void }): JSX.Element
           </label>
         ))}
       </div>
-      <button
-        type="button"
-        class="button small"
-        disabled={!usable}
-        onClick={() => onBox(textOf([[rectangle(west, south, east, north)]]))}
-      >
+      <Button kind="small" disabled={!usable} onClick={() => onBox(textOf([[rectangle(west, south, east, north)]]))}>
         Use this box
-      </button>
+      </Button>
     </fieldset>
   )
 }

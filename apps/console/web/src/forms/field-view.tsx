@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { Prose } from '../components/basics.tsx'
+import { IconButton, Prose } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
 import { humanise } from '../lib/format.ts'
 import { Area, Choices, Control, Switch } from './controls.tsx'
@@ -124,9 +124,7 @@ function Row(props: FieldProps<GroupField> & { label: string; onRemove: () => vo
     <div class="form-row" role="group" aria-label={label}>
       <div class="row">
         <strong>{label}</strong>
-        <button type="button" class="button small icon quiet" aria-label={`Remove ${label}`} onClick={onRemove}>
-          <Icon name="close" size={14} />
-        </button>
+        <IconButton label={`Remove ${label}`} icon="close" onClick={onRemove} />
       </div>
       {lead.map(show)}
       {others.length > 0 && (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Dialog, Menu, ProblemNotice, Segmented } from '../components/basics.tsx'
+import { Button, Dialog, Menu, ProblemNotice, Segmented } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
 import { request, session, signOut } from '../lib/api.ts'
 import { navigate } from '../lib/router.tsx'
@@ -116,9 +116,7 @@ function ChangePassword({ onClose }: { onClose: () => void }): JSX.Element {
           </p>
         </div>
         <footer>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button onClick={onClose}>Cancel</Button>
           <button type="submit" class="button primary" disabled={busy}>
             Change password
           </button>

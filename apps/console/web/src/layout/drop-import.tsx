@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
-import { Icon } from '../components/icon.tsx'
+import { IconButton, Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
 import { toProblem, type Problem } from '../lib/api.ts'
 import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
 import { jobLinks } from '../lib/job-links.ts'
@@ -47,9 +46,7 @@ export function DropImport(props: { projectRef: string; files: readonly File[]; 
     <section class="drop-card card" aria-label="Dropped file">
       <div class="row">
         <strong class="truncate">{name}</strong>
-        <button type="button" class="button small icon quiet" aria-label="Close" onClick={onClose}>
-          <Icon name="close" size={14} />
-        </button>
+        <IconButton label="Close" icon="close" onClick={onClose} />
       </div>
       {problem && <ProblemNotice problem={problem} />}
       {!problem && percent < 100 && <ProgressBar percent={percent} label="Progress of the upload" />}

@@ -16,6 +16,7 @@ const SECTIONS: readonly {
   { path: 'data', label: 'Data', icon: 'grid' },
   { path: 'jobs', label: 'Jobs', icon: 'jobs', also: ['new', 'schedules', 'webhooks'] },
   { path: 'maps', label: 'Maps', icon: 'map', also: ['map'] },
+  { path: 'sql', label: 'SQL', icon: 'search' },
   { path: 'route', label: 'Route', icon: 'route' },
   { path: 'functions', label: 'Functions', icon: 'func' },
   { path: 'keys', label: 'Keys', icon: 'key' },

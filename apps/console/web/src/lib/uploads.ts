@@ -31,7 +31,11 @@ export async function uploadFile(
       headers: { 'x-csrf-token': session.get()?.csrf_token ?? '' },
       metadata,
       onProgress: (sent, total) => onPercent(total > 0 ? (100 * sent) / total : 100),
-      onSuccess: () => resolve(),
+      onSuccess: () => {
+        // An upload that is whole cannot be given up: the storage would answer 404.
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      },
       onError: reject,
     })
     const begin = async () => {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Code, CopyButton, ProblemNotice } from '../components/basics.tsx'
+import { Button, Code, CopyButton, ProblemNotice } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
 import { readKeys, type Keys } from '../lib/keys.ts'
 import type { Project } from '../lib/project.ts'
@@ -39,10 +39,10 @@ export function KeysPage({ project }: { project: Project }): JSX.Element {
       <div class="page-head">
         <h1>Keys</h1>
         <div class="actions">
-          <button type="button" class="button primary" onClick={() => (keys ? setKeys(null) : show())}>
+          <Button kind="primary" onClick={() => (keys ? setKeys(null) : show())}>
             <Icon name="key" />
             {keys ? 'Hide the keys' : 'Show the keys'}
-          </button>
+          </Button>
         </div>
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={show} />}

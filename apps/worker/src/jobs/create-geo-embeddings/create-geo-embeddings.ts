@@ -12,7 +12,7 @@ import { conflictingScales } from './errors.ts'
 import { inspectHeaders } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import { checkRequest, readRequest, type GeoRequest } from './request.ts'
-import { checkSource } from './source.ts'
+import { checkSource, filesOf } from './source.ts'
 import { referenceOfRequest } from './stretch.ts'
 
 const EXPIRE_SECONDS = 24 * 3600
@@ -67,11 +67,13 @@ async function checkCollection(
   const { project } = submit
   const body = asked.mode === 'append' ? (await readTarget(project.database, asked)).body : asked
   if (asked.mode !== 'append') await checkEmbeddingTable(project, body.tableName)
-  if (body.stac?.url !== undefined) submit.checkUrl(body.stac.url, '/stac/url')
-  const entries = await entriesAtHand(body, project, deps.dataRoots)
+  const stacUrl = body.stac?.url
+  if (stacUrl !== undefined && /^[a-z][a-z0-9+.-]*:\/\//i.test(stacUrl)) submit.checkUrl(stacUrl, '/stac/url')
+  const manifest = await deps.models.find(body.modelName ?? DEFAULT_GEO_MODEL)
+  const { bands: channels } = manifest.input
+  const entries = await entriesAtHand(body, { project, dataRoots: deps.dataRoots, channels })
   // Items that lie elsewhere are read by the job.
-  const common = readRequest(entries?.[0]?.body ?? { ...body, geotiffPath: body.stac!.url! })
-  const manifest = await deps.models.find(common.modelName)
+  const common = readRequest(entries?.[0]?.body ?? { ...body, geotiffPath: stacUrl! })
   if (body.scale && body.scaleFrom) throw conflictingScales()
   const scaleFrom = body.scaleFrom?.table ?? null
   await checkScaleFrom(submit, { ...common, scaleFrom }, manifest)
@@ -81,7 +83,9 @@ async function checkCollection(
     // What a listing has told is there.
     if (body.storagePrefix === undefined && entries!.length <= MOST_LOOKS) {
       await checkSource(request.source, submit, deps, entry.at)
-    } else if (request.source.kind === 'url') submit.checkUrl(request.source.url, entry.at)
+      continue
+    }
+    for (const file of filesOf(request.source)) if (file.kind === 'url') submit.checkUrl(file.url, entry.at)
   }
   await deps.models.require(common.modelName)
 }

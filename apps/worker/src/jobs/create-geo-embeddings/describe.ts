@@ -5,7 +5,8 @@ import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
 import { clampedWarnings } from './clamped.ts'
 import type { GeoRequest } from './request.ts'
-import { describeSource, nameOf, type SourceFile, type SourceOptions } from './source.ts'
+import type { SourceFacts } from './scenes/stac-sources.ts'
+import { describeSource, nameOf, type RasterSource, type SourceFile, type SourceOptions } from './source.ts'
 import type { StoredStretch } from './stretch.ts'
 
 /** What a table was made of, and how. */
@@ -119,6 +120,7 @@ export function sourceOfTable(
     readonly file: SourceFile
     readonly skipped: number
     readonly name?: string
+    readonly facts?: SourceFacts | null
   },
 ): EmbeddingSource {
   return {
@@ -133,8 +135,21 @@ export function sourceOfTable(
     zeroVectors: output.zeroVectors,
     bbox: output.bbox,
     version: sourceVersion(about.file.version, request),
+    properties: propertiesOf(request.source, about.facts ?? null),
     error: null,
   }
+}
+
+/** Fields of the source's item, and the files of a scene with how they came to one grid. */
+function propertiesOf(source: RasterSource, facts: SourceFacts | null): SourceFacts | null {
+  if (source.kind !== 'scene') return facts
+  const files = source.assets.map(({ name, source: file, band }) => ({ name, file: describeSource(file), band }))
+  const mask = source.mask && {
+    file: describeSource(source.mask.source),
+    values: source.mask.values,
+    bits: source.mask.bits,
+  }
+  return { ...facts, files, resampling: source.resampling, ...(mask && { mask }) }
 }
 
 /** Changes with the file, and with what the request says of it alone. */

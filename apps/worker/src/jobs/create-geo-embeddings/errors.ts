@@ -39,8 +39,15 @@ export const tooManyPatches = defineError(
 export const sourceMissing = defineError(
   'SOURCE_MISSING',
   'invalid',
-  () => 'One of geotiffPath and storagePath is needed',
-  () => ({ errors: [{ path: '/geotiffPath', message: 'geotiffPath or storagePath is needed, not both' }] }),
+  () => 'One of geotiffPath, storagePath and assets is needed',
+  () => ({
+    errors: [
+      {
+        path: '/geotiffPath',
+        message: 'geotiffPath, storagePath or assets is needed, only one; mask goes with assets',
+      },
+    ],
+  }),
 )
 
 export const sourcesConflict = defineError(
@@ -53,8 +60,10 @@ export const sourcesConflict = defineError(
 export const badSource = defineError(
   'SOURCE_MISSING',
   'invalid',
-  (f: { at: string }) => `The source at ${f.at} needs one of geotiffPath and storagePath`,
-  (f) => ({ errors: [{ path: f.at, message: 'needs geotiffPath or storagePath, not both' }] }),
+  (f: { at: string }) => `The source at ${f.at} needs one of geotiffPath, storagePath and assets`,
+  (f) => ({
+    errors: [{ path: f.at, message: 'needs geotiffPath, storagePath or assets, only one; mask goes with assets' }],
+  }),
 )
 
 export const noSources = defineError(
@@ -86,6 +95,17 @@ export const stacUnusable = defineError(
   'invalid',
   (f: { why: string; at: string }) => `The STAC items cannot be used: ${f.why}`,
   (f) => ({ errors: [{ path: f.at, message: f.why }] }),
+)
+
+export const fileRefused = defineError(
+  'SOURCE_NOT_FOUND',
+  'invalid',
+  (f: { name: string; where: string; at: string }) =>
+    `${f.where} names the file ${f.name}, which cannot be read from there`,
+  (f) => ({
+    hint: 'Files are named relative to where the VRT or item lies, or by https URLs.',
+    errors: [{ path: f.at, message: 'names a file that cannot be read' }],
+  }),
 )
 
 export const appendTargetMissing = defineError(

@@ -1,6 +1,7 @@
 import { TerraneError } from '@terrane/core'
 import { Thread } from '@terrane/core/threads'
-import type { CrsEntry, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
+import type { Scene } from '@terrane/tiling/scene'
+import type { CrsEntry, Guard, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
 import { checkClamped } from './clamped.ts'
 
 /** What the thread is asked. */
@@ -11,8 +12,20 @@ export interface InspectTask {
   readonly crs: readonly CrsEntry[]
 }
 
+/** Files that become one. */
+export interface StackTask {
+  readonly scene: Scene
+  /** Of the files of the scene, by their number. */
+  readonly paths: readonly string[]
+  /** Of the file that is made; none is there yet. */
+  readonly path: string
+  readonly maxBytes: Guard
+}
+
 /** What the thread can do. */
 export interface InspectMethods {
+  /** Writes a scene as one GeoTIFF. */
+  stack(task: StackTask): void
   /** What the headers tell. */
   inspect(task: InspectTask): InspectedRaster
   /** The scale of the raster that was inspected last, which needs pixels. */
@@ -26,6 +39,15 @@ export interface InspectMethods {
  */
 export function inspectHeaders(task: InspectTask, signal: AbortSignal): Promise<InspectedRaster> {
   return inThread(signal, (thread) => thread.call('inspect', task))
+}
+
+/**
+ * Makes one GeoTIFF of the files of a scene, in a thread.
+ *
+ * @throws what `stackScene` throws, the reason of the signal
+ */
+export function stackFiles(task: StackTask, signal: AbortSignal): Promise<void> {
+  return inThread(signal, (thread) => thread.call('stack', task))
 }
 
 /** A raster, its stretch, and the share of samples of each channel that the stretch clamps. */

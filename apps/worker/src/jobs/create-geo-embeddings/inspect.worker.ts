@@ -7,12 +7,18 @@ import {
   settleScale,
   type InspectedRaster,
 } from '@terrane/tiling/raster'
+import { openFileSink, stackScene } from '@terrane/tiling/scene'
 import type { InspectMethods } from './inspect.ts'
 
 // Headers can be megabytes and the scale needs pixels: both would hold up the worker's event loop.
 serveThread<null, InspectMethods>(() => {
   let last: { readonly path: string; readonly inspected: InspectedRaster } | null = null
   return {
+    stack: async ({ scene, paths, path, maxBytes }) => {
+      using files = new DisposableStack()
+      const sources = paths.map((one) => files.use(openFileSource(one)))
+      await stackScene(sources, scene, files.use(openFileSink(path)), maxBytes)
+    },
     inspect: ({ path, request, crs }) => {
       using source = openFileSource(path)
       last = { path, inspected: inspectGeoTiff(source, { ...request, crs: createCrsCatalogue(crs) }) }

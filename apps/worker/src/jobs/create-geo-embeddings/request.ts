@@ -39,8 +39,8 @@ export interface GeoRequest {
 
 /** @throws SOURCE_MISSING, CONFLICTING_SCALES, INVALID_DATETIME */
 export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
-  const { geotiffPath, storagePath, tileSize = 256, scale, scaleFrom } = body
-  const source = sourceOf(geotiffPath, storagePath)
+  const { tileSize = 256, scale, scaleFrom } = body
+  const source = sourceOf(body)
   if (source === null) throw sourceMissing()
   if (scale && scaleFrom) throw conflictingScales()
   return {

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { CreateGeoEmbeddings } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { downloadToFile } from '@terrane/service'
 import { objectNotFound } from '@terrane/storage'
@@ -10,7 +11,7 @@ import { findUnderRoots } from '../data-roots.ts'
 import { identityOf } from '../identity.ts'
 import { requireBucket } from '../stored-object.ts'
 import type { JobContext, SubmitContext } from '../task.ts'
-import { sourceNotFound, sourceTooLarge } from './errors.ts'
+import { badSource, sourceNotFound, sourceTooLarge } from './errors.ts'
 
 /** The setting that limits the size of a raster file. */
 export const MAX_BYTES_SETTING = 'GEOEMBEDDINGS_MAX_GEOTIFF_BYTES'
@@ -21,17 +22,48 @@ export interface SourceOptions {
   readonly maxBytes: number
 }
 
-/** Where a raster comes from. */
-export type RasterSource =
+/** Where a file comes from. */
+export type FileSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'storage'; readonly bucket: string; readonly path: string }
 
-/** The one source that a request names; null when it names none or two. */
-export function sourceOf(
-  geotiffPath: string | undefined,
-  storagePath: { readonly bucket: string; readonly path: string } | undefined,
-): RasterSource | null {
+/** An asset as a request names it. */
+export type SceneAsset = Extract<NonNullable<CreateGeoEmbeddings['assets']>, readonly unknown[]>[number]
+
+/** A file of a scene. */
+export interface SceneFile {
+  readonly source: FileSource
+  /** 1-based; null for all bands. */
+  readonly band: number | null
+  /** Where it stands in the request. */
+  readonly at: string
+}
+
+/** A band of a scene, or all bands of a file. */
+export interface SceneAssetFile extends SceneFile {
+  readonly name: string | null
+  readonly scale: number | null
+  readonly offset: number | null
+  readonly nodata: number | null
+}
+
+/** A raster of many files. */
+export interface SceneSource {
+  readonly kind: 'scene'
+  readonly assets: readonly [SceneAssetFile, ...SceneAssetFile[]]
+  readonly mask: (SceneFile & { readonly values: readonly number[]; readonly bits: readonly number[] }) | null
+  readonly resampling: 'bilinear' | 'nearest'
+}
+
+/** Where a raster comes from. */
+export type RasterSource = FileSource | SceneSource
+
+/** The file that a part of a request names; null when it names none or two. */
+export function fileOf({
+  geotiffPath,
+  storagePath,
+}: Pick<CreateGeoEmbeddings, 'geotiffPath' | 'storagePath'>): FileSource | null {
   if ((geotiffPath === undefined) === (storagePath === undefined)) return null
   if (storagePath !== undefined) return { kind: 'storage', ...storagePath }
   const text = geotiffPath as string
@@ -39,9 +71,54 @@ export function sourceOf(
 }
 
 /**
+ * The one source that a request names; null when it names none or two.
+ *
+ * @throws SOURCE_MISSING for an asset that names none or two files
+ */
+export function sourceOf(body: Partial<CreateGeoEmbeddings>, at = ''): RasterSource | null {
+  const { assets, mask, resampling = 'bilinear' } = body
+  if (assets === undefined) return mask === undefined ? fileOf(body) : null
+  if (body.geotiffPath !== undefined || body.storagePath !== undefined) return null
+  const listed = Array.isArray(assets)
+    ? assets
+    : Object.entries(assets)
+        .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+        .map(([name, geotiffPath]): SceneAsset => ({ name, geotiffPath }))
+  const files = listed.map((asset, i) => {
+    const { name = null, scale = null, offset = null, nodata = null } = asset
+    return {
+      ...sceneFile(asset, `${at}/assets/${Array.isArray(assets) ? i : asset.name!}`),
+      name,
+      scale,
+      offset,
+      nodata,
+    }
+  })
+  return {
+    kind: 'scene',
+    assets: files as [SceneAssetFile, ...SceneAssetFile[]],
+    mask: mask ? { ...sceneFile(mask, `${at}/mask`), values: mask.maskValues ?? [], bits: mask.maskBits ?? [] } : null,
+    resampling,
+  }
+}
+
+function sceneFile(asset: Pick<SceneAsset, 'geotiffPath' | 'storagePath' | 'band'>, at: string): SceneFile {
+  const source = fileOf(asset)
+  if (source === null) throw badSource({ at })
+  return { source, band: asset.band ?? null, at }
+}
+
+/** The files of a source. */
+export function filesOf(source: RasterSource): readonly FileSource[] {
+  if (source.kind !== 'scene') return [source]
+  return [...source.assets, ...(source.mask ? [source.mask] : [])].map((asset) => asset.source)
+}
+
+/**
  * What tells a source from the others of its table: its address without credentials; a path as it stands below its root.
  */
 export function nameOf(source: RasterSource, dataRoots: readonly string[]): string {
+  if (source.kind === 'scene') return sceneName(source, (file) => nameOf(file, dataRoots))
   if (source.kind !== 'path') return describeSource(source)
   const root = dataRoots.map((path) => resolve(path) + sep).find((path) => source.path.startsWith(path))
   return root === undefined ? source.path : source.path.slice(root.length)
@@ -49,12 +126,18 @@ export function nameOf(source: RasterSource, dataRoots: readonly string[]): stri
 
 /** What a record may say of the source. */
 export function describeSource(source: RasterSource): string {
+  if (source.kind === 'scene') return sceneName(source, describeSource)
   if (source.kind === 'storage') return `${source.bucket}/${source.path}`
   return source.kind === 'url' ? redactUrl(source.url) : basename(source.path)
 }
 
+function sceneName({ assets }: SceneSource, name: (file: FileSource) => string): string {
+  return [name(assets[0].source), ...assets.slice(1).map((asset) => asset.name ?? fileNameOf(asset.source))].join(', ')
+}
+
 /** The last part of the source's name, which may tell what product it is. */
 export function fileNameOf(source: RasterSource): string {
+  if (source.kind === 'scene') return fileNameOf(source.assets[0].source)
   return basename(source.kind === 'url' ? (URL.parse(source.url)?.pathname ?? '') : source.path)
 }
 
@@ -66,10 +149,15 @@ export function fileNameOf(source: RasterSource): string {
  */
 export async function checkSource(
   source: RasterSource,
-  { project, checkUrl }: SubmitContext,
+  { project, checkUrl }: Pick<SubmitContext, 'project' | 'checkUrl'>,
   { dataRoots, maxBytes }: SourceOptions,
   at = '/geotiffPath',
 ): Promise<string | null> {
+  if (source.kind === 'scene') {
+    const files: readonly SceneFile[] = [...source.assets, ...(source.mask ? [source.mask] : [])]
+    for (const file of files) await checkSource(file.source, { project, checkUrl }, { dataRoots, maxBytes }, file.at)
+    return null
+  }
   if (source.kind === 'url') {
     checkUrl(source.url, at)
     return null
@@ -108,8 +196,14 @@ export interface SourceFile {
 export async function versionOf(
   source: RasterSource,
   { project }: Pick<JobContext, 'project'>,
-  { dataRoots }: SourceOptions,
+  { dataRoots, maxBytes }: SourceOptions,
 ): Promise<string | null> {
+  if (source.kind === 'scene') {
+    const versions = await Promise.all(
+      filesOf(source).map((file) => versionOf(file, { project }, { dataRoots, maxBytes })),
+    )
+    return versions.every((version) => version !== null) ? sceneVersion(source, versions) : null
+  }
   if (source.kind === 'url') return null
   if (source.kind === 'storage') {
     const info = await project.store.head(source.bucket, source.path)
@@ -124,22 +218,31 @@ async function versionOfFile(path: string): Promise<string> {
   return `file ${size} ${mtimeMs}`
 }
 
+/** The version of a scene: changes with its files and how they are read. */
+export function sceneVersion(source: SceneSource, versions: readonly string[]): string {
+  const { assets, mask, resampling } = source
+  const bands = assets.map(({ band, name, scale, offset, nodata }) => [band, name, scale, offset, nodata])
+  return JSON.stringify([versions, bands, mask && [mask.band, mask.values, mask.bits], resampling])
+}
+
 /**
- * The raster as a file: brought into the job's folder, or where it lies.
+ * A file in the job's folder, or where it lies.
  *
+ * @param name of the copy
  * @throws size_guard_exceeded at the first byte over the limit, SOURCE_NOT_FOUND, and what the guarded fetch and the
  * storage throw
  */
-export async function openSource(
-  source: RasterSource,
+export async function openFile(
+  { source, at, name }: { readonly source: FileSource; readonly at: string; readonly name: string },
   context: JobContext,
   options: SourceOptions,
 ): Promise<SourceFile> {
   if (source.kind === 'path') {
-    const path = await resolveLocal(source.path, options.dataRoots)
+    const path = await resolveLocal(source.path, options.dataRoots, at)
+    guardBytes((await stat(path)).size, options.maxBytes)
     return { path, version: await versionOfFile(path) }
   }
-  const path = join(context.workdir, 'source.tif')
+  const path = join(context.workdir, name)
   if (source.kind === 'storage') return { path, version: await copyObject(source, path, context, options.maxBytes) }
   await download(source.url, path, context, options.maxBytes)
   return { path, version: `sha256 ${await identityOf([path])()}` }

@@ -4,7 +4,7 @@ import { WkbCursor } from '@terrane/core'
 import { EMPTY_PARTS, writeGpkg, type ExportRow, type ExportSource } from '@terrane/exports'
 import type { Warnings } from '@terrane/core/errors'
 import { oneKindOnly } from './errors.ts'
-import type { ExportWork } from './write-file.ts'
+import type { ExportWork } from './export-work.ts'
 
 /** What the types of ISO WKB are in a Shapefile, from 1. A point is one kind, several of them another. */
 const KINDS = ['points', 'lines', 'polygons', 'multi points', 'lines', 'polygons', 'collections']

@@ -3,30 +3,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ExportFormat } from '@terrane/contracts'
-import {
-  fileBytes,
-  rowsFor,
-  writeFlatGeobuf,
-  writeGpkg,
-  type ExportRow,
-  type ExportSource,
-  type ReferenceSystem,
-  type Scanner,
-} from '@terrane/exports'
-import type { Engine } from '@terrane/files'
-import type { Warnings } from '@terrane/core/errors'
+import { fileBytes, rowsFor, writeFlatGeobuf, writeGpkg, type ExportRow, type ExportSource } from '@terrane/exports'
+import type { ExportWork } from './export-work.ts'
 import { writeShapefile } from './shapefile.ts'
-
-/** What an export needs besides its source. */
-export interface ExportWork {
-  readonly scan: Scanner
-  readonly systems: readonly ReferenceSystem[]
-  readonly engine: Engine
-  readonly workdir: string
-  readonly signal: AbortSignal
-  readonly warnings: Warnings
-  readonly onRows: (rows: number) => void
-}
 
 /**
  * Writes a table or query as a file of a format. Returns where it lies and how many rows it has. What the format cannot hold is counted in the warnings.

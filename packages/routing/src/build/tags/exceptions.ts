@@ -1,11 +1,11 @@
 import { Access, Limit } from '../../graph/attributes.ts'
 import { sizesWithin } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS_KEYS } from './mode-tags.ts'
-import { ACCESS, meaning, type Tags, TRUCK } from './values.ts'
+import { accessOfClass, ACCESS_KEYS, GENERAL_KEYS } from '../law.ts'
+import { addressed, closes, opens } from './decide.ts'
+import type { Tags } from './values.ts'
 import type { WayLimit } from './way-limits.ts'
-import { accessOfClass } from './way-access.ts'
-import { addressed, DIRECTIONS } from './way-timed.ts'
+import { DIRECTIONS } from './way-timed.ts'
 
 /** The heaviest goods vehicle that is no heavy one. Source: OpenStreetMap wiki, Key:goods. */
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
@@ -38,20 +38,18 @@ export function withExceptions(tags: Tags): { readonly tags: Tags; readonly limi
  * open, and nothing else of it, means that it is closed to others.
  */
 export function isException(tags: Tags, key: string, one: ConditionalCase): boolean {
-  if (ACCESS.get(one.value) !== true) return false
-  const base = meaning(ACCESS, tags.get(key))
-  return isForLocals(one) ? base === false : base !== true && sizesWithin(one.conditions) !== null
+  if (!opens('access', one.value)) return false
+  const base = tags.get(key)
+  return isForLocals(one) ? closes('access', base) : !opens('access', base) && sizesWithin(one.conditions) !== null
 }
 
 /** What is open to goods vehicles though it is closed to motor vehicles, by a tag or by its class, is open to the light ones. */
 function goodsLimits(tags: Tags): WayLimit[] {
-  if (meaning(TRUCK, tags.get('goods')) !== true || tags.has('hgv')) return []
-  const general = ['motor_vehicle', 'vehicle', 'access'].find((key) => tags.has(key))
+  if (!opens('goods', tags.get('goods')) || tags.has('hgv')) return []
+  const general = GENERAL_KEYS.find((key) => tags.has(key))
   const byClass = accessOfClass(tags.get('highway'))
   const isClosed =
-    general === undefined
-      ? byClass !== null && (byClass & Access.truck) === 0
-      : meaning(ACCESS, tags.get(general)) === false
+    general === undefined ? byClass !== null && (byClass & Access.truck) === 0 : closes(general, tags.get(general))
   if (!isClosed) return []
   return [{ ...LIGHT_GOODS, direction: 3, modes: Access.truck, exceptDestination: false }]
 }

@@ -1,6 +1,7 @@
 import { Access } from '../../graph/attributes.ts'
-import { ACCESS_KEYS, CHAINS, namedModes } from './mode-tags.ts'
-import { ACCESS, meaning, type Tags } from './values.ts'
+import { ACCESS_KEYS, MODE_LAWS } from '../law.ts'
+import { verdictOf } from './decide.ts'
+import type { Tags } from './values.ts'
 
 const ACCESS_LANES = new RegExp(`^(${ACCESS_KEYS.join('|')}):lanes(:|$)`)
 
@@ -14,16 +15,16 @@ export function closedByLanes(tags: Tags, direction: 'forward' | 'backward'): nu
     (tags.get(`${key}:lanes:${direction}`) ?? tags.get(`${key}:lanes`) ?? '').split('|')
   if (![...tags.keys()].some((key) => ACCESS_LANES.test(key))) return 0
   let closed = 0
-  for (const [modes, keys] of CHAINS) {
+  for (const { mode, keys } of MODE_LAWS) {
     // Lanes are those of the carriageway: who walks beside it is not meant.
-    if ((modes & Access.foot) !== 0) continue
-    const said = keys.map((key) => ({ lanes: lanesOf(key), whole: tags.get(key) }))
+    if (mode === Access.foot) continue
+    const said = keys.map((key) => ({ key, lanes: lanesOf(key), whole: tags.get(key) }))
     const count = Math.max(...said.map(({ lanes }) => lanes.length))
     const isClosed = (lane: number): boolean => {
-      const value = said.map(({ lanes, whole }) => lanes[lane] || whole).find((one) => one !== undefined)
-      return meaning(ACCESS, value) === false && (namedModes(value) & modes) === 0
+      const first = said.find(({ lanes, whole }) => (lanes[lane] || whole) !== undefined)
+      return first !== undefined && verdictOf(first.key, first.lanes[lane] || first.whole, mode) === 'no'
     }
-    if (Array.from({ length: count }, (_, lane) => lane).every(isClosed)) closed |= modes
+    if (Array.from({ length: count }, (_, lane) => lane).every(isClosed)) closed |= mode
   }
   return closed
 }

@@ -50,7 +50,7 @@ const DEFAULT_MODES =
 /** Vehicles by their key, the more general ones first. */
 const VEHICLES: ReadonlyMap<string, number> = new Map([
   ['motor_vehicle', MOTOR_ACCESS],
-  ['motorcar', Access.car | Access.moped],
+  ['motorcar', Access.car],
   ['motorcycle', Access.motorcycle],
   ['psv', Access.taxi | Access.bus],
   ['taxi', Access.taxi],

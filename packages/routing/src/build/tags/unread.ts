@@ -2,11 +2,11 @@ import { Access, ALL_ACCESS, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
 import { isException } from './exceptions.ts'
-import { ACCESS_KEYS } from './mode-tags.ts'
-import { ACCESS, DESTINATION_ONLY, kilometresPerHour, meaning, type Tags, unknownParts } from './values.ts'
-import { FEW_PEOPLE } from './way-access.ts'
+import { ACCESS_KEYS, FEW_PEOPLE } from '../law.ts'
+import { addressed, closes, unknownParts, verdictOf } from './decide.ts'
+import { kilometresPerHour, type Tags } from './values.ts'
 import { limitKey } from './way-limits.ts'
-import { addressed, DIRECTION_OF, isGateOpening, ONEWAYS, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
+import { DIRECTION_OF, isGateOpening, ONEWAYS, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
 /** A conditional tag that is not read, or not in full; or an access tag whose value is not known. */
 export interface UnreadTag {
@@ -46,7 +46,7 @@ export function unreadTags(tags: Tags): UnreadTag[] {
 function unknownAccess(tags: Tags): UnreadTag[] {
   return ACCESS_KEYS.flatMap((key): UnreadTag[] => {
     const value = tags.get(key)
-    if (value === undefined || unknownParts(value).length === 0) return []
+    if (value === undefined || unknownParts(key, value).length === 0) return []
     const modes = addressed(tags, key)
     return modes === 0 ? [] : [{ text: `${key}=${value}`, modes }]
   })
@@ -69,7 +69,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
 }
 
 function isGateRead(tags: Tags, key: string, one: ConditionalCase): boolean {
-  if (ACCESS.get(one.value) === false) return isTimed(one) || sizeLimit(one.conditions) !== null
+  if (closes('access', one.value)) return isTimed(one) || sizeLimit(one.conditions) !== null
   if (isTimed(one)) return isGateOpening(tags, key, { value: one.value, conditions: one.conditions.join(' AND ') })
   return isAccessRead(tags, key, one)
 }
@@ -113,12 +113,12 @@ const OTHER_SUBJECTS = [
 
 /** Whether a case of an access key is a rule of the hour, a limit of size, or says something of local traffic. */
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
-  const meant = ACCESS.get(one.value.toLowerCase())
-  if (meant === undefined) return false
+  const said = verdictOf('access', one.value.toLowerCase())
+  if (said === undefined) return false
   if (isTimed(one) || isException(tags, key, one)) return true
-  if (sizeLimit(one.conditions) !== null) return !meant || DESTINATION_ONLY.get(one.value) === true
+  if (sizeLimit(one.conditions) !== null) return said !== 'yes'
   // Local traffic is excepted from another case; or it passes anyway.
-  return isForLocals(one) && meant && meaning(ACCESS, tags.get(key)) !== false
+  return isForLocals(one) && said !== 'no' && !closes('access', tags.get(key))
 }
 
 function limitSubject(key: string): Subject | null {

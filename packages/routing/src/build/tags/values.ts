@@ -1,80 +1,22 @@
 /** Tags of one OSM element. */
 export type Tags = ReadonlyMap<string, string>
 
-/** What the values of an access key mean: true opens, false closes; other values say nothing. */
-export type ValueTable = ReadonlyMap<string, boolean>
-
-function values(open: string, closed = ''): ValueTable {
-  return new Map([...words(open).map((v) => [v, true] as const), ...words(closed).map((v) => [v, false] as const)])
-}
-
-function words(text: string): string[] {
-  return text.split(' ').filter(Boolean)
-}
-
-/** Access values by key. Source: Valhalla 3.6 `lua/graph.lua`, whose access this package follows. */
-export const ACCESS = values(
-  'yes private permissive use_sidepath delivery designated dismount destination customers official public restricted allowed permit residents',
-  'no agricultural discouraged forestry emergency military psv bus taxi',
-)
-export const MOTOR_VEHICLE = values(
-  'yes private permissive delivery designated destination customers official public restricted allowed permit residents',
-  'no agricultural discouraged forestry psv bus taxi emergency military',
-)
-export const TRUCK = values(
-  'designated yes destination delivery local private permissive official permit residents',
-  'no agricultural discouraged unsuitable forestry',
-)
-export const BUS = values('yes designated urban permissive restricted destination official permit', 'no delivery')
-export const PUBLIC_SERVICE_BUS = values('bus yes designated permissive 1 2', 'no')
-export const PUBLIC_SERVICE_TAXI = values('taxi yes designated permissive 1 2', 'no')
-/** On ways either kind of public service opens the way to both. */
-export const PUBLIC_SERVICE = values('bus taxi yes designated permissive 1 2', 'no')
-export const MOPED = values(
-  'yes designated private permissive destination delivery dismount permit residents',
-  'no unknown agricultural',
-)
-export const FOOT = values(
-  'yes private permissive use_sidepath delivery designated destination customers official public restricted crossing sidewalk allowed passable footway permit residents',
-  'no agricultural discouraged forestry',
-)
-export const WHEELCHAIR = values(
-  'yes designated limited official destination public permissive only private assisted permit residents',
-  'no impassable partial bad half',
-)
-export const BICYCLE = values(
-  'yes designated use_sidepath permissive destination dismount lane track shared shared_lane sidepath share_busway allowed private official permit residents',
-  'no none',
-)
-export const CYCLEWAY = values(
-  'yes designated use_sidepath permissive destination dismount lane track shared shared_lane sidepath share_busway allowed private cyclestreet crossing',
-)
-export const HAZMAT = values('designated yes', 'no destination delivery')
-/** Values that open a way for local access only. */
-export const DESTINATION_ONLY = values('private destination customers delivery permit residents')
-
-const KNOWN = new Set(
-  [ACCESS, MOTOR_VEHICLE, TRUCK, BUS, PUBLIC_SERVICE, MOPED, FOOT, WHEELCHAIR, BICYCLE, DESTINATION_ONLY].flatMap(
-    (table) => [...table.keys()],
+/** Values of `wheelchair`, a key of its own beside the keys of access: true opens, false closes. */
+export const WHEELCHAIR: ReadonlyMap<string, boolean> = new Map([
+  ...words(
+    'yes designated limited official destination public permissive only private assisted permit residents',
+    true,
   ),
-)
+  ...words('no impassable partial bad half', false),
+])
+/** Values of `hazmat`: true opens, false closes. */
+export const HAZMAT: ReadonlyMap<string, boolean> = new Map([
+  ...words('designated yes', true),
+  ...words('no destination delivery', false),
+])
 
-/** The parts of an access value that no table has; `unknown` says itself that nothing is known. */
-export function unknownParts(value: string): string[] {
-  return value.split(';').filter((part) => !KNOWN.has(part.trim()) && part.trim() !== 'unknown')
-}
-
-/** What a value means; of a list (`yes;designated`) the first part that opens decides, else the last that closes. */
-export function meaning(table: ValueTable, value: string | undefined): boolean | undefined {
-  if (value === undefined) return undefined
-  const whole = table.get(value)
-  if (whole !== undefined) return whole
-  let found: boolean | undefined
-  for (const part of value.split(';')) {
-    found = table.get(part.trim()) ?? found
-    if (found === true) return true
-  }
-  return found
+function words(text: string, means: boolean): [string, boolean][] {
+  return text.split(' ').map((word) => [word, means])
 }
 
 /** The non-negative number that a text begins with; undefined when it begins with none. */

@@ -1,10 +1,11 @@
 import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
 import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS_KEYS, namedModes } from './mode-tags.ts'
-import { ACCESS, DESTINATION_ONLY, HAZMAT, metres, type Tags, tonnes } from './values.ts'
-import { FEW_PEOPLE, isForHighOccupancy } from './way-access.ts'
-import { addressed, DIRECTIONS } from './way-timed.ts'
+import { ACCESS_KEYS, FEW_PEOPLE } from '../law.ts'
+import { addressed, closes, namedModes, opens, verdictOf } from './decide.ts'
+import { HAZMAT, metres, type Tags, tonnes } from './values.ts'
+import { isForHighOccupancy } from './way-access.ts'
+import { DIRECTIONS } from './way-timed.ts'
 
 /** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface WayLimit {
@@ -107,11 +108,11 @@ function conditionLimits(tags: Tags): WayLimit[] {
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
       const exceptDestination = cases.some(
-        (one) => DESTINATION_ONLY.get(one.value) === true || (isForLocals(one) && ACCESS.get(one.value) === true),
+        (one) => verdictOf('access', one.value) === 'local' || (isForLocals(one) && opens('access', one.value)),
       )
       return cases.flatMap(({ value, conditions }): WayLimit[] => {
         const limit = sizeLimit(conditions)
-        const isClosing = ACCESS.get(value) === false || DESTINATION_ONLY.get(value) === true
+        const isClosing = closes('access', value) || verdictOf('access', value) === 'local'
         const modes = addressed(tags, key) & ~namedModes(value)
         return limit === null || !isClosing ? [] : [{ ...limit, direction, exceptDestination, modes }]
       })

@@ -1,10 +1,12 @@
 import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
-import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
-import { ACCESS_KEYS, CHAINS, MOTOR, namedModes } from './mode-tags.ts'
-import type { WayAccess } from './way-access.ts'
+import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
+import { ACCESS_KEYS, MOTOR } from '../law.ts'
+import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf } from './decide.ts'
+import { travel, withOwnOneway } from './directions.ts'
+import { kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
+import { closedTo, type WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface TimedRule {
@@ -29,34 +31,53 @@ export const DIRECTIONS = [
 /** The rules of a way that hold at certain times only. What they say of other conditions is left out. */
 export function wayTimed(
   tags: Tags,
-  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed' | 'changing'>,
+  access: Pick<WayAccess, 'forward' | 'backward' | 'permitted' | 'changing'>,
 ): TimedRule[] {
   if (!hasConditions(tags)) return []
   return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags), ...speedRules(tags)]
 }
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  const ways = travel(tags)
+  // Against a one-way street, in one that changes its direction, and in lanes for others a condition opens nothing.
+  const isChanging = tags.get('oneway') === 'reversible'
+  const openable = (side: 1 | 2): number => {
+    if (isChanging) return 0
+    return side === 1 ? ways.forward & ~closedTo(tags, 'forward') : ways.backward & ~closedTo(tags, 'backward')
+  }
+  const opensSome = ACCESS_KEYS.some((key) =>
+    DIRECTIONS.some(([suffix]) =>
+      conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening('access', one.value)),
+    ),
+  )
   // General keys first: what is said of a mode itself comes last and so counts.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
-      const text = tags.get(`${key}${suffix}:conditional`)
-      // Local traffic that may come at any time is not closed out at certain ones.
-      const exceptLocals = conditionalCases(text).some((one) => isForLocals(one) && ACCESS.get(one.value) === true)
-      return casesOf(text).flatMap(({ value, conditions }) => {
-        const closes = ACCESS.get(value) === false
-        if (!closes && ACCESS.get(value) !== true) return []
-        const modes = addressed(tags, key)
-        const local = DESTINATION_ONLY.get(value) === true
-        const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
+      const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
+      const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
+      const modes = addressed(tags, key)
+      return cases.flatMap((one, i) => {
+        const conditions = hoursOf(one)
+        const value = one.value.toLowerCase()
+        const verdict = verdictOf('access', value)
+        if (conditions === null || verdict === undefined) return []
+        // Local traffic that a later case lets come at any time is not closed out at certain ones.
+        const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening('access', later.value))
         return eachDirection(direction, (side) => {
-          // Against a one-way street a condition opens nothing.
-          const against = access.oneway && side === (access.reversed ? 1 : 2)
           const open = side === 1 ? access.forward : access.backward
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
-          if (closes) return rule(modes & open & ~namedModes(value), side, closing, conditions)
-          const opening = local ? TimedEffect.local : TimedEffect.open
-          const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
-          if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
+          if (verdict === 'no') {
+            const closed = opensSome ? open | openable(side) : open
+            return rule(modes & closed & ~namedModes(value), side, closing, conditions)
+          }
+          const isLocal = verdict === 'local'
+          const opened = rule(
+            modes & openable(side) & ~open,
+            side,
+            isLocal ? TimedEffect.local : TimedEffect.open,
+            conditions,
+          )
+          if (isLocal) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
           // A way with opening hours and no other access tag is closed otherwise.
           return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
         })
@@ -77,7 +98,7 @@ export function nodeHours(tags: Tags): NodeHours[] {
   const conditional = ACCESS_KEYS.flatMap((key) => {
     const cases = casesOf(tags.get(`${key}:conditional`))
     const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
-      ACCESS.get(value) === false ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
+      isClosing('access', value) ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
     )
     // Who says when a gate is open, and nothing else of it, means that it is closed otherwise.
     const open = cases.filter((one) => isGateOpening(tags, key, one)).map(({ conditions }) => conditions)
@@ -91,22 +112,12 @@ export function nodeHours(tags: Tags): NodeHours[] {
 
 /** Whether a case gives the opening hours of a gate without any other access tag. */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
-  return ACCESS.get(one.value) === true && !tags.has(key) && !one.conditions.includes(' AND ')
+  return isOpening('access', one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
 }
 
 /** The hours of what stands on a node; those of a toll booth are the hours of its staff. */
 export function openingHours(tags: Tags): string | undefined {
   return tags.get('barrier') === 'toll_booth' ? undefined : tags.get('opening_hours')
-}
-
-/** Modes that a key speaks of and no key that is more specific. */
-export function addressed(tags: Tags, key: string): number {
-  let modes = 0
-  for (const [mode, keys] of CHAINS) {
-    const at = keys.indexOf(key)
-    if (at >= 0 && !keys.slice(0, at).some((other) => tags.has(other))) modes |= mode
-  }
-  return modes
 }
 
 /** The directions that a value of `oneway` leaves open. */
@@ -120,24 +131,26 @@ export const ONEWAYS = [
   ['oneway:psv', bus | taxi],
 ] as const
 
-function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typeof wayTimed>[1]): TimedRule[] {
-  return ONEWAYS.flatMap(([key, modes]) =>
-    casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
+function onewayRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  const { forward, backward, permitted, changing } = access
+  const ways = travel(tags)
+  // Only what the one-way tags alone close is opened.
+  const ahead = backward & ~forward & ~ways.forward & permitted.forward
+  const back = forward & ~backward & ~ways.backward & permitted.backward
+  return ONEWAYS.flatMap(([key, group]) => {
+    const modes = key === 'oneway' ? group & ~withOwnOneway(tags) : group
+    return casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
       if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
-      if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
-      if (value === '-1') {
-        return [
-          ...rule(modes & forward, 1, TimedEffect.closed, conditions),
-          ...rule(modes & forward & ~backward, 2, TimedEffect.open, conditions),
-        ]
-      }
-      if (value !== 'no') return []
+      const open = DIRECTION_OF[value] ?? 0
+      if (open === 0) return []
       return [
-        ...rule(modes & forward & ~backward, 2, TimedEffect.open, conditions),
-        ...rule(modes & backward & ~forward, 1, TimedEffect.open, conditions),
+        ...rule((open & 1) === 0 ? modes & forward : 0, 1, TimedEffect.closed, conditions),
+        ...rule((open & 2) === 0 ? modes & backward : 0, 2, TimedEffect.closed, conditions),
+        ...rule((open & 1) === 0 ? 0 : modes & ahead, 1, TimedEffect.open, conditions),
+        ...rule((open & 2) === 0 ? 0 : modes & back, 2, TimedEffect.open, conditions),
       ]
-    }),
-  )
+    })
+  })
 }
 
 /** Limits that may hold at certain times. */
@@ -188,11 +201,15 @@ function speedRules(tags: Tags): TimedRule[] {
 
 /** Cases that time has a part in. */
 function casesOf(text: string | undefined): { value: string; conditions: string }[] {
-  return conditionalCases(text).flatMap(({ value, conditions }) =>
-    readConditions(conditions)?.timed === true
-      ? [{ value: value.toLowerCase(), conditions: conditions.join(' AND ') }]
-      : [],
-  )
+  return conditionalCases(text).flatMap((one) => {
+    const conditions = hoursOf(one)
+    return conditions === null ? [] : [{ value: one.value.toLowerCase(), conditions }]
+  })
+}
+
+/** The conditions of a case, parted by ` AND `; null where time has no part in them. */
+function hoursOf({ conditions }: ConditionalCase): string | null {
+  return readConditions(conditions)?.timed === true ? conditions.join(' AND ') : null
 }
 
 function eachDirection(direction: number, of: (side: 1 | 2) => TimedRule[]): TimedRule[] {

@@ -1,7 +1,8 @@
 import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
-import { ACCESS, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
+import { closes } from './decide.ts'
+import { kilometresPerHour, leadingNumber, type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
 import { withExceptions } from './exceptions.ts'
 import { type UnreadTag, unreadTags } from './unread.ts'
@@ -141,6 +142,9 @@ function planned(tags: Tags): WayFacts | null {
 const NO_ACCESS: WayAccess = {
   forward: 0,
   backward: 0,
+  permitted: { forward: 0, backward: 0 },
+  travelled: { forward: 0, backward: 0 },
+  closed: { forward: 0, backward: 0 },
   tagged: 0,
   oneway: false,
   reversed: false,
@@ -210,7 +214,7 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
 
 /** Opens a way to bicycles by its mountain bike tags where no other tag says whether they may go there. */
 function withBicycles(tags: Tags, access: WayAccess): WayAccess {
-  const closed = ['access', 'vehicle'].some((key) => meaning(ACCESS, tags.get(key)) === false)
+  const closed = ['access', 'vehicle'].some((key) => closes(key, tags.get(key)))
   const said = (access.tagged & Access.bicycle) !== 0 || closed
   if (said || !mountainBikeAccess(tags)) return access
   return {
@@ -223,7 +227,7 @@ function withBicycles(tags: Tags, access: WayAccess): WayAccess {
 /** Wheelchairs go where their tag says, else where walkers go, but neither over steps nor impassable ground. */
 function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: number): WayAccess {
   if (use === Use.steps || surface === Surface.impassable) return access
-  const tagged = meaning(WHEELCHAIR, tags.get('wheelchair'))
+  const tagged = WHEELCHAIR.get(tags.get('wheelchair') ?? '')
   const along = (modes: number): number => ((tagged ?? (modes & Access.foot) !== 0) ? modes | Access.wheelchair : modes)
   return { ...access, forward: along(access.forward), backward: along(access.backward) }
 }

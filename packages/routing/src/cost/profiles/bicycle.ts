@@ -2,7 +2,7 @@ import { Access, Surface, Use } from '../../graph/attributes.ts'
 import type { EdgeView } from '../edge-view.ts'
 import { COMMON, duration, preference } from '../option-table.ts'
 import { preferences } from '../preferences.ts'
-import type { EdgeCosts, OptionReader, Profile } from '../profile.ts'
+import { type EdgeCosts, type OptionReader, type Profile, THROUGH_PENALTY } from '../profile.ts'
 import { bicycleTurns, CLASS_STRESS } from '../turn-cost.ts'
 
 const SMOOTH_SPEEDS = [1, 1]
@@ -60,6 +60,7 @@ export const BICYCLE: Profile = {
       turn: bicycleTurns(options),
       mayPass: (edge) => edge.surface <= most,
       mayEnd: (edge) => edge.use !== Use.steps && (!isStrict || edge.surface <= worst),
+      throughLocal: THROUGH_PENALTY,
     }
   },
 }

@@ -1,13 +1,7 @@
 import { Surface, Use } from '../../graph/attributes.ts'
 import type { EdgeView } from '../edge-view.ts'
 import { avoidance, byUse, preferences } from '../preferences.ts'
-import type { EdgeCosts, ModeCosts, OptionReader } from '../profile.ts'
-
-/**
- * Crossing a street for local traffic from end to end costs this many seconds on top, once: more than any detour within
- * a region, less than giving up. Valhalla forbids it and only tries again without if nothing is found.
- */
-const THROUGH_PENALTY = 43200
+import { type EdgeCosts, type ModeCosts, type OptionReader, THROUGH_PENALTY } from '../profile.ts'
 
 /** How far `use_highways` counts, by class: motorways, trunk roads. */
 const HIGHWAY_SHARE = [1, 0.5, 0, 0, 0, 0, 0, 0]

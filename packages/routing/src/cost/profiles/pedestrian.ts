@@ -2,7 +2,7 @@ import { Access, Surface, Use } from '../../graph/attributes.ts'
 import type { EdgeView } from '../edge-view.ts'
 import { COMMON, duration, MOST_SECONDS, preference, weight } from '../option-table.ts'
 import { byUse, preferences } from '../preferences.ts'
-import type { EdgeCosts, OptionReader, Profile } from '../profile.ts'
+import { type EdgeCosts, type OptionReader, type Profile, THROUGH_PENALTY } from '../profile.ts'
 import { pedestrianTurns } from '../turn-cost.ts'
 
 /** Time and cost on mountain paths, by difficulty. */
@@ -49,6 +49,7 @@ export const PEDESTRIAN: Profile = {
       turn: pedestrianTurns(options),
       mayPass: (edge) => edge.surface <= surface && edge.hikingDifficulty <= hiking,
       mayEnd: (edge) => edge.use !== Use.railFerry && edge.hikingDifficulty <= hiking,
+      throughLocal: THROUGH_PENALTY,
     }
   },
 }

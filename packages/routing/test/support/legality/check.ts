@@ -1,32 +1,24 @@
-import type { Mode } from '../../../src/index.ts'
-import type { Segment, TravelMap } from './map.ts'
-import { holdsFor, type Restriction } from './restrictions.ts'
-import { type Direction, isAgainstOneway, isStopped, KEYS, wayAccess } from './rules.ts'
-import { exceedsLimit, isClosedByHours, mayBeOpenedByHours, type Vehicle, type When } from './conditions.ts'
+import type { Direction } from './conditions.ts'
+import { canAvoid } from './detour.ts'
+import { type Journey, Judge } from './judge.ts'
+import type { MapWay, Segment, TravelMap } from './map.ts'
+import type { Restriction, TurnRule } from './restrictions.ts'
 
 export type Place = readonly [lon: number, lat: number]
 
 /** Something a route does that it must not. */
 export interface Violation {
-  readonly kind: 'access' | 'oneway' | 'barrier' | 'restriction' | 'jump' | 'off the map' | 'limit' | 'hours'
+  readonly kind: 'access' | 'oneway' | 'barrier' | 'restriction' | 'jump' | 'off the map' | 'limit' | 'through'
   /** OSM id of the way, node or relation; zero where there is none. */
   readonly id: number
   readonly at: Place
 }
 
-/** Who travels, and when. */
-export interface Journey {
-  readonly mode: Mode
-  readonly vehicle?: Vehicle
-  /** The stretch of a week that the route is under way; without it no hours are checked. */
-  readonly when?: When
-}
-
 /** What is found of a route. */
 export interface Findings {
   readonly violations: readonly Violation[]
-  /** Ways for residents or customers only that the route passes on its way between public ones. */
-  readonly passesRestricted: readonly number[]
+  /** Ways for local traffic only that the route passes on its way between public ones, though no other way may lead on. */
+  readonly passesLocal: readonly number[]
 }
 
 /** A segment that a part of a shape may run along. Nodes are −1 where the part begins or ends between nodes. */
@@ -60,27 +52,34 @@ export class LegalityChecker {
 
   /** Finds what a leg breaks whose shape runs through places. */
   check(journey: Journey, shape: readonly Place[]): Findings {
-    const { mode, when = null } = journey
+    const judge = new Judge(journey)
     const violations: Violation[] = []
-    const steps = this.#match({ mode, when }, shape, violations)
-    violations.push(...brokenOnTheWay(journey, steps))
+    const steps = this.#match(judge, shape, violations)
+    violations.push(...exceededOnTheWay(judge, steps))
+    // What is closed at some hours, or to some vehicles, may still be where a route begins or ends.
+    const ends = new Set([steps[0]?.segment.way.id, steps.at(-1)?.segment.way.id])
+    const isExcused = ({ fault, segment, direction }: Step): boolean =>
+      ends.has(segment.way.id) &&
+      (fault === 'access'
+        ? judge.lasting(segment.way, direction) !== 'closed'
+        : 'oneway:conditional' in segment.way.tags && judge.isClosedBothWays(segment.way))
     steps.forEach((step, i) => {
       const { fault, segment, at } = step
-      if (fault !== null) violations.push({ kind: fault, id: segment.way.id, at })
+      if (fault !== null && !isExcused(step)) violations.push({ kind: fault, id: segment.way.id, at })
       const before = steps[i - 1]
-      if (before !== undefined) this.#checkNode({ mode, when }, before, step, violations)
+      if (before !== undefined) this.#checkNode(judge, before, step, violations)
     })
-    this.#checkWays({ mode, when }, steps, violations)
-    return { violations, passesRestricted: passesRestricted(mode, steps) }
+    this.#checkWays(judge, steps, violations)
+    return { violations, passesLocal: this.#checkLocal(judge, steps, violations) }
   }
 
   /** The segments that a shape runs along; among segments with the same nodes the ones that break least. */
-  #match(bound: Bound, shape: readonly Place[], violations: Violation[]): Step[] {
+  #match(judge: Judge, shape: readonly Place[], violations: Violation[]): Step[] {
     let choices: Choice[] = []
     for (let i = 1; i < shape.length; i++) {
       // Where a route begins and ends may be rounded to a metre along the way.
       const beside = i === 1 || i === shape.length - 1 ? END_METERS : BESIDE_METERS
-      const steps = this.#stepsOf(bound, { p: shape[i - 1]!, q: shape[i]!, beside })
+      const steps = this.#stepsOf(judge, { p: shape[i - 1]!, q: shape[i]!, beside })
       if (steps.length > 0) choices = steps.map((step) => choose(step, choices))
       else if (metersBetween(shape[i - 1]!, shape[i]!) > SAME_METERS) {
         violations.push({ kind: 'off the map', id: 0, at: shape[i]! })
@@ -92,7 +91,7 @@ export class LegalityChecker {
     return steps.toReversed()
   }
 
-  #stepsOf(bound: Bound, { p, q, beside }: Part): Step[] {
+  #stepsOf(judge: Judge, { p, q, beside }: Part): Step[] {
     const exact: Omit<Step, 'fault' | 'at' | 'doubtful'>[] = []
     for (const from of this.map.nodesAt(...p)) {
       for (const to of this.map.nodesAt(...q)) {
@@ -103,7 +102,7 @@ export class LegalityChecker {
     }
     const found = exact.length > 0 ? exact : this.#partsOf({ p, q, beside })
     const doubtful = new Set(found.map(({ segment }) => segment.way)).size > 1
-    return found.map((step) => ({ ...step, at: q, doubtful, fault: faultOf(bound, step) }))
+    return found.map((step) => ({ ...step, at: q, doubtful, fault: faultOf(judge, step) }))
   }
 
   /** Segments along which a part of a shape runs that begins or ends between nodes. */
@@ -124,35 +123,73 @@ export class LegalityChecker {
     return parts
   }
 
-  #checkNode({ mode, when }: Bound, before: Step, after: Step, violations: Violation[]): void {
+  #checkNode(judge: Judge, before: Step, after: Step, violations: Violation[]): void {
     const { at } = before
     if (!areJoined(before, after)) violations.push({ kind: 'jump', id: before.segment.way.id, at })
     if (before.to < 0 || before.to !== after.from) return
     const node = before.to
-    const id = this.map.nodeIds[node]!
     const tags = this.map.nodeTags.get(node)
-    if (tags !== undefined && isStopped(tags, mode)) violations.push({ kind: 'barrier', id, at })
+    // Who turns around before a barrier does not pass it.
+    const isPassed = before.segment !== after.segment || before.from !== after.to
+    if (tags !== undefined && isPassed && judge.node(tags) === 'closed')
+      violations.push({ kind: 'barrier', id: this.map.nodeIds[node]!, at })
     if (before.doubtful || after.doubtful) return
-    for (const restriction of this.#overNode.get(id) ?? []) {
-      if (holdsFor(restriction, mode, when) && this.#breaks(restriction, before, after)) {
-        violations.push({ kind: 'restriction', id: restriction.id, at })
-      }
-    }
+    for (const id of this.brokenAt(judge, before, after)) violations.push({ kind: 'restriction', id, at })
   }
 
-  #breaks({ from, to, only, viaNode }: Restriction, before: Step, after: Step): boolean {
+  /** Whether passages break a restriction over ways. */
+  breaksOverWays(judge: Judge, passages: readonly Passage[]): boolean {
+    const violations: Violation[] = []
+    const steps = passages.map((passage): Step => ({ ...passage, at: [0, 0], fault: null, doubtful: false }))
+    this.#checkWays(judge, steps, violations)
+    return violations.length > 0
+  }
+
+  /** Conditional tags of what a violation breaks, as `key=`. */
+  tagsOf({ kind, id }: Violation): string[] {
+    const tags =
+      kind === 'restriction'
+        ? this.map.restrictions.find((one) => one.id === id)?.tags
+        : kind === 'barrier'
+          ? this.map.nodeTags.get(this.map.nodeIds.indexOf(id))
+          : this.map.ways.get(id)?.tags
+    return Object.keys(tags ?? {})
+      .filter((key) => key.endsWith(':conditional') || key === 'opening_hours')
+      .map((key) => `${key}=`)
+  }
+
+  /** Restrictions over a node that a turn breaks. */
+  brokenAt(judge: Judge, before: Passage, after: Passage): number[] {
+    const restrictions = this.#overNode.get(this.map.nodeIds[before.to]!) ?? []
+    return restrictions.flatMap((restriction) =>
+      judge.turn(restriction, (rule) => this.#breaks(judge, restriction, rule, [before, after]))
+        ? [restriction.id]
+        : [],
+    )
+  }
+
+  #breaks(
+    judge: Judge,
+    { from, to, viaNode }: Restriction,
+    rule: TurnRule,
+    [before, after]: [Passage, Passage],
+  ): boolean {
+    const isUsed = (id: number): boolean => {
+      const way = this.map.ways.get(id)
+      return way !== undefined && (judge.isStrict || !judge.isClosedBothWays(way))
+    }
     const entry = before.segment.way
     const exit = after.segment.way
     // The ways of a restriction end where it is: for a way that goes on it is unknown which part is meant.
     if (!from.includes(entry.id) || !endsAt(entry, viaNode!)) return false
-    // Where the map ends before the only way on, the restriction cannot be kept.
-    if (only) return !to.includes(exit.id) && to.some((id) => this.map.ways.has(id))
+    // Where the map ends before the only way on, or that way is closed, the restriction cannot be kept.
+    if (rule === 'only') return !to.includes(exit.id) && to.some((id) => isUsed(id))
     if (!to.includes(exit.id)) return false
     return entry.id === exit.id ? before.from === after.to : endsAt(exit, viaNode!)
   }
 
   /** Restrictions over ways: the ways of a route, each with how it was entered, one after the other. */
-  #checkWays({ mode, when }: Bound, steps: readonly Step[], violations: Violation[]): void {
+  #checkWays(judge: Judge, steps: readonly Step[], violations: Violation[]): void {
     const runs: { id: number; at: Place }[] = []
     for (const { segment, at, doubtful } of steps) {
       const id = doubtful ? 0 : segment.way.id
@@ -160,34 +197,42 @@ export class LegalityChecker {
       else runs.push({ id, at })
     }
     for (const restriction of this.#overWays) {
-      if (!holdsFor(restriction, mode, when)) continue
-      const { from, viaWays, to, only, id } = restriction
+      const { from, viaWays, to, id } = restriction
       runs.forEach((run, i) => {
         if (!from.includes(run.id) || viaWays.some((way, j) => runs[i + 1 + j]?.id !== way)) return
         const next = runs[i + 1 + viaWays.length]
-        if (next !== undefined && next.id !== 0 && to.includes(next.id) !== only) {
+        if (next === undefined || next.id === 0) return
+        if (judge.turn(restriction, (rule) => to.includes(next.id) !== (rule === 'only')))
           violations.push({ kind: 'restriction', id, at: next.at })
-        }
       })
     }
   }
+
+  /** Stretches for local traffic that neither begin nor end a route: they are broken where another way leads past them. */
+  #checkLocal(judge: Judge, steps: readonly Step[], violations: Violation[]): number[] {
+    const local = steps.map(({ segment, direction }) => judge.way(segment.way, direction) === 'local')
+    const first = local.indexOf(false)
+    const last = local.lastIndexOf(false)
+    const inside = steps.filter((_, i) => local[i] && i > first && i < last && first >= 0)
+    if (inside.length === 0) return []
+    if (canAvoid(this, judge, steps[first]!, steps[last]!)) {
+      const { segment, at } = inside[0]!
+      violations.push({ kind: 'through', id: segment.way.id, at })
+    }
+    return [...new Set(inside.map(({ segment }) => segment.way.id))]
+  }
 }
 
-/** Whom restrictions bind, and when. */
-interface Bound {
-  readonly mode: Mode
-  readonly when: When | null
-}
+/** A segment in the direction that it is passed. */
+export type Passage = Pick<Step, 'segment' | 'direction' | 'from' | 'to'>
 
-/** Limits that a vehicle exceeds and hours in which it passes, apart from the ways where a route begins and ends. */
-function brokenOnTheWay({ mode, vehicle = {}, when }: Journey, steps: readonly Step[]): Violation[] {
+/** Limits that a vehicle exceeds, apart from the ways where a route begins and ends. */
+function exceededOnTheWay(judge: Judge, steps: readonly Step[]): Violation[] {
   const ends = new Set([steps[0]?.segment.way.id, steps.at(-1)?.segment.way.id])
   return steps.flatMap(({ segment, direction, at, doubtful }): Violation[] => {
-    const { id, tags } = segment.way
-    if (doubtful || ends.has(id)) return []
-    if (exceedsLimit(tags, mode, direction, vehicle)) return [{ kind: 'limit', id, at }]
-    const closed = when !== undefined && isClosedByHours(tags, KEYS[mode], direction, when)
-    return closed ? [{ kind: 'hours', id, at }] : []
+    const { way } = segment
+    if (doubtful || ends.has(way.id)) return []
+    return judge.limits(way, direction) === 'closed' ? [{ kind: 'limit', id: way.id, at }] : []
   })
 }
 
@@ -223,35 +268,18 @@ function areJoined(before: Step, after: Step): boolean {
   return before.to === after.from && (before.to >= 0 || before.segment === after.segment)
 }
 
-function endsAt({ refs }: { refs: readonly number[] }, node: number): boolean {
-  return (refs[0] === node) !== (refs.at(-1) === node)
+const endsAt = ({ refs }: MapWay, node: number): boolean => (refs[0] === node) !== (refs.at(-1) === node)
+
+function faultOf(judge: Judge, { segment, direction }: Pick<Step, 'segment' | 'direction'>): Step['fault'] {
+  if (judge.access(segment.way, direction) === 'closed') return 'access'
+  return judge.isAgainstOneway(segment.way, direction) ? 'oneway' : null
 }
 
-function faultOf({ mode, when }: Bound, { segment, direction }: Pick<Step, 'segment' | 'direction'>): Step['fault'] {
-  const { tags } = segment.way
-  // Hours may open a way that is closed otherwise.
-  const mayBeOpen = when !== null && mayBeOpenedByHours(tags, KEYS[mode], when)
-  if (!mayBeOpen && wayAccess(tags, mode, direction) === 'closed') return 'access'
-  return isAgainstOneway(tags, mode, direction) ? 'oneway' : null
-}
-
-/** Restricted stretches that neither begin nor end the route. */
-function passesRestricted(mode: Mode, steps: readonly Step[]): number[] {
-  const restricted = steps.map(
-    ({ segment, direction }) => wayAccess(segment.way.tags, mode, direction) === 'restricted',
-  )
-  const first = restricted.indexOf(false)
-  const last = restricted.lastIndexOf(false)
-  const inside = steps.filter((_, i) => restricted[i] && i > first && i < last && first >= 0)
-  return [...new Set(inside.map(({ segment }) => segment.way.id))]
-}
-
-/** A place lies on a segment when it is no farther from it than this; the ends of a route are cut by whole metres. */
+/** How far beside a segment a place on it may lie; the ends of a route are cut by whole metres. */
 const BESIDE_METERS = 0.3
 const END_METERS = 1.5
 /** Places nearer than this are the same. */
 const SAME_METERS = 0.15
-
 const METERS_PER_DEGREE = 111_195
 
 function metersBetween([lon, lat]: Place, [otherLon, otherLat]: Place): number {

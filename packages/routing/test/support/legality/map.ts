@@ -28,6 +28,7 @@ export class TravelMap {
   readonly #segments = new Map<number, Segment[]>()
   readonly #points = new Map<string, number[]>()
   readonly #cells = new Map<string, Set<Segment>>()
+  readonly #around = new Map<number, Segment[]>()
 
   constructor(data: MapData) {
     const indexOf = new Map<number, number>()
@@ -77,6 +78,10 @@ export class TravelMap {
     return this.#segments.get(this.#pair(a, b)) ?? []
   }
 
+  segmentsAt(node: number): readonly Segment[] {
+    return this.#around.get(node) ?? []
+  }
+
   /** Segments near a place, some of them farther away. */
   segmentsNear(lon: number, lat: number): Iterable<Segment> {
     return this.#cells.get(cellOf(lon * 1e7, lat * 1e7)) ?? []
@@ -94,6 +99,8 @@ export class TravelMap {
   #addSegment(segment: Segment): void {
     const { a, b } = segment
     pushTo(this.#segments, this.#pair(a, b), segment)
+    pushTo(this.#around, a, segment)
+    pushTo(this.#around, b, segment)
     const [west, east] = [this.#lon[a]!, this.#lon[b]!].toSorted((x, y) => x - y) as [number, number]
     const [south, north] = [this.#lat[a]!, this.#lat[b]!].toSorted((x, y) => x - y) as [number, number]
     for (let x = Math.floor((west - BESIDE) / CELL); x <= Math.floor((east + BESIDE) / CELL); x++) {

@@ -1,15 +1,14 @@
 import type { OsmTags } from '@terrane/osm'
 
 import type { Mode } from '../../../src/index.ts'
+import { type Direction, type Situation, valueOf } from './conditions.ts'
 
 /**
- * What OpenStreetMap's tags forbid, as its wiki defines them (pages Key:access, Key:oneway, Key:barrier, OSM tags for
- * routing/Access restrictions). It says “closed” only where the wiki is plain; where countries differ it makes no claim.
- * It is written apart from the tag rules of the package, which it is there to check.
+ * What OpenStreetMap's tags forbid, as its wiki defines them (pages Key:access, Key:oneway, Key:barrier, Key:hov,
+ * Conditional restrictions, OSM tags for routing/Access restrictions). It says “closed” or “local” only where the wiki
+ * is plain; else it makes no claim and says “open”. It is written apart from the tag rules of the package, which it is there to check.
  */
-export type Verdict = 'open' | 'restricted' | 'closed'
-
-export type Direction = 'forward' | 'backward'
+export type Verdict = 'open' | 'local' | 'closed'
 
 /** Access keys from the general one to that of the mode. */
 export const KEYS: Readonly<Record<Mode, readonly string[]>> = {
@@ -26,7 +25,7 @@ export const KEYS: Readonly<Record<Mode, readonly string[]>> = {
 const MOTOR = new Set<Mode>(['auto', 'truck', 'bus', 'taxi', 'motorcycle', 'motor_scooter'])
 
 const CLOSED = new Set(['no', 'agricultural', 'forestry', 'emergency', 'military'])
-const RESTRICTED = new Set(['private', 'destination', 'customers', 'delivery', 'permit', 'residents'])
+const LOCAL = new Set(['private', 'destination', 'customers', 'delivery', 'permit', 'residents'])
 
 const FOOTWAYS = [
   'footway',
@@ -39,16 +38,21 @@ const FOOTWAYS = [
   'elevator',
   'via_ferrata',
 ]
-const CLOSED_HIGHWAYS = new Set(['construction', 'proposed', 'planned', 'abandoned', 'razed', 'raceway'])
+const CLOSED_HIGHWAYS = new Set(['construction', 'proposed', 'planned', 'abandoned', 'razed', 'raceway', 'escape'])
 const NO_MOTOR = new Set([...FOOTWAYS, 'cycleway'])
 const NO_BICYCLE = new Set(['motorway', 'motorway_link', 'footway', 'corridor', 'platform', 'via_ferrata'])
 const MOTORWAYS = new Set(['motorway', 'motorway_link'])
 const BUSWAYS = new Set(['busway', 'bus_guideway'])
+/** Countries whose cyclists ride on footways, and where mopeds ride on cycleways. */
+const FOOTWAY_RIDERS = new Set(['AU', 'BY', 'IS', 'NO'])
+const CYCLEWAY_MOPEDS = new Set(['BE', 'CH', 'RO', 'RU', 'SE'])
 
 /** Whether a mode may travel a way in a direction, oneway apart. */
-export function wayAccess(tags: OsmTags, mode: Mode, direction: Direction): Verdict {
-  const said = sayAccess(tags, mode, direction)
-  const closed = isClosedByClass(tags, mode)
+export function wayAccess(tags: OsmTags, situation: Situation, direction: Direction, country = ''): Verdict {
+  const { mode } = situation
+  if (isForOthers(tags, mode, direction)) return 'closed'
+  const said = sayAccess(tags, situation, direction)
+  const closed = isClosedByClass(tags, mode, country)
   if (said === null) return closed ? 'closed' : 'open'
   // Where riding on the road is forbidden, its lane or track is used.
   if (mode === 'bicycle' && said.verdict === 'closed' && hasCycleway(tags)) return 'open'
@@ -57,7 +61,7 @@ export function wayAccess(tags: OsmTags, mode: Mode, direction: Direction): Verd
   return said.verdict
 }
 
-function isClosedByClass(tags: OsmTags, mode: Mode): boolean {
+function isClosedByClass(tags: OsmTags, mode: Mode, country: string): boolean {
   const { highway } = tags
   // A way that is no road is one for those only of whom a tag says so; a ferry carries everybody.
   if (highway === undefined) return tags.route === undefined
@@ -65,55 +69,96 @@ function isClosedByClass(tags: OsmTags, mode: Mode): boolean {
   const slow = mode === 'bicycle' || mode === 'pedestrian' || mode === 'motor_scooter'
   if (slow && (tags.motorroad === 'yes' || MOTORWAYS.has(highway))) return true
   if (BUSWAYS.has(highway)) return mode !== 'bus' && (MOTOR.has(mode) || highway === 'bus_guideway')
+  if (mode === 'motor_scooter' && highway === 'cycleway') return !CYCLEWAY_MOPEDS.has(country)
   if (MOTOR.has(mode)) return NO_MOTOR.has(highway)
+  if (mode === 'bicycle' && highway === 'footway' && FOOTWAY_RIDERS.has(country)) return false
   // A grade for mountain bikes says that they ride there, a cycleway on a footway as well.
   const rides = hasCycleway(tags) || Object.keys(tags).some((key) => key.startsWith('mtb:'))
   return mode === 'bicycle' && NO_BICYCLE.has(highway) && !rides
+}
+
+/** Lanes for others alone: all of them for vehicles with several people, or closed one by one. */
+function isForOthers(tags: OsmTags, mode: Mode, direction: Direction): boolean {
+  const keys = KEYS[mode]
+  const hasOwn = (names: readonly string[]): boolean =>
+    Object.keys(tags).some((name) => names.some((key) => name === key || name.startsWith(`${key}:`)))
+  if (!hasOwn(keys.slice(3)) && ['auto', 'taxi', 'truck'].includes(mode)) {
+    const lanes = tags[`hov:lanes:${direction}`] ?? tags['hov:lanes']
+    const hov = lanes?.split('|') ?? [tags[`hov:${direction}`] ?? tags.hov]
+    if (hov.every((lane) => lane === 'designated')) return true
+  }
+  if (mode === 'pedestrian') return false
+  return keys.some((key, i) => {
+    const lanes = tags[`${key}:lanes:${direction}`] ?? tags[`${key}:lanes`]
+    return lanes !== undefined && lanes.split('|').every((lane) => lane === 'no') && !hasOwn(keys.slice(i + 1))
+  })
 }
 
 function hasCycleway(tags: OsmTags): boolean {
   return SIDES.some((side) => !['no', 'none', 'separate'].includes(tags[`cycleway${side}`] ?? 'no'))
 }
 
-/** What the most specific tag says, and its key; null without any. */
-function sayAccess(tags: OsmTags, mode: Mode, direction: Direction | null): { key: string; verdict: Verdict } | null {
+/** What the most specific tag says, and its key; null without any, “open” where that is not known. */
+export function sayAccess(
+  tags: OsmTags,
+  situation: Situation,
+  direction: Direction | null,
+): { key: string; verdict: Verdict } | null {
+  const { mode } = situation
   for (const key of KEYS[mode].toReversed()) {
-    const value = (direction === null ? undefined : tags[`${key}:${direction}`]) ?? tags[key]
-    if (value !== undefined) return { key, verdict: verdictOf(value, mode) }
+    const value = valueOf(tags, key, situation, direction)
+    if (value === undefined) continue
+    const verdict = value === null ? 'open' : verdictOf(value, mode)
+    if (verdict !== 'closed' || situation.isLocal) return { key, verdict }
+    // Closed, but not to those with business there.
+    const local = valueOf(tags, key, { ...situation, isLocal: true }, direction)
+    return {
+      key,
+      verdict: local !== value && (local === null || verdictOf(local ?? '', mode) !== 'closed') ? 'local' : verdict,
+    }
   }
   return null
 }
 
 function verdictOf(value: string, mode: Mode): Verdict {
-  const parts = value.split(';').map((part) => part.trim())
+  const parts = value
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
   const forOthers = (part: string): boolean =>
     (part === 'psv' && mode !== 'bus' && mode !== 'taxi') ||
     (part === 'bus' && mode !== 'bus') ||
     (part === 'taxi' && mode !== 'taxi')
   if (parts.every((part) => CLOSED.has(part) || forOthers(part))) return 'closed'
-  return parts.every((part) => RESTRICTED.has(part) || CLOSED.has(part)) ? 'restricted' : 'open'
+  return parts.every((part) => LOCAL.has(part) || CLOSED.has(part)) ? 'local' : 'open'
 }
 
 /** Whether a mode goes against a one-way street by travelling in a direction. */
-export function isAgainstOneway(tags: OsmTags, mode: Mode, direction: Direction): boolean {
+export function isAgainstOneway(tags: OsmTags, situation: Situation, direction: Direction): boolean {
+  const { mode } = situation
   if (mode === 'pedestrian') {
     // What carries walkers takes them its own way.
     const carried = tags.route === 'ferry' || tags.route === 'shuttle_train'
     if (tags.conveying === 'forward' || tags.conveying === 'backward') return tags.conveying !== direction
     return onewayOf(tags['oneway:foot'] ?? (carried ? tags.oneway : undefined)) === opposite(direction)
   }
-  if (onewayFor(tags, mode) !== opposite(direction)) return false
+  const said = onewayFor(tags, situation)
+  if (said !== 'neither' && said !== opposite(direction)) return false
   return !(mode === 'bicycle' ? bicyclesGoBack(tags) : (mode === 'bus' || mode === 'taxi') && busesGoBack(tags))
 }
 
-function onewayFor(tags: OsmTags, mode: Mode): Direction | null {
-  for (const key of KEYS[mode].toReversed()) {
-    const value = tags[`oneway:${key}`]
+function onewayFor(tags: OsmTags, situation: Situation): Direction | 'neither' | null {
+  for (const key of KEYS[situation.mode].toReversed()) {
+    const value = valueOf(tags, `oneway:${key}`, situation)
+    if (value === null) return null
     // A plain “yes” means the way that the street runs, even where that is against its nodes.
     if (value === 'yes' && tags.oneway === '-1') return 'backward'
     if (value !== undefined) return onewayOf(value)
   }
-  if (tags.oneway !== undefined) return onewayOf(tags.oneway)
+  const value = valueOf(tags, 'oneway', situation)
+  if (value === null) return null
+  if (value === 'reversible') return 'neither'
+  if (value !== undefined) return onewayOf(value)
   return tags.junction === 'roundabout' || tags.highway === 'motorway' ? 'forward' : null
 }
 
@@ -149,35 +194,4 @@ function busesGoBack(tags: OsmTags): boolean {
   ]
   const back = [...keys, 'psv:backward', 'bus:backward'].some((key) => tags[key] !== undefined && tags[key] !== 'no')
   return lane || back || tags.psv?.startsWith('opposite') === true || tags.bus?.startsWith('opposite') === true
-}
-
-/** Barriers that stop a mode unless a tag lets it pass; a barrier that is not listed stops no mode. */
-const STOPS: Readonly<Record<string, 'all' | 'vehicles' | 'motor' | 'cars'>> = {
-  fence: 'all',
-  wall: 'all',
-  yes: 'all',
-  jersey_barrier: 'vehicles',
-  stile: 'vehicles',
-  turnstile: 'vehicles',
-  bollard: 'motor',
-  block: 'motor',
-  cycle_barrier: 'motor',
-  kissing_gate: 'motor',
-  bus_trap: 'cars',
-  sump_buster: 'cars',
-}
-
-/** Whether a node stops a mode. */
-export function isStopped(tags: OsmTags, mode: Mode): boolean {
-  const { barrier } = tags
-  if (barrier === undefined) return false
-  const said = sayAccess(tags, mode, null)
-  if (said !== null) return said.verdict === 'closed'
-  // A rising bollard is a gate.
-  if (barrier === 'bollard' && tags.bollard === 'rising') return false
-  const stops = STOPS[barrier]
-  if (stops === 'all') return true
-  if (stops === 'vehicles') return mode !== 'pedestrian'
-  if (stops === 'motor') return MOTOR.has(mode)
-  return stops === 'cars' && (mode === 'auto' || mode === 'taxi')
 }

@@ -1,12 +1,4 @@
-import type { Affine } from '../raster-info.ts'
-
-/** A pixel position (corners, not centers) and where it lies in the CRS. */
-export interface ControlPoint {
-  readonly column: number
-  readonly row: number
-  readonly x: number
-  readonly y: number
-}
+import type { Affine, ControlPoint } from '../raster-info.ts'
 
 /**
  * The affine transform that comes nearest to control points, by least squares, and the largest distance of a point from

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 export interface TableEntry {
   readonly epsg: number
   readonly name: string
-  /** Largest distance from PROJ in the area of use, in meters; null where nothing of it can be done. */
+  /** Largest distance from PROJ in the area of use, in meters; null where it cannot be computed. */
   readonly residual: number | null
   /** Null where the residual is too large to use it. With `+towgs84=@code` the shift depends on the place (datum-shifts.ts). */
   readonly definition: string | null

@@ -1,6 +1,5 @@
-import type { Affine } from '../raster-info.ts'
+import type { ControlPoint, Affine } from '../raster-info.ts'
 import type { Directory } from './directory.ts'
-import type { ControlPoint } from '../crs/control-points.ts'
 import { KEY, USER_DEFINED } from '../crs/geo-keys.ts'
 import { TAG } from './tags.ts'
 

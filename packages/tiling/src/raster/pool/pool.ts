@@ -24,7 +24,7 @@ interface PixelRun {
   /** First sample. */
   readonly at: number
   readonly pixels: number
-  /** Where its first channel is summed. */
+  /** Index of the sum of its first channel. */
   readonly target: number
 }
 
@@ -53,7 +53,7 @@ export interface PixelBlock {
   /** Channels that the block holds: the first, and how many follow each other. */
   readonly firstChannel: number
   readonly channels: number
-  /** Sample of the first channel of each pixel beyond which it begins. */
+  /** Offset of the first sample in `samples`. */
   readonly start: number
 }
 

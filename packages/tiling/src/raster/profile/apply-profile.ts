@@ -38,7 +38,7 @@ export function knowsBand({ bands }: RasterInfo, profile: SensorProfile, fileNam
 }
 
 /** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` hold that band alone. */
-function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
+export function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
   // Of `…_SR_B4_clip.tif` and `…_B04_10m.tif`, too: the last part that is a band.
   const parts = fileName.split(/[._]/).slice(0, -1).toReversed()
   const part = parts.find((name) => /^[a-z]+\d{1,2}a?$/i.test(name) && findBand(profile, name) !== null) ?? parts[0]

@@ -101,7 +101,7 @@ function idOf(text: string, tags: RasterInfo['tags']): string | null {
   return /(?:^|\n)m_\d{7}_[ns][ew]_\d{2}_/.test(text) ? 'naip' : null
 }
 
-/** Reflectance of sensors is stored in 16 bits; floats have been scaled by someone already. */
+/** Reflectance of sensors is stored in 16 bits; floating point values are scaled already. */
 function whyNot({ unit, scale }: SensorProfile, { sampleType, palette }: RasterInfo): string | null {
   const wanted = unit === 'byte' ? ['uint8'] : scale === 1 ? ['float32', 'float64'] : ['uint16', 'int16']
   if (palette !== null) return 'the raster has a palette'

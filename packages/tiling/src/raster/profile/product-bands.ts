@@ -67,6 +67,12 @@ export function otherBandOf(product: Product, name: string): OtherBand | null {
   return band === undefined ? null : { kind: 'auxiliary', band }
 }
 
+/** Whether a name is of flags, angles or an auxiliary layer of the product that a profile reads. */
+export function isAuxiliary(profile: string, name: string): boolean {
+  const product = PRODUCTS.find(([id]) => profile.startsWith(id))?.[0]
+  return product !== undefined && otherBandOf(product, name)?.kind === 'auxiliary'
+}
+
 /** The text that may name the product of a raster: its file's name and its tags. */
 export function productText({ tags }: RasterInfo, fileName: string): string {
   return [fileName, ...Object.values(tags)].join('\n')

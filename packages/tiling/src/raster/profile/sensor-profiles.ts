@@ -72,6 +72,17 @@ const HLS_L30 = [
   band('B09', 'cirrus', 1374),
 ]
 
+/** MOD09 user guide, version 6.1, table 1; centers of the land bands. */
+const MODIS = [
+  band('sur_refl_b01', 'red', 645),
+  band('sur_refl_b02', 'nir08', 858),
+  band('sur_refl_b03', 'blue', 469),
+  band('sur_refl_b04', 'green', 555),
+  band('sur_refl_b05', 'nir12', 1240),
+  band('sur_refl_b06', 'swir16', 1640),
+  band('sur_refl_b07', 'swir22', 2130),
+]
+
 const PLANET_4 = ['blue', 'green', 'red', 'nir']
 const PLANET_8 = ['coastal_blue', 'blue', 'green_i', 'green', 'yellow', 'red', 'rededge', 'nir']
 
@@ -170,6 +181,26 @@ export const SENSOR_PROFILES: readonly SensorProfile[] = [
       band('nir', 'nir', 865),
     ],
     layouts: [PLANET_4, PLANET_8],
+  },
+  {
+    id: 'skysat-sr',
+    title: 'SkySat surface reflectance',
+    unit: 'reflectance',
+    scale: 1e-4,
+    offset: 0,
+    nodata: 0,
+    bands: [band('blue', 'blue', 480), band('green', 'green', 555), band('red', 'red', 650), band('nir', 'nir', 820)],
+    layouts: [PLANET_4],
+  },
+  {
+    id: 'modis-09',
+    title: 'MODIS surface reflectance (MOD09, MYD09)',
+    unit: 'reflectance',
+    scale: 1e-4,
+    offset: 0,
+    nodata: -28_672,
+    bands: MODIS,
+    layouts: [MODIS.map(({ name }) => name)],
   },
   {
     id: 'reflectance',

@@ -66,7 +66,7 @@ export async function readBilinear(
   return { width: grid.width, height: grid.height, planes, alpha }
 }
 
-/** Of each pixel of a row: where its four neighbours stand in the window, and what each counts for. */
+/** For each pixel of a row: window offsets and weights of its four neighbours. */
 interface Row {
   readonly corners: Int32Array
   readonly weights: Float64Array

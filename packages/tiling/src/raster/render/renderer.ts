@@ -32,7 +32,7 @@ import type { View } from './view.ts'
 export interface RenderStyle {
   /** 1-based band numbers: one, or three as red, green and blue. */
   readonly bidx?: readonly number[]
-  /** `[min, max]` for all bands, or one per band; see {@link RasterRenderer.limits} for what it is when absent. */
+  /** `[min, max]` for all bands, or one per band; {@link RasterRenderer.limits} by default. */
   readonly rescale?: readonly (readonly [number, number])[]
   /** Stands in for the nodata value of the file. */
   readonly nodata?: number

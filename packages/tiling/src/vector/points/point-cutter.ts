@@ -126,7 +126,7 @@ export class PointCutter {
   }
 }
 
-/** How important a feature of a layer is, the larger the more; null where nothing says it. Not numbers are the least. */
+/** Rank of a feature of a layer, larger is more important; null without a ranking. NaN ranks last. */
 export function rankingOf({ rankBy, attributes }: LayerPlan): ((feature: FeatureReader) => number) | null {
   if (!rankBy) return null
   const attribute = attributes.indexOf(rankBy.attribute)

@@ -1,6 +1,6 @@
 import type { Progress } from '@terrane/core'
 import { Thread } from '@terrane/core/threads'
-import type { TilerOptions } from '../build-pmtiles.ts'
+import type { TilerOptions } from '../tiler-run.ts'
 import type { FeatureBatch } from '../features/feature-batch.ts'
 import type { ArchiveSummary, TilerMethods } from './messages.ts'
 

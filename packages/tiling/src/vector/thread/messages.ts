@@ -1,4 +1,4 @@
-import type { TilerOptions, TilerResult } from '../build-pmtiles.ts'
+import type { TilerOptions, TilerResult } from '../tiler-run.ts'
 import type { FeatureBatch } from '../features/feature-batch.ts'
 
 /** Options that can be sent to another thread. */

@@ -1,6 +1,7 @@
 import type { Progress } from '@terrane/core'
 import { serveThread } from '@terrane/core/threads'
-import { buildPmtiles, type TilerResult } from '../build-pmtiles.ts'
+import { buildPmtiles } from '../build-pmtiles.ts'
+import type { TilerResult } from '../tiler-run.ts'
 import type { FeatureBatch } from '../features/feature-batch.ts'
 import type { ArchiveSummary, ThreadOptions, TilerMethods } from './messages.ts'
 

@@ -80,7 +80,7 @@ export class Slicer {
     }
   }
 
-  /** Clips to the tiles `first..last` of one axis and goes on with those of them that the rest touches. */
+  /** Clips to the tiles `first..last` of one axis, then each part along the other axis. */
   #half(
     path: Path,
     axis: Axis,

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Empty, Loading, Name, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Empty, Loading, Name, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../../lib/files.ts'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
@@ -102,9 +102,9 @@ function BucketFiles({ project, bucket }: { project: Project; bucket: string }):
 
 function PageButton(props: { label: string; disabled: boolean; onClick: () => void }): JSX.Element {
   return (
-    <button type="button" class="button small" disabled={props.disabled} onClick={props.onClick}>
+    <Button kind="small" disabled={props.disabled} onClick={props.onClick}>
       {props.label}
-    </button>
+    </Button>
   )
 }
 
@@ -167,18 +167,13 @@ function FileRow(props: {
               {fitting.label}
             </Link>
           )}
-          <button
-            type="button"
-            class="button small"
-            aria-label={copied ? `Copied: ${name}` : `Copy URL of ${name}`}
-            onClick={onCopy}
-          >
+          <Button kind="small" aria-label={copied ? `Copied: ${name}` : `Copy URL of ${name}`} onClick={onCopy}>
             <Icon name={copied ? 'check' : 'copy'} size={14} />
             {copied ? 'Copied' : 'Copy URL'}
-          </button>
-          <button type="button" class="button small danger" aria-label={`Delete ${name}`} onClick={onDelete}>
+          </Button>
+          <Button kind="small danger" aria-label={`Delete ${name}`} onClick={onDelete}>
             Delete
-          </button>
+          </Button>
         </span>
       </td>
     </tr>

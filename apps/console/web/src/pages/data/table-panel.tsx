@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Code, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Code, IconButton, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { RowTable } from '../../components/row-table.tsx'
+import { Pager, RowTable } from '../../components/row-table.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -18,7 +18,6 @@ import {
 } from '../../lib/tables.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-const PAGE = 50
 const ROLES: readonly (readonly [Role, string])[] = [
   ['anon', 'Everyone with the anon key'],
   ['authenticated', 'Signed-in users'],
@@ -53,9 +52,7 @@ export function TablePanel(props: TableProps & { onClose: () => void; onChange: 
               Map
             </Link>
           )}
-          <button type="button" class="button small icon quiet" aria-label="Close" onClick={onClose}>
-            <Icon name="close" size={14} />
-          </button>
+          <IconButton label="Close" icon="close" onClick={onClose} />
         </div>
       </header>
       <div class="body stack">
@@ -96,17 +93,7 @@ function Rows({ project, table }: TableProps): JSX.Element {
       {rows.problem && <ProblemNotice problem={rows.problem} onRetry={rows.reload} />}
       {!rows.value && !rows.problem && <Loading what="Loading rows" />}
       {rows.value && <RowTable rows={rows.value} />}
-      <div class="row">
-        <button type="button" class="button small" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
-          Previous
-        </button>
-        <span class="small dim nums">
-          {count > 0 ? `Rows ${formatNumber(offset + 1)} to ${formatNumber(offset + count)}` : 'No rows here'}
-        </span>
-        <button type="button" class="button small" disabled={count < PAGE} onClick={() => setOffset(offset + PAGE)}>
-          Next
-        </button>
-      </div>
+      <Pager offset={offset} count={count} onOffset={setOffset} />
     </>
   )
 }
@@ -150,9 +137,9 @@ function Removal({ project, table, onChange }: TableProps & { onChange: OnChange
   if (!asked) {
     return (
       <div class="row">
-        <button type="button" class="button danger" onClick={() => setAsked(true)}>
+        <Button kind="danger" onClick={() => setAsked(true)}>
           Drop the table
-        </button>
+        </Button>
       </div>
     )
   }
@@ -161,12 +148,10 @@ function Removal({ project, table, onChange }: TableProps & { onChange: OnChange
       <strong>
         Drop {nameOf(table)} and its {table.rows === null ? '' : `${formatNumber(table.rows)} `}rows for good?
       </strong>
-      <button type="button" class="button danger" onClick={() => onChange(dropTable(project.ref, table), true)}>
+      <Button kind="danger" onClick={() => onChange(dropTable(project.ref, table), true)}>
         Drop it
-      </button>
-      <button type="button" class="button" onClick={() => setAsked(false)}>
-        Keep it
-      </button>
+      </Button>
+      <Button onClick={() => setAsked(false)}>Keep it</Button>
     </div>
   )
 }

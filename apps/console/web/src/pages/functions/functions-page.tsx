@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
@@ -27,15 +27,10 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
       <div class="page-head">
         <h1>Functions</h1>
         <div class="actions">
-          <button
-            type="button"
-            class="button primary"
-            aria-expanded={deploying}
-            onClick={() => setDeploying(!deploying)}
-          >
+          <Button kind="primary" aria-expanded={deploying} onClick={() => setDeploying(!deploying)}>
             <Icon name="upload" />
             Deploy a folder
-          </button>
+          </Button>
         </div>
       </div>
       {deploying && (

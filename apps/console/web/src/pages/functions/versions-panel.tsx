@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
 import { readVersions, removeFunction, rollBack, type FunctionSummary, type Version } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
@@ -21,16 +21,15 @@ export function VersionsPanel(props: { project: Project; shown: FunctionSummary;
     <section class="card" aria-labelledby="versions-title">
       <header>
         <h2 id="versions-title">Versions</h2>
-        <button
-          type="button"
-          class="button small danger"
+        <Button
+          kind="small danger"
           onClick={() =>
             confirm(`Remove ${name}, all its versions and its secrets?`) &&
             act(removeFunction(project.ref, name), onChange)
           }
         >
           Remove the function
-        </button>
+        </Button>
       </header>
       {problem && <ProblemNotice problem={problem} />}
       {versions.problem && <ProblemNotice problem={versions.problem} onRetry={versions.reload} />}
@@ -73,14 +72,9 @@ function VersionRow(props: { version: Version; onRollBack: () => void }): JSX.El
         {live ? (
           <span class="badge success">Live</span>
         ) : (
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Roll back to version ${version}`}
-            onClick={props.onRollBack}
-          >
+          <Button kind="small" aria-label={`Roll back to version ${version}`} onClick={props.onRollBack}>
             Roll back
-          </button>
+          </Button>
         )}
       </td>
     </tr>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Button, Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Warnings } from '../../components/warnings.tsx'
@@ -90,16 +90,16 @@ function JobActions(props: {
   return (
     <div class="actions">
       {!job.terminal && (
-        <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => void run(cancel)}>
+        <Button kind="danger" disabled={job.cancel_requested} onClick={() => void run(cancel)}>
           <Icon name="close" size={14} />
           {job.cancel_requested ? 'Stopping …' : 'Cancel'}
-        </button>
+        </Button>
       )}
       {job.status === 'failed' && !job.parent_id && (
-        <button type="button" class="button" onClick={() => void run(retry)}>
+        <Button onClick={() => void run(retry)}>
           <Icon name="play" size={14} />
           Try again
-        </button>
+        </Button>
       )}
       {job.terminal && (
         <Link class="button" href={`/p/${projectRef}/new/${job.taskName}?again=${job.job_id}`}>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Code, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Code, ProblemNotice } from '../../components/basics.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { linkTo } from '../../lib/files.ts'
@@ -112,10 +112,10 @@ function Files({ project, files }: { project: Project; files: readonly FileLink[
       <ul class="plain">
         {files.map((file) => (
           <li key={`${file.bucket}/${file.path}`}>
-            <button type="button" class="button small" onClick={() => void download(file)}>
+            <Button kind="small" onClick={() => void download(file)}>
               <Icon name="down" size={14} />
               Download
-            </button>{' '}
+            </Button>{' '}
             <span class="mono break">
               {file.bucket}/{file.path}
             </span>{' '}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Empty, Loading, Name, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Button, Empty, Loading, Name, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { session, toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatDateTime, formatDuration } from '../../lib/format.ts'
@@ -71,11 +71,7 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
           <JobTable jobs={jobs} projectRef={project.ref} />
         </div>
       )}
-      {more && (
-        <button type="button" class="button" onClick={loadMore}>
-          Show older jobs
-        </button>
-      )}
+      {more && <Button onClick={loadMore}>Show older jobs</Button>}
     </div>
   )
 }

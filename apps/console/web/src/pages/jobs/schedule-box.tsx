@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ProblemNotice } from '../../components/basics.tsx'
+import { Button, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { navigate } from '../../lib/router.tsx'
 import { makeSchedule } from '../../lib/schedules.ts'
@@ -43,10 +43,10 @@ export function ScheduleBox(props: {
           <code>{'{date}'}</code> and <code>{'{time}'}</code> in the request become the day and time of each run.
         </p>
         {problem && <ProblemNotice problem={problem} />}
-        <button type="button" class="button" disabled={busy} onClick={() => void make()}>
+        <Button disabled={busy} onClick={() => void make()}>
           <Icon name="plus" size={14} />
           Create the schedule
-        </button>
+        </Button>
       </div>
     </details>
   )

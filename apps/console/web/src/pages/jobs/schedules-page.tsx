@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { formatAgo, formatDateTime, formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -90,22 +90,20 @@ function ScheduleRow(props: {
         )}
       </td>
       <td class="num">
-        <button
-          type="button"
-          class="button small"
+        <Button
+          kind="small"
           aria-label={`${paused ? 'Resume' : 'Pause'} ${title}`}
           onClick={() => act(pauseSchedule(projectRef, schedule, !paused))}
         >
           {paused ? 'Resume' : 'Pause'}
-        </button>{' '}
-        <button
-          type="button"
-          class="button small danger"
+        </Button>{' '}
+        <Button
+          kind="small danger"
           aria-label={`Delete ${title}`}
           onClick={() => confirm(`Delete the schedule “${title}”?`) && act(deleteSchedule(projectRef, schedule))}
         >
           Delete
-        </button>
+        </Button>
       </td>
     </tr>
   )

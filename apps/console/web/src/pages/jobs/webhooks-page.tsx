@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { formatAgo } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -68,9 +68,9 @@ function Secret({ text, onKept }: { text: string; onKept: () => void }): JSX.Ele
     <section class="card" aria-label="Secret of the new webhook">
       <header>
         <h2>Secret, shown only once</h2>
-        <button type="button" class="button small" onClick={onKept}>
+        <Button kind="small" onClick={onKept}>
           I have saved it
-        </button>
+        </Button>
       </header>
       <div class="body">
         <Code label="Secret" text={text} />
@@ -101,25 +101,23 @@ function WebhookCard(props: {
           {statuses.length === 2 ? 'on success and failure' : statuses[0] === 'failed' ? 'on failure' : 'on success'}.
         </p>
         <div class="row">
-          <button type="button" class="button small" aria-expanded={isOpen} onClick={onOpen}>
+          <Button kind="small" aria-expanded={isOpen} onClick={onOpen}>
             Deliveries
-          </button>
-          <button
-            type="button"
-            class="button small"
+          </Button>
+          <Button
+            kind="small"
             aria-label={`${paused ? 'Resume' : 'Pause'} ${url}`}
             onClick={() => act(pauseWebhook(projectRef, webhook, !paused))}
           >
             {paused ? 'Resume' : 'Pause'}
-          </button>
-          <button
-            type="button"
-            class="button small danger"
+          </Button>
+          <Button
+            kind="small danger"
             aria-label={`Delete ${url}`}
             onClick={() => confirm(`Delete the webhook to ${url}?`) && act(deleteWebhook(projectRef, webhook))}
           >
             Delete
-          </button>
+          </Button>
         </div>
         {isOpen && <Deliveries projectRef={projectRef} id={webhook.id} />}
       </div>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import { Button, IconButton } from '../../components/basics.tsx'
 import { useState } from 'preact/hooks'
-import { Icon } from '../../components/icon.tsx'
 
 export interface ClickedFeature {
   readonly layer: string
@@ -22,25 +22,18 @@ export function FeatureCard(props: { features: readonly ClickedFeature[]; onClos
         <span class="paging">
           {features.length > 1 && (
             <>
-              <button type="button" class="button small quiet" disabled={index === 0} onClick={() => setAt(index - 1)}>
+              <Button kind="small quiet" disabled={index === 0} onClick={() => setAt(index - 1)}>
                 Previous
-              </button>
+              </Button>
               <span class="small dim nums">
                 {index + 1} of {features.length}
               </span>
-              <button
-                type="button"
-                class="button small quiet"
-                disabled={index === features.length - 1}
-                onClick={() => setAt(index + 1)}
-              >
+              <Button kind="small quiet" disabled={index === features.length - 1} onClick={() => setAt(index + 1)}>
                 Next
-              </button>
+              </Button>
             </>
           )}
-          <button type="button" class="button small icon quiet" aria-label="Close" onClick={onClose}>
-            <Icon name="close" size={14} />
-          </button>
+          <IconButton label="Close" icon="close" onClick={onClose} />
         </span>
       </header>
       <dl class="facts small" tabIndex={0}>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Map as MapLibreMap } from 'maplibre-gl'
-import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { projectPath, request } from '../../lib/api.ts'
 import { formatAgo, formatBytes } from '../../lib/format.ts'
@@ -80,9 +80,7 @@ function MissingBucket({ onCreate }: { onCreate: () => void }): JSX.Element {
   return (
     <>
       <p class="dim">Archives are stored in the bucket pmtiles, which does not exist yet.</p>
-      <button type="button" class="button" onClick={onCreate}>
-        Create the bucket
-      </button>
+      <Button onClick={onCreate}>Create the bucket</Button>
     </>
   )
 }
@@ -106,15 +104,9 @@ function LayerRow(props: {
           {layer.updated_at && `, ${formatAgo(layer.updated_at)}`}
         </span>
       </label>
-      <button
-        type="button"
-        class="button small icon quiet"
-        aria-label={`Zoom to ${layer.name}`}
-        title="Zoom to it"
-        onClick={onLook}
-      >
+      <Button kind="small icon quiet" aria-label={`Zoom to ${layer.name}`} title="Zoom to it" onClick={onLook}>
         <Icon name="locate" />
-      </button>
+      </Button>
     </li>
   )
 }

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { Button } from '../../components/basics.tsx'
 import { Icon, type IconName } from '../../components/icon.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import type { Examples, Match } from '../../lib/embeddings.ts'
@@ -126,9 +127,9 @@ function MatchButton(props: {
 }): JSX.Element {
   const { id, icon, title, name = `${title}:`, onClick } = props
   return (
-    <button type="button" class="button small icon quiet" aria-label={`${name} ${id}`} title={title} onClick={onClick}>
+    <Button kind="small icon quiet" aria-label={`${name} ${id}`} title={title} onClick={onClick}>
       <Icon name={icon} size={13} />
-    </button>
+    </Button>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { MapLayer } from '@terrane/map-style'
-import { Dialog, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Dialog, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { TableSearch } from '../../components/table-search.tsx'
 import { readFiles, readBuckets } from '../../lib/files.ts'
 import { formatRows } from '../../lib/format.ts'
@@ -56,9 +56,7 @@ export function AddLayer(props: {
           ))}
         </ul>
         {offers.value && found.length === 0 && <p class="dim">Nothing matches.</p>}
-        <button type="button" class="button" onClick={onClose}>
-          Close
-        </button>
+        <Button onClick={onClose}>Close</Button>
       </div>
     </Dialog>
   )

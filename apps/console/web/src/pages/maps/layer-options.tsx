@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Filter, VectorLayer } from '@terrane/map-style'
-import { ProblemNotice } from '../../components/basics.tsx'
+import { Button, ProblemNotice } from '../../components/basics.tsx'
 import { useResource } from '../../lib/use-resource.ts'
 import { readTileJson } from '../../map/live.ts'
 import { Colors } from './colors.tsx'
@@ -9,6 +9,7 @@ import { Choice, ColorInput, NumberInput, Option, Slider, TextInput } from './co
 
 const DRAWN = [
   ['features', 'Points'],
+  ['cluster', 'Clusters'],
   ['heat', 'Heat map'],
 ] as const
 
@@ -28,7 +29,7 @@ export function LayerOptions(props: Omit<OptionsProps, 'fields'>): JSX.Element {
           <Choice
             label="Drawn as"
             value={draw}
-            options={DRAWN}
+            options={geometry === 'point' ? DRAWN : DRAWN.filter(([kind]) => kind !== 'cluster')}
             onChoose={(next) => onChange({ ...layer, draw: next })}
           />
         </Option>
@@ -99,16 +100,15 @@ function Filters({ layer, fields, onChange }: OptionsProps): JSX.Element {
         />
       ))}
       {names[0] !== undefined && filters.length < MOST_FILTERS && (
-        <button
-          type="button"
-          class="button small"
+        <Button
+          kind="small"
           onClick={() => {
             const first = fitted({ property: names[0]!, is: 'filled', value: '' }, fields[names[0]!])
             set([...filters, first])
           }}
         >
           Add a filter
-        </button>
+        </Button>
       )}
     </fieldset>
   )
@@ -154,9 +154,9 @@ function FilterRow(props: {
       {hasValue && (kind === 'String' || kind === undefined) && (
         <TextInput label="Value" value={String(value)} onText={(text) => change({ value: text })} />
       )}
-      <button type="button" class="button small icon quiet" aria-label="Remove the filter" onClick={onRemove}>
+      <Button kind="small icon quiet" aria-label="Remove the filter" onClick={onRemove}>
         ×
-      </button>
+      </Button>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { Button } from '../../components/basics.tsx'
 import { useState } from 'preact/hooks'
 import { legendOf, type MapLayer } from '@terrane/map-style'
 import { Icon } from '../../components/icon.tsx'
@@ -41,9 +42,9 @@ export function LayerPanel(props: PanelProps): JSX.Element {
     <section aria-labelledby="layers-title">
       <div class="row layers-head">
         <h2 id="layers-title">Layers</h2>
-        <button type="button" class="button small" onClick={onAdd}>
+        <Button kind="small" onClick={onAdd}>
           <Icon name="plus" size={14} /> Add
-        </button>
+        </Button>
       </div>
       <ol class="layer-list">
         {layers.map((layer, i) => (
@@ -101,15 +102,15 @@ function Opened(props: {
       )}
       <Shared layer={layer} onChange={onChange} />
       <div class="row">
-        <button type="button" class="button small" disabled={!onUp} onClick={() => onUp?.()}>
+        <Button kind="small" disabled={!onUp} onClick={() => onUp?.()}>
           Move up
-        </button>
-        <button type="button" class="button small" disabled={!onDown} onClick={() => onDown?.()}>
+        </Button>
+        <Button kind="small" disabled={!onDown} onClick={() => onDown?.()}>
           Move down
-        </button>
-        <button type="button" class="button small danger" onClick={onRemove}>
+        </Button>
+        <Button kind="small danger" onClick={onRemove}>
           Remove the layer
-        </button>
+        </Button>
       </div>
     </div>
   )
@@ -157,15 +158,9 @@ function LayerRow(props: {
       <button type="button" class="layer-name truncate" aria-expanded={isOpen} onClick={onOpen}>
         <LayerMark layer={layer} /> <span class="truncate">{title}</span>
       </button>
-      <button
-        type="button"
-        class="button small icon quiet"
-        aria-label={`Zoom to ${title}`}
-        title="Zoom to it"
-        onClick={onLook}
-      >
+      <Button kind="small icon quiet" aria-label={`Zoom to ${title}`} title="Zoom to it" onClick={onLook}>
         <Icon name="locate" />
-      </button>
+      </Button>
     </div>
   )
 }

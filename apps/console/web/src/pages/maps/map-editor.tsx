@@ -2,8 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
-import { Notice, ProblemNotice } from '../../components/basics.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { Button, IconButton, Notice, ProblemNotice } from '../../components/basics.tsx'
 import { projectPath, toProblem, type Problem } from '../../lib/api.ts'
 import type { KeptMap } from '../../lib/maps.ts'
 import { takeDropped } from '../../lib/dropped.ts'
@@ -165,30 +164,24 @@ function TitleBar(props: {
           {SAID[state]}
           {state === 'saved' && `, version ${version}`}
         </span>
-        <button
-          type="button"
-          class="button small icon quiet"
-          aria-label="Undo"
+        <IconButton
+          label="Undo"
+          icon="left"
           title="Undo (Ctrl+Z)"
           disabled={!edited.undo}
           onClick={() => edited.undo?.()}
-        >
-          <Icon name="left" size={14} />
-        </button>
-        <button
-          type="button"
-          class="button small icon quiet"
-          aria-label="Redo"
+        />
+        <IconButton
+          label="Redo"
+          icon="right"
           title="Redo (Ctrl+Shift+Z)"
           disabled={!edited.redo}
           onClick={() => edited.redo?.()}
-        >
-          <Icon name="right" size={14} />
-        </button>
+        />
         {state === 'draft' && (
-          <button type="button" class="button small primary" onClick={() => void edited.save().catch(() => {})}>
+          <Button kind="small primary" onClick={() => void edited.save().catch(() => {})}>
             Save
-          </button>
+          </Button>
         )}
         <MapMenu {...rest} edited={edited} />
       </div>
@@ -204,9 +197,9 @@ function Unsaved({ edited, onReload }: { edited: EditedMap; onReload: () => void
   return (
     <Notice kind="warn">
       This map was changed in another window. Your last changes are not saved.{' '}
-      <button type="button" class="button small" onClick={onReload}>
+      <Button kind="small" onClick={onReload}>
         Load the other version
-      </button>
+      </Button>
     </Notice>
   )
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { addressed, compile, publishedOf, tablesOf, type MapDocument } from '@terrane/map-style'
-import { Code, Dialog, Loading, Menu, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Code, Dialog, Loading, Menu, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { readKeys } from '../../lib/keys.ts'
 import { formatAgo } from '../../lib/format.ts'
@@ -28,9 +28,9 @@ export function MapMenu(props: MenuProps): JSX.Element {
   const name = edited.map.title.replaceAll(/[^\p{L}\p{N}]+/gu, '-').toLowerCase() || 'map'
   return (
     <>
-      <button type="button" class="button small" disabled={edited.version === 0} onClick={() => setOpen('share')}>
+      <Button kind="small" disabled={edited.version === 0} onClick={() => setOpen('share')}>
         Share
-      </button>
+      </Button>
       <Menu class="map-menu" label="More" button={<Icon name="more" size={14} />}>
         {(close) => {
           const item = (label: string, work: () => void) => (
@@ -103,22 +103,19 @@ function ShareForm({ project, kept, edited, onClose }: ShareProps): JSX.Element 
       </label>
       {problem && <ProblemNotice problem={problem} />}
       <div class="row">
-        <button type="button" class="button primary" disabled={busy} onClick={() => void run(share)}>
+        <Button kind="primary" disabled={busy} onClick={() => void run(share)}>
           {path === null ? 'Make it public' : 'Update the public map'}
-        </button>
+        </Button>
         {path !== null && (
-          <button
-            type="button"
-            class="button danger"
+          <Button
+            kind="danger"
             disabled={busy}
             onClick={() => void run(() => unshareMap(project.ref, kept.id).then(() => setPath(null)))}
           >
             Make it private
-          </button>
+          </Button>
         )}
-        <button type="button" class="button" onClick={onClose}>
-          Close
-        </button>
+        <Button onClick={onClose}>Close</Button>
       </div>
       {path !== null && <Addresses path={path} />}
     </>
@@ -194,9 +191,7 @@ function Versions({ project, kept, edited, onClose }: MenuProps & { onClose: () 
             </li>
           ))}
         </ul>
-        <button type="button" class="button" onClick={onClose}>
-          Close
-        </button>
+        <Button onClick={onClose}>Close</Button>
       </div>
     </Dialog>
   )

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Empty, IconButton, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatAgo } from '../../lib/format.ts'
 import { deleteMap, readMaps } from '../../lib/maps.ts'
@@ -43,18 +43,15 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
               {formatAgo(updatedAt)}, version {version}
             </span>
             {isPublic && <span class="badge">Public</span>}
-            <button
-              type="button"
-              class="button small icon quiet"
-              aria-label={`Delete ${title}`}
+            <IconButton
+              label={`Delete ${title}`}
+              icon="trash"
               title="Delete"
               onClick={() =>
                 confirm(`Delete the map “${title}” for good? Its tables stay.`) &&
                 void run(() => deleteMap(project.ref, id).then(maps.reload))
               }
-            >
-              <Icon name="trash" size={14} />
-            </button>
+            />
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { RasterLayer } from '@terrane/map-style'
-import { ProblemNotice } from '../../components/basics.tsx'
+import { Button, ProblemNotice } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { readRaster, type RasterInfo } from '../../map/new-layer.ts'
@@ -58,9 +58,9 @@ export function RasterOptions(props: RasterProps & { project: Project }): JSX.El
         </Option>
       )}
       {info.value?.shown.rescale && (
-        <button type="button" class="button small" onClick={byHistogram}>
+        <Button kind="small" onClick={byHistogram}>
           Stretch by the histogram
-        </button>
+        </Button>
       )}
     </>
   )

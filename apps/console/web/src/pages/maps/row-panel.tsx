@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks'
 import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import type { VectorLayer } from '@terrane/map-style'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
-import { RowTable, type Sort } from '../../components/row-table.tsx'
-import { formatNumber } from '../../lib/format.ts'
+import { Pager, RowTable, type Sort } from '../../components/row-table.tsx'
 import type { Project } from '../../lib/project.ts'
 import { readRows } from '../../lib/tables.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { boxOf } from '../../map/box.ts'
+import { positionsOf } from '../../map/geometry.ts'
 import { lookAt } from '../../map/look-at.ts'
 
-const PAGE = 50
 const CHOSEN = 'chosen-row'
 
 /** The rows of a layer that its filters leave, sorted by a click on a head; a row is shown on the map. */
@@ -62,17 +62,7 @@ function Rows({ project, layer, map }: { project: Project; layer: VectorLayer; m
       {rows.problem && <ProblemNotice problem={rows.problem} onRetry={rows.reload} />}
       {!rows.value && !rows.problem && <Loading what="Loading rows" />}
       {rows.value && <RowTable rows={rows.value} sort={sort} onSort={by} onRow={(row) => map && showRow(map, row)} />}
-      <div class="row">
-        <button type="button" class="button small" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
-          Previous
-        </button>
-        <span class="small dim nums">
-          {count > 0 ? `Rows ${formatNumber(offset + 1)} to ${formatNumber(offset + count)}` : 'No rows here'}
-        </span>
-        <button type="button" class="button small" disabled={count < PAGE} onClick={() => setOffset(offset + PAGE)}>
-          Next
-        </button>
-      </div>
+      <Pager offset={offset} count={count} onOffset={setOffset} />
     </>
   )
 }
@@ -83,9 +73,8 @@ function showRow(map: MapLibreMap, row: Readonly<Record<string, unknown>>): void
     (value): value is GeoJSON.Polygon => typeof value === 'object' && value !== null && 'coordinates' in value,
   )
   if (!geometry) return
-  const places = positionsOf(geometry.coordinates)
-  if (places.length === 0) return
-  const [lngs, lats] = [places.map(([lng = 0]) => lng), places.map(([, lat = 0]) => lat)]
+  const box = boxOf(positionsOf(geometry))
+  if (!box) return
   const data: GeoJSON.Feature = { type: 'Feature', properties: {}, geometry }
   const source = map.getSource<GeoJSONSource>(CHOSEN)
   if (source) void source.setData(data)
@@ -101,11 +90,5 @@ function showRow(map: MapLibreMap, row: Readonly<Record<string, unknown>>): void
       paint: { 'circle-radius': 9, 'circle-opacity': 0, 'circle-stroke-color': '#ff3b7b', 'circle-stroke-width': 3 },
     })
   }
-  const [west, south] = [lngs.reduce((a, b) => Math.min(a, b)), lats.reduce((a, b) => Math.min(a, b))]
-  lookAt(map, [west, south, lngs.reduce((a, b) => Math.max(a, b)), lats.reduce((a, b) => Math.max(a, b))], 15)
-}
-
-function positionsOf(coordinates: unknown): number[][] {
-  const list = coordinates as unknown[]
-  return typeof list[0] === 'number' ? [list as number[]] : list.flatMap(positionsOf)
+  lookAt(map, box, 15)
 }

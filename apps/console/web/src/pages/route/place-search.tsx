@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Button, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { findPlaces, type Place } from '../../lib/places.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
@@ -42,9 +42,9 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
           <ul class="plain" aria-label="Places found">
             {found.value.places.map((place) => (
               <li key={`${place.table} ${place.name}`}>
-                <button type="button" class="button quiet small" onClick={() => onPlace(place)}>
+                <Button kind="quiet small" onClick={() => onPlace(place)}>
                   {place.name} <span class="faint">{place.table.replace(/^public\./, '')}</span>
-                </button>
+                </Button>
               </li>
             ))}
           </ul>

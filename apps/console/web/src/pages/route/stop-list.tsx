@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { Button, IconButton } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { emptyStop, stopName, stopProblem, type Stop } from './stops.ts'
 
@@ -29,21 +30,16 @@ export function StopList({
         ))}
       </ol>
       <div class="chips">
-        <button type="button" class="button small" onClick={() => onChange([...stops, emptyStop()])}>
+        <Button kind="small" onClick={() => onChange([...stops, emptyStop()])}>
           <Icon name="plus" size={13} />
           Add a place
-        </button>
-        <button type="button" class="button small" disabled={!filled} onClick={() => onChange(stops.toReversed())}>
+        </Button>
+        <Button kind="small" disabled={!filled} onClick={() => onChange(stops.toReversed())}>
           Reverse
-        </button>
-        <button
-          type="button"
-          class="button small"
-          disabled={!filled}
-          onClick={() => onChange([emptyStop(), emptyStop()])}
-        >
+        </Button>
+        <Button kind="small" disabled={!filled} onClick={() => onChange([emptyStop(), emptyStop()])}>
           Clear
-        </button>
+        </Button>
       </div>
     </section>
   )
@@ -72,15 +68,7 @@ function StopRow(props: {
         value={stop.text}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-      <button
-        type="button"
-        class="button small icon quiet"
-        aria-label={`Remove place ${name}`}
-        disabled={!canRemove}
-        onClick={onRemove}
-      >
-        <Icon name="close" size={14} />
-      </button>
+      <IconButton label={`Remove place ${name}`} icon="close" disabled={!canRemove} onClick={onRemove} />
       {problem && (
         <p class="problem" id={`stop-${stop.key}`}>
           {problem}

@@ -1,4 +1,4 @@
-import type { CreateGeoEmbeddings } from '@terrane/contracts'
+import { DEFAULT_GEO_MODEL, type CreateGeoEmbeddings } from '@terrane/contracts'
 import { collectionTable, openCollection } from '@terrane/database/collections'
 import { findSources } from '@terrane/database/geoembeddings'
 import type { JobContext, Sharding } from '../../task.ts'
@@ -31,7 +31,9 @@ async function plan(deps: GeoEmbeddingsDeps, asked: CreateGeoEmbeddings, context
   const target = asked.mode === 'append' ? await readTarget(project.database, asked) : null
   const body = target?.body ?? asked
   context.progress({ phase: 'plan', message: 'looking for the rasters', done: 0, total: null, unit: '' })
-  const entries = await entriesOf(body, project, deps.dataRoots, context)
+  const { input } = await deps.models.find(body.modelName ?? DEFAULT_GEO_MODEL)
+  const among = { project, dataRoots: deps.dataRoots, channels: input.bands }
+  const entries = await entriesOf(body, among, context)
   const request = readRequest(entries[0]!.body)
   const model = await acquireModel(deps, request.modelName, context)
   for (const entry of entries) checkRequest(readRequest(entry.body), model.manifest)
@@ -45,10 +47,10 @@ async function plan(deps: GeoEmbeddingsDeps, asked: CreateGeoEmbeddings, context
   const staged = collectionTable(run.jobId, body.tableName)
   await openCollection(project.database, run, staged, { ...shape, wholeNumbers: request.upload })
   context.progress({ phase: 'embed', message: 'waiting for workers', done: 0, total: changed.length, unit: 'sources' })
-  return changed.map(({ name, body: alone }, number) => ({
+  return changed.map(({ name, body: alone, facts }, number) => ({
     ...(asked.projectTarget && { projectTarget: asked.projectTarget }),
     request: alone,
-    shard: { number, name, known: known.get(name) ?? null, unchanged: entries.length - changed.length, table },
+    shard: { number, name, known: known.get(name) ?? null, unchanged: entries.length - changed.length, table, facts },
   }))
 }
 

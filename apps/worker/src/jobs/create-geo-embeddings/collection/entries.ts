@@ -2,9 +2,9 @@ import { MAX_GEO_SOURCES, type CreateGeoEmbeddings, type GeoSource } from '@terr
 import type { GuardedFetch } from '@terrane/service'
 import { requireBucket } from '../../stored-object.ts'
 import type { Project } from '../../task.ts'
-import { badSource, noSources, sameSource, sourcesConflict, stacUnusable, tooManySources } from '../errors.ts'
+import { badSource, noSources, sameSource, sourcesConflict, tooManySources } from '../errors.ts'
+import { rastersOfStac, type SourceFacts, type StacRaster } from '../scenes/stac-sources.ts'
 import { nameOf, sourceOf } from '../source.ts'
-import { rastersOfStac, type StacRaster } from './stac.ts'
 
 /** One raster of a request for many: the request that it would be alone. */
 export interface Entry {
@@ -12,12 +12,19 @@ export interface Entry {
   readonly body: CreateGeoEmbeddings
   /** Where it stands in the request. */
   readonly at: string
+  /** What the catalogue keeps of it. */
+  readonly facts: SourceFacts | null
 }
 
-const SOURCE_FIELDS = ['geotiffPath', 'storagePath', 'sources', 'storagePrefix', 'stac'] as const
-/** Of an answer with STAC items. */
-const STAC_BYTES = 64 << 20
-const STAC_MS = 60_000
+/** What tells the rasters of a request. */
+export interface EntryContext {
+  readonly project: Pick<Project, 'store'>
+  readonly dataRoots: readonly string[]
+  /** What the model calls its channels. */
+  readonly channels: readonly string[]
+}
+
+const SOURCE_FIELDS = ['geotiffPath', 'storagePath', 'assets', 'sources', 'storagePrefix', 'stac'] as const
 
 /** Whether a request is worked on in parts: it may name many rasters, or add to a table. */
 export function isCollection(body: CreateGeoEmbeddings): boolean {
@@ -33,29 +40,26 @@ export function isCollection(body: CreateGeoEmbeddings): boolean {
  */
 export async function entriesAtHand(
   body: CreateGeoEmbeddings,
-  project: Pick<Project, 'store'>,
-  dataRoots: readonly string[],
+  context: EntryContext,
+  remote: { readonly fetch: GuardedFetch; readonly signal: AbortSignal } | null = null,
 ): Promise<Entry[] | null> {
   const fields = SOURCE_FIELDS.filter((field) => body[field] !== undefined)
   if (fields.length > 1) throw sourcesConflict({ fields })
   const { sources, storagePrefix, stac } = body
   if (stac) {
-    if ((stac.items === undefined) === (stac.url === undefined)) {
-      throw stacUnusable({ why: 'one of items and url is needed', at: '/stac' })
-    }
-    if (stac.items === undefined) return null
-    return checked(stacEntries(body, rastersOfStac(stac.items, stac.asset ?? null, '/stac/items', null), '/stac/items'))
+    const rasters = await rastersOfStac(stac, { ...context, remote })
+    return rasters && checked(stacEntries(body, rasters))
   }
-  if (storagePrefix) return checked(await listedEntries(body, storagePrefix, project))
+  if (storagePrefix) return checked(await listedEntries(body, storagePrefix, context.project))
   const listed: readonly GeoSource[] = sources ?? [{}]
   return checked(
     listed.map((source, i): Entry => {
       const at = sources ? `/sources/${i}` : '/geotiffPath'
       const { name, ...own } = source
       const alone = single(body, own)
-      const raster = sourceOf(alone.geotiffPath, alone.storagePath)
+      const raster = sourceOf(alone, sources ? at : '')
       if (raster === null) throw badSource({ at })
-      return { name: name ?? nameOf(raster, dataRoots), body: alone, at }
+      return { name: name ?? nameOf(raster, context.dataRoots), body: alone, at, facts: null }
     }),
   )
 }
@@ -63,27 +67,15 @@ export async function entriesAtHand(
 /** The rasters of a request. @throws as {@link entriesAtHand}, and what the guarded fetch throws */
 export async function entriesOf(
   body: CreateGeoEmbeddings,
-  project: Pick<Project, 'store'>,
-  dataRoots: readonly string[],
-  { fetch, signal }: { readonly fetch: GuardedFetch; readonly signal: AbortSignal },
+  context: EntryContext,
+  remote: { readonly fetch: GuardedFetch; readonly signal: AbortSignal },
 ): Promise<Entry[]> {
-  const atHand = await entriesAtHand(body, project, dataRoots)
-  if (atHand !== null) return atHand
-  const url = body.stac!.url!
-  const response = await fetch(url, { maxBytes: STAC_BYTES, timeoutMs: STAC_MS, signal })
-  const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    throw stacUnusable({ why: 'the answer is no JSON', at: '/stac/url' })
-  }
-  return checked(stacEntries(body, rastersOfStac(answer, body.stac!.asset ?? null, '/stac/url', url), '/stac/url'))
+  return (await entriesAtHand(body, context, remote))!
 }
 
 /** What is said of a job as a whole; a strict one takes offence at what all of it warns of. */
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([
-  ...SOURCE_FIELDS.slice(2),
+  ...SOURCE_FIELDS.slice(3),
   'mode',
   'strict',
   'scale',
@@ -97,13 +89,12 @@ function single(body: CreateGeoEmbeddings, own: Partial<CreateGeoEmbeddings>): C
   return { ...(Object.fromEntries(common) as CreateGeoEmbeddings), ...own }
 }
 
-function stacEntries(body: CreateGeoEmbeddings, rasters: readonly StacRaster[], at: string): Entry[] {
-  if (rasters.length === 0) throw noSources({ where: 'among the STAC items: there are none', at })
-  return rasters.map(({ name, href, datetime }) => ({
-    name,
-    body: single(body, { geotiffPath: href, ...(datetime !== null && { datetime }) }),
-    at,
-  }))
+/** A profile of the request stands before that of an item. */
+function stacEntries(body: CreateGeoEmbeddings, rasters: readonly StacRaster[]): Entry[] {
+  return rasters.map(({ name, own, facts }) => {
+    const { profile = own.profile } = body
+    return { name, body: single(body, { ...own, ...(profile !== undefined && { profile }) }), at: '/stac', facts }
+  })
 }
 
 async function listedEntries(
@@ -117,7 +108,7 @@ async function listedEntries(
   for await (const { key } of store.list(bucket, prefix)) {
     if (!/\.tiff?$/i.test(key)) continue
     const storagePath = { bucket, path: key }
-    entries.push({ name: `${bucket}/${key}`, body: single(body, { storagePath }), at })
+    entries.push({ name: `${bucket}/${key}`, body: single(body, { storagePath }), at, facts: null })
   }
   if (entries.length === 0) throw noSources({ where: `below ${bucket}/${prefix}`, at })
   return entries

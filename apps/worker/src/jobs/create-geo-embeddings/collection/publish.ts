@@ -1,4 +1,4 @@
-import type { CreateGeoEmbeddings, EmbeddingsResult } from '@terrane/contracts'
+import { DEFAULT_GEO_MODEL, type CreateGeoEmbeddings, type EmbeddingsResult } from '@terrane/contracts'
 import { EMBEDDINGS_SCHEMA, type EmbeddingSource } from '@terrane/database/geoembeddings'
 import { swapIn } from '@terrane/database/staging'
 import type { Model } from '@terrane/embeddings'
@@ -210,7 +210,9 @@ async function unchangedSources(
   body: CreateGeoEmbeddings,
   context: JobContext,
 ): Promise<number> {
-  return (await entriesOf(body, context.project, deps.dataRoots, context)).length
+  const { input } = await deps.models.find(body.modelName ?? DEFAULT_GEO_MODEL)
+  const among = { project: context.project, dataRoots: deps.dataRoots, channels: input.bands }
+  return (await entriesOf(body, among, context)).length
 }
 
 /** The result of an append that had nothing to add. */

@@ -6,6 +6,7 @@ import type { GeoEmbeddingsDeps } from '../deps.ts'
 import { sourceOfTable, sourceVersion, warningsOf } from '../describe.ts'
 import { embedTiles, openRaster, readInput, type RasterRun } from '../embed-raster.ts'
 import { readRequest } from '../request.ts'
+import type { SourceFacts } from '../scenes/stac-sources.ts'
 import { checkSource, type TablePlan } from './table-plan.ts'
 
 /** Queued input of a shard: one raster, and how the table reads it. */
@@ -20,6 +21,8 @@ export interface ShardInput extends Readonly<Record<string, unknown>> {
     /** Sources that the table has and that have not changed. */
     readonly unchanged: number
     readonly table: TablePlan
+    /** What the catalogue keeps of the source; absent in shards of before. */
+    readonly facts?: SourceFacts | null
   }
 }
 
@@ -44,7 +47,7 @@ export async function embedShard(
   context: JobContext,
   parentId: string,
 ): Promise<ShardResult> {
-  const { number, name, known, table } = shard
+  const { number, name, known, table, facts = null } = shard
   const request = readRequest(body)
   const run: RasterRun = { deps, request, context, watch: new Stopwatch() }
   const { manifest, file } = await openRaster(run)
@@ -55,7 +58,7 @@ export async function embedShard(
   })
   const { provenance, output, skipped } = await embedTiles(run, file, raster)
   const result: ShardResult = {
-    source: sourceOfTable(request, raster.inspected, output.state, { deps, file, skipped, name }),
+    source: sourceOfTable(request, raster.inspected, output.state, { deps, file, skipped, name, facts }),
     warnings: warningsOf(provenance),
     timings: run.watch.seconds(),
   }

@@ -12,7 +12,7 @@ import { crsOf } from '../describe.ts'
 import { noSourceDone, notComparable } from '../errors.ts'
 import { readRaster, type RasterInput } from '../raster-input.ts'
 import { readRequest } from '../request.ts'
-import { openSource } from '../source.ts'
+import { openSource } from '../scenes/open-source.ts'
 import {
   differenceFrom,
   referenceOfRequest,

@@ -35,7 +35,7 @@ export class RenderPool implements AsyncDisposable {
     return this.#run(file, { type: 'describe' }, signal) as Promise<RasterDescription>
   }
 
-  /** A picture as a file, null where nothing of the raster is. @throws what `openRenderer` and `render` throw */
+  /** A picture as a file; null outside the raster. @throws what `openRenderer` and `render` throw */
   render(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<Uint8Array | null> {
     return this.#run(file, request, signal) as Promise<Uint8Array | null>
   }

@@ -1,6 +1,6 @@
 import type { Database } from '@terrane/database'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Claims, type ClaimsOptions } from './claims.ts'
+import { JobLeases, type JobLeasesOptions } from './job-leases.ts'
 import type { Claim } from './queue-tables.ts'
 
 const CLAIM: Claim = { task: 'exportTable', id: '1', attempt: 1, run: 7 }
@@ -9,7 +9,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** Claims on a database whose transactions end as they are told. */
-function claimsOn(): { claims: Claims; begun: PromiseWithResolvers<unknown>[] } {
+function claimsOn(): { claims: JobLeases; begun: PromiseWithResolvers<unknown>[] } {
   const begun: PromiseWithResolvers<unknown>[] = []
   const transaction = () => {
     const made = Promise.withResolvers<unknown>()
@@ -17,7 +17,7 @@ function claimsOn(): { claims: Claims; begun: PromiseWithResolvers<unknown>[] } 
     return made.promise
   }
   const database = { capabilities: { locks: true }, transaction } as unknown as Database
-  return { claims: new Claims({ database } as ClaimsOptions), begun }
+  return { claims: new JobLeases({ database } as JobLeasesOptions), begun }
 }
 
 test('a look that hangs is left behind, and those after it go on', async () => {

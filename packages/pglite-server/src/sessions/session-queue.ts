@@ -24,7 +24,7 @@ export type Keeping = 'a transaction' | 'things of its own'
  * The queue for the session: units in the order of arrival, unless a client keeps the session. A client that keeps it and is
  * idle while others wait is closed.
  */
-export class Turns {
+export class SessionQueue {
   readonly #queue: Unit[] = []
   readonly #limits: SessionLimits
   readonly #onIdle: (client: Client, keeping: Keeping) => void

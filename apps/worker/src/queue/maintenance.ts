@@ -12,7 +12,7 @@ const SCHEDULE_MS = 2000
 const RECONCILE_MS = 10_000
 const RETENTION_SWEEP_MS = 3_600_000
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly boss: PgBoss
   readonly database: Database
   readonly store: JobStore
@@ -30,19 +30,19 @@ export interface UpkeepOptions {
  * Periodic clean-up: jobs of workers that died, old records, stray folders,
  * schedules whose time has come.
  */
-export class Upkeep {
-  readonly #options: UpkeepOptions
+export class Maintenance {
+  readonly #options: MaintenanceOptions
   readonly #runsHere: (id: string) => boolean
   readonly #timers: NodeJS.Timeout[] = []
   /** Jobs whose leftovers are being removed. */
   readonly #underWay = new Set<string>()
 
-  constructor(options: UpkeepOptions, runsHere: (id: string) => boolean) {
+  constructor(options: MaintenanceOptions, runsHere: (id: string) => boolean) {
     this.#options = options
     this.#runsHere = runsHere
   }
 
-  /** Puts in order what lies there, and goes on doing so until {@link stop}. */
+  /** Cleans up once, then periodically until {@link stop}. */
   async start(): Promise<void> {
     await this.#recoverLost()
     await this.#sweep()
@@ -104,7 +104,7 @@ export class Upkeep {
     }
   }
 
-  /** Works on what a job has left in its project, unless that is under way: a project that hangs holds up no other. */
+  /** Removes the leftovers of a job unless that is in progress; a project that hangs does not delay others. */
   #inBackground(id: string, work: () => Promise<void>): void {
     if (this.#underWay.has(id)) return
     this.#underWay.add(id)

@@ -5,7 +5,7 @@ import { cancelled, toJobError } from '../errors.ts'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
 import { lockRun, markRun, putBack, renewHeartbeats, type Claim } from './queue-tables.ts'
-import { serveTurn } from './turns.ts'
+import { serveTurn } from './fair-queue.ts'
 
 /**
  * Time after which the server ends the transaction of a worker that is cut off while it takes a job, and with it the lock.
@@ -25,7 +25,7 @@ const MOST_LEFT_BEHIND = 2
 /** Interval after which a job that waits for its shards looks for them itself, in case a message was lost. */
 const LOOK_AGAIN = '60s'
 
-export interface ClaimsOptions {
+export interface JobLeasesOptions {
   readonly boss: PgBoss
   readonly database: Database
   readonly store: JobStore
@@ -39,14 +39,14 @@ export interface ClaimsOptions {
  * handed over would end the next one's. So each run writes its own mark into the queue's job, and settles only what
  * still carries it, in one transaction with the job's record.
  */
-export class Claims {
-  readonly #options: ClaimsOptions
+export class JobLeases {
+  readonly #options: JobLeasesOptions
   /** The last look for jobs of each task. */
   readonly #looks = new Map<string, Promise<void>>()
   /** How many looks of each task were left behind and have not ended. */
   readonly #leftBehind = new Map<string, number>()
 
-  constructor(options: ClaimsOptions) {
+  constructor(options: JobLeasesOptions) {
     this.#options = options
   }
 

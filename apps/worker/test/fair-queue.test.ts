@@ -2,7 +2,7 @@ import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database
 import { migrate } from '@terrane/database'
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serveTurn, takeTurn } from '../src/queue/turns.ts'
+import { serveTurn, takeTurn } from '../src/queue/fair-queue.ts'
 import { fakeTask } from './fake-tasks.ts'
 import { openWorker } from './harness.ts'
 

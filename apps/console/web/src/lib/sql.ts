@@ -1,0 +1,86 @@
+import { qualified, replaceNames } from '@terrane/core/sql-text'
+import type { QuestionTable } from '@terrane/map-style/question'
+import { projectPath, request } from './api.ts'
+
+/** Types that a parameter may have. */
+export const PARAMETER_TYPES = ['text', 'bigint', 'double precision', 'boolean', 'date', 'timestamptz'] as const
+
+/** A value that a statement names as `:name`. */
+export interface SqlParameter {
+  readonly name: string
+  readonly type: (typeof PARAMETER_TYPES)[number]
+  readonly value: string
+}
+
+/** A statement as it is sent. */
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly SqlParameter[]
+}
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** What a statement gave. */
+export interface SqlResult {
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
+  readonly rows: readonly Row[]
+  /** There are further rows. */
+  readonly more: boolean
+  /** Of the planner: cost in its own units, and rows. */
+  readonly estimate: { readonly cost: number; readonly rows: number }
+}
+
+/** A statement that was kept as a function. */
+export interface SavedQuery {
+  readonly name: string
+  readonly arguments: string
+  readonly has_tiles: boolean
+}
+
+/** The first thousand rows of a statement. */
+export function readStatement(ref: string, statement: Statement, signal?: AbortSignal): Promise<SqlResult> {
+  return request('POST', projectPath(ref, '/sql/v1/rows'), statement, signal)
+}
+
+export function keepTable(ref: string, statement: Statement, name: string): Promise<{ table: string; rows: number }> {
+  return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name })
+}
+
+export function keepQuery(ref: string, statement: Statement, name: string): Promise<{ name: string }> {
+  return request('POST', projectPath(ref, '/sql/v1/query'), { ...statement, name })
+}
+
+export function readQueries(ref: string, signal?: AbortSignal): Promise<readonly SavedQuery[]> {
+  return request('GET', projectPath(ref, '/sql/v1/queries'), undefined, signal)
+}
+
+export function dropQuery(ref: string, name: string): Promise<void> {
+  return request('DELETE', projectPath(ref, `/sql/v1/queries/${name}`))
+}
+
+/** The columns of a table, as a question needs them. @param table `schema.table` */
+export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
+  const dot = table.indexOf('.')
+  const quoted = qualified(table.slice(0, dot), table.slice(dot + 1))
+  const { columns } = await readStatement(ref, { sql: `select * from ${quoted} limit 0`, parameters: [] }, signal)
+  const geometry = columns.find(({ type }) => /^(\w+\.)?geometry/.test(type))
+  return { table, columns: columns.map(({ name }) => name), geometry: geometry?.name ?? null }
+}
+
+/** The parameters that a statement names, with the types and values that they had before. */
+export function parametersOf(sql: string, before: readonly SqlParameter[]): SqlParameter[] {
+  const names = new Set<string>()
+  replaceNames(sql, (name) => (names.add(name), null))
+  return [...names].map((name) => before.find((one) => one.name === name) ?? { name, type: 'text', value: '' })
+}
+
+/** The rows as features; empty where no column has geometries. */
+export function featuresOf({ columns, rows }: SqlResult): GeoJSON.FeatureCollection {
+  const column = columns.find(({ type }) => /^(\w+\.)?geograph|^(\w+\.)?geometry/.test(type))?.name
+  const features = rows.flatMap((row): GeoJSON.Feature[] => {
+    if (column === undefined || !row[column]) return []
+    const { [column]: geometry, ...properties } = row
+    return [{ type: 'Feature', properties, geometry: geometry as GeoJSON.Geometry }]
+  })
+  return { type: 'FeatureCollection', features }
+}

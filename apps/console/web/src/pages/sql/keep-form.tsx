@@ -1,0 +1,57 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Button, Notice, ProblemNotice } from '../../components/basics.tsx'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { keepQuery, keepTable, type Statement } from '../../lib/sql.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { useAction } from '../../lib/use-action.ts'
+
+/** Keeps all rows of a statement as a table, or the statement as a function. */
+export function KeepForm(props: { project: Project; statement: Statement; onKept: () => void }): JSX.Element {
+  const { project, statement, onKept } = props
+  const { ref } = project
+  const [name, setName] = useState('')
+  const [done, setDone] = useState<JSX.Element | null>(null)
+  const { busy, problem, run } = useAction()
+  const keep = (work: () => Promise<JSX.Element>) =>
+    void run(async () => {
+      setDone(null)
+      setDone(await work())
+      onKept()
+    })
+  const asTable = async () => {
+    const { table, rows } = await keepTable(ref, statement, name)
+    return (
+      <>
+        Table {name} has {formatNumber(rows)} rows.{' '}
+        <Link href={`/p/${ref}/maps/new?table=${table}`}>Show it on a map</Link>
+      </>
+    )
+  }
+  const asQuery = async () => {
+    await keepQuery(ref, statement, name)
+    return <>Query {name} is saved.</>
+  }
+  return (
+    <form class="row sql-keep" aria-label="Keep the result" onSubmit={(event) => event.preventDefault()}>
+      <input
+        class="input"
+        aria-label="Name"
+        placeholder="name, such as shops_near_stops"
+        pattern="[a-z][a-z0-9_]{0,62}"
+        required
+        value={name}
+        onInput={(event) => setName(event.currentTarget.value)}
+      />
+      <Button disabled={busy || name === ''} onClick={() => keep(asTable)}>
+        Make a table
+      </Button>
+      <Button disabled={busy || name === ''} onClick={() => keep(asQuery)}>
+        Save the query
+      </Button>
+      {problem && <ProblemNotice problem={problem} />}
+      {done && <Notice>{done}</Notice>}
+    </form>
+  )
+}

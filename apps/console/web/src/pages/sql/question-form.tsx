@@ -1,0 +1,143 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { sqlOf, type Question, type QuestionTable } from '@terrane/map-style/question'
+import { Button, Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import type { Project } from '../../lib/project.ts'
+import { readQuestionTable, type SqlParameter } from '../../lib/sql.ts'
+import { readTables, tableLabel } from '../../lib/tables.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { Choice, NumberInput, Option } from '../maps/controls.tsx'
+
+const VERBS = [
+  { value: 'none', label: 'SQL' },
+  { value: 'within', label: 'Within a distance' },
+  { value: 'key', label: 'Join by key' },
+  { value: 'place', label: 'Join by place' },
+  { value: 'nearest', label: 'Nearest' },
+] as const
+type Verb = (typeof VERBS)[number]['value']
+/** What the two tables are to each other. */
+const SAID: Readonly<Record<Exclude<Verb, 'none'>, readonly [table: string, other: string]>> = {
+  within: ['Rows of', 'near a row of'],
+  key: ['Rows of', 'with columns of'],
+  place: ['Areas of', 'count rows of'],
+  nearest: ['Rows of', 'nearest row of'],
+}
+
+type OnAsk = (sql: string, parameters: readonly SqlParameter[]) => void
+
+/** The four questions that people ask first, each written as SQL. */
+export function QuestionForm({ project, onAsk }: { project: Project; onAsk: OnAsk }): JSX.Element {
+  const [verb, setVerb] = useState<Verb>('none')
+  return (
+    <>
+      <Segmented label="Question" value={verb} options={VERBS} onChange={setVerb} />
+      {verb !== 'none' && <Tables key={verb} project={project} verb={verb} onAsk={onAsk} />}
+    </>
+  )
+}
+
+function Tables({
+  project,
+  verb,
+  onAsk,
+}: {
+  project: Project
+  verb: Exclude<Verb, 'none'>
+  onAsk: OnAsk
+}): JSX.Element {
+  const tables = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
+  const [chosen, setChosen] = useState<readonly [string, string]>(['', ''])
+  const usable = tables.value?.filter(({ geometry_type: kind }) => verb === 'key' || kind !== null) ?? []
+  const names = usable.map(({ table_schema: schema, table_name: name }) => `${schema}.${name}`)
+  const [table = '', other = ''] = [chosen[0] || names[0], chosen[1] || (names[1] ?? names[0])]
+  const both = useResource(`question ${project.ref} ${table} ${other}`, (signal) =>
+    table === ''
+      ? Promise.resolve(null)
+      : Promise.all([table, other].map((one) => readQuestionTable(project.ref, one, signal))),
+  )
+  const problem = tables.problem ?? both.problem
+  const options = names.map((name) => [name, tableLabel(name)] as const)
+  const [saidTable, saidOther] = SAID[verb]
+  return (
+    <div class="card body sql-question">
+      {problem && <ProblemNotice problem={problem} />}
+      {!problem && !both.value && tables.value?.length !== 0 && <Loading what="Loading tables" />}
+      {tables.value && names.length === 0 && (
+        <p class="dim">No table that this question needs. Drop a file on the page.</p>
+      )}
+      {names.length > 0 && (
+        <>
+          <Option label={saidTable}>
+            <Choice label={saidTable} value={table} options={options} onChoose={(next) => setChosen([next, other])} />
+          </Option>
+          <Option label={saidOther}>
+            <Choice label={saidOther} value={other} options={options} onChoose={(next) => setChosen([table, next])} />
+          </Option>
+          {both.value && (
+            <Details
+              key={`${table} ${other}`}
+              verb={verb}
+              tables={both.value as [QuestionTable, QuestionTable]}
+              onAsk={onAsk}
+            />
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+/** What a question needs beside its tables. */
+function Details(props: {
+  verb: Exclude<Verb, 'none'>
+  tables: readonly [QuestionTable, QuestionTable]
+  onAsk: OnAsk
+}): JSX.Element {
+  const { verb, onAsk } = props
+  const [table, other] = props.tables
+  const same = table.columns.find((column) => column !== table.geometry && other.columns.includes(column))
+  const [keys, setKeys] = useState<readonly [string, string]>([same ?? table.columns[0]!, same ?? other.columns[0]!])
+  const [meters, setMeters] = useState(500)
+  const [sum, setSum] = useState('')
+  const question = (): Question => {
+    if (verb === 'key') return { verb, table, other, keys }
+    return verb === 'place' ? { verb, table, other, sum: sum || null } : { verb, table, other }
+  }
+  const distance: SqlParameter = { name: 'distance', type: 'double precision', value: String(meters) }
+  return (
+    <>
+      {verb === 'within' && (
+        <Option label="Meters">
+          <NumberInput label="Meters" value={meters} onNumber={(next) => setMeters(Math.max(0, next))} />
+        </Option>
+      )}
+      {verb === 'key' && (
+        <Option label="where">
+          <Choice label="Key" value={keys[0]} options={table.columns} onChoose={(next) => setKeys([next, keys[1]])} />
+          <Choice
+            label="equals"
+            value={keys[1]}
+            options={other.columns}
+            onChoose={(next) => setKeys([keys[0], next])}
+          />
+        </Option>
+      )}
+      {verb === 'place' && (
+        <Option label="and sum">
+          <Choice
+            label="and sum"
+            value={sum}
+            options={[['', 'nothing'], ...other.columns.filter((column) => column !== other.geometry)]}
+            onChoose={setSum}
+          />
+        </Option>
+      )}
+      <div class="row">
+        <Button kind="primary" onClick={() => onAsk(sqlOf(question()), verb === 'within' ? [distance] : [])}>
+          Ask
+        </Button>
+      </div>
+    </>
+  )
+}

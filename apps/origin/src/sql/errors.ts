@@ -1,0 +1,22 @@
+import { RestError } from '../rest/errors.ts'
+
+export const badSql = (detail: string, hint: string) =>
+  new RestError(400, 'BAD_SQL', `The statement cannot be run: ${detail}`, { hint })
+
+export const badBody = (field: string, wanted: string) =>
+  new RestError(400, 'BAD_BODY', `${field} of the body is not ${wanted}`, { hint: `Send ${field} as ${wanted}.` })
+
+export const serviceRoleOnly = () =>
+  new RestError(403, 'SERVICE_ROLE_ONLY', 'Statements run for the service role alone', {
+    hint: 'Send the service-role key from a server. Save the statement as a query and grant that function to other roles.',
+  })
+
+export const statementsBusy = (most: number) =>
+  new RestError(503, 'STATEMENTS_BUSY', `${most} statements run already, which is the most at once`, {
+    hint: 'Try again when one of them has ended.',
+  })
+
+export const statementTooSlow = (seconds: number) =>
+  new RestError(408, 'STATEMENT_TOO_SLOW', `The statement ran for ${seconds} s, which is the longest here`, {
+    hint: 'Filter by an indexed column or a box, or keep the rows as a table, which may take longer.',
+  })

@@ -1,0 +1,172 @@
+import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
+import type { Session } from '@terrane/database'
+import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { abortOnDisconnect } from '../abort-on-disconnect.ts'
+import { compressAnswers } from '../compression.ts'
+import type { RestDeps } from '../rest/call.ts'
+import { RestError, toRestError } from '../rest/errors.ts'
+import { runAs } from '../rest/execute.ts'
+import { badBody, serviceRoleOnly, statementTooSlow, statementsBusy } from './errors.ts'
+import { readParameters } from './parameters.ts'
+import * as statements from './statements.ts'
+
+type SqlDeps = Pick<RestDeps, 'database' | 'authenticate'>
+
+/** Statements that run at once in a process: they leave connections of the pool for others. */
+const MOST_AT_ONCE = 2
+const READ_MS = 20_000
+const KEEP_MS = 300_000
+const BODY_BYTES = 262_144
+const SQL_LENGTH = 100_000
+const ROWS = 1000
+const MOST_ROWS = 10_000
+
+/**
+ * `/sql/v1`: statements that members of a project write, for the service role alone. Each is one statement that reads; the server
+ * itself keeps it in its role (migration 0280), and its connection is closed afterwards, whatever it set there.
+ * `POST plan`, `rows`, `table`, `query`; `GET queries`, `DELETE queries/{name}`.
+ */
+export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
+  const running = new RunningStatements(deps)
+  await app.register(
+    async (scope) => {
+      scope.setErrorHandler((thrown, request, reply) => {
+        const error = errorOf(thrown)
+        if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
+        if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+        void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
+      })
+      compressAnswers(scope)
+      scope.addHook('onRequest', async (request) => {
+        const principal = await deps.authenticate(request)
+        if (principal.role !== 'service_role') throw serviceRoleOnly()
+        request.restCaller = principal
+      })
+      const post = (path: string, work: (body: Body, run: Run) => Promise<unknown>) =>
+        scope.post(
+          path,
+          { bodyLimit: BODY_BYTES },
+          running.route((request, run) => work(readBody(request.body), run)),
+        )
+      post('/plan', (body, run) => run(READ, (session) => statements.planStatement(session, body)))
+      post('/rows', (body, run) => run(READ, (session) => statements.readStatement(session, body, limitOf(body))))
+      post('/table', async (body, run) => {
+        const name = nameOf(body)
+        return {
+          table: `public.${name}`,
+          rows: await run(KEEP, (session) => statements.keepTable(session, body, name)),
+        }
+      })
+      post('/query', async (body, run) => {
+        const name = nameOf(body)
+        const [made, tiles = null] = await run(KEEP, (session) => statements.keepQuery(session, body, name))
+        return { name: made, tiles }
+      })
+      scope.get(
+        '/queries',
+        running.route((_, run) => run(READ, statements.listQueries)),
+      )
+      scope.delete(
+        '/queries/:name',
+        running.route(async (request, run) => {
+          const { name } = request.params as { name: string }
+          await run(KEEP, (session) => session.query('select geoembeddings.drop_query($1)', [name]))
+          return null
+        }),
+      )
+    },
+    { prefix: '/sql/v1' },
+  )
+}
+
+/** Errors of the server's classes that a person's SQL causes, which `/rest/v1` counts as its own. */
+const CAUSED = /^(?:25|2D|2F|38|39|54|55|F0|P0|XX|42)/
+
+function errorOf(thrown: unknown): RestError {
+  const error = toRestError(thrown, false)
+  if (error.status !== 500 || !CAUSED.test(error.code)) return error
+  return new RestError(400, error.code, error.message, { details: error.details, hint: error.hint })
+}
+
+interface Transaction {
+  readonly readOnly: boolean
+  readonly timeoutMs: number
+}
+
+const READ: Transaction = { readOnly: true, timeoutMs: READ_MS }
+const KEEP: Transaction = { readOnly: false, timeoutMs: KEEP_MS }
+
+type Run = <T>(how: Transaction, work: (session: Session) => Promise<T>) => Promise<T>
+
+class RunningStatements {
+  readonly #deps: SqlDeps
+  #running = 0
+
+  constructor(deps: SqlDeps) {
+    this.#deps = deps
+  }
+
+  route(handler: (request: FastifyRequest, run: Run) => Promise<unknown>) {
+    return abortOnDisconnect(async (request, reply: FastifyReply, signal) => {
+      if (this.#running >= MOST_AT_ONCE) throw statementsBusy(MOST_AT_ONCE)
+      this.#running++
+      try {
+        const value = await handler(request, (how, work) => this.#run(request, signal, how, work))
+        return value === null ? reply.code(204).send() : reply.type('application/json; charset=utf-8').send(value)
+      } finally {
+        this.#running--
+      }
+    })
+  }
+
+  async #run<T>(
+    request: FastifyRequest,
+    gone: AbortSignal,
+    { readOnly, timeoutMs }: Transaction,
+    work: (session: Session) => Promise<T>,
+  ): Promise<T> {
+    // The timeout of the server is for one statement; this one is for all, and where the server has no clock.
+    const late = AbortSignal.timeout(timeoutMs)
+    const database = this.#deps.database.withSignal(AbortSignal.any([gone, late]))
+    const as = { principal: request.restCaller!, schema: 'public', readOnly, rollback: readOnly, timeoutMs }
+    try {
+      return await runAs(database, as, (session) => {
+        session.discard()
+        return work(session)
+      })
+    } catch (error) {
+      const isLate = late.aborted || (error as { code?: unknown }).code === '57014'
+      throw isLate && !gone.aborted ? statementTooSlow(timeoutMs / 1000) : error
+    }
+  }
+}
+
+interface Body extends statements.Statement {
+  readonly limit: unknown
+  readonly name: unknown
+}
+
+function readBody(body: unknown): Body {
+  const { sql, parameters, limit, name } = (body ?? {}) as Record<string, unknown>
+  if (typeof sql !== 'string' || sql.trim() === '' || sql.length > SQL_LENGTH || sql.includes('\0'))
+    throw badBody('sql', `a statement of at most ${SQL_LENGTH} characters`)
+  return { sql: withoutEnd(sql), parameters: readParameters(parameters), limit, name }
+}
+
+/** Without the semicolons at its end. */
+function withoutEnd(sql: string): string {
+  let end = sql.length
+  while (end > 0 && /[\s;]/.test(sql[end - 1]!)) end--
+  return sql.slice(0, end)
+}
+
+function limitOf({ limit = ROWS }: Body): number {
+  if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= MOST_ROWS) return limit as number
+  throw badBody('limit', `a whole number from 1 to ${MOST_ROWS}`)
+}
+
+function nameOf({ name }: Body): string {
+  if (typeof name === 'string' && new RegExp(IDENTIFIER_PATTERN).test(name)) return name
+  throw badBody('name', 'a name of lower-case letters, digits and _')
+}

@@ -1,0 +1,39 @@
+import { defineError } from '@terrane/core'
+
+export const targetAmbiguous = defineError(
+  'TARGET_REQUIRED',
+  'invalid',
+  () => 'Either url or function says what is called',
+  () => ({ errors: [{ path: '/url', message: 'must be there unless function is, and not beside it' }] }),
+)
+
+export const tableNotHooked = defineError(
+  'TABLE_NOT_HOOKED',
+  'invalid',
+  (f: { table: string; reason: string }) => `Changes of ${f.table} cannot be told: ${f.reason}`,
+  () => ({
+    hint: 'Name a table of the project that has a primary key.',
+    errors: [{ path: '/table', message: 'must be a table with a primary key' }],
+  }),
+)
+
+export const columnUnknown = defineError(
+  'COLUMN_UNKNOWN',
+  'invalid',
+  (f: { path: string; name: string }) => `The table has no column ${f.name.slice(0, 63)}`,
+  (f) => ({ errors: [{ path: f.path, message: 'must name columns of the table' }] }),
+)
+
+export const whereInvalid = defineError(
+  'WHERE_INVALID',
+  'invalid',
+  () => 'where holds text that no row can have',
+  () => ({ errors: [{ path: '/where', message: 'must not hold the character \\u0000 or half of a surrogate pair' }] }),
+)
+
+export const tableBusy = defineError(
+  'TABLE_BUSY',
+  'unavailable',
+  (f: { table: string }) => `Table ${f.table} is being written by a transaction that takes long`,
+  () => ({ hint: 'Try again in a few seconds.' }),
+)

@@ -1,0 +1,38 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { readBytes } from '@terrane/service'
+import { objectNotFound, type ObjectStore } from '@terrane/storage'
+import { findUnderRoots } from '../../data-roots.ts'
+import { sourceNotFound, stacUnusable } from '../errors.ts'
+
+/** Longest file of STAC items, in bytes. */
+export const MAX_ITEM_BYTES = 64 << 20
+
+/** The text of an object in storage. @throws OBJECT_NOT_FOUND, STAC_UNUSABLE when it is too long */
+export async function readObject(
+  store: Pick<ObjectStore, 'head' | 'get'>,
+  { bucket, path: key }: { readonly bucket: string; readonly path: string },
+  maxBytes: number,
+): Promise<string> {
+  const info = await store.head(bucket, key)
+  if (!info) throw objectNotFound({ bucket, key })
+  guard(info.size, maxBytes, '/stac/storagePath')
+  const { body } = await store.get(bucket, key)
+  return Buffer.from(await readBytes(body, info.size)).toString('utf8')
+}
+
+/** The text of a file under the data roots. @throws SOURCE_NOT_FOUND, STAC_UNUSABLE when it is too long */
+export async function readFileUnderRoots(
+  dataRoots: readonly string[],
+  name: string,
+  { maxBytes, at }: { readonly maxBytes: number; readonly at: string },
+): Promise<string> {
+  const path = await findUnderRoots(dataRoots, name)
+  if (path === null) throw sourceNotFound({ path: basename(name), at })
+  guard((await stat(path)).size, maxBytes, at)
+  return readFile(path, 'utf8')
+}
+
+function guard(bytes: number, maxBytes: number, at: string): void {
+  if (bytes > maxBytes) throw stacUnusable({ why: `the file has ${bytes} bytes; ${maxBytes} are allowed`, at })
+}

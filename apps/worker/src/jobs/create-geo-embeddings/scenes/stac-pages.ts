@@ -1,0 +1,106 @@
+import type { GuardedFetch } from '@terrane/service'
+import { stacUnusable } from '../errors.ts'
+
+/** Bytes of an answer with STAC items, and of all answers of a search. */
+const PAGE_BYTES = 64 << 20
+const ALL_BYTES = 256 << 20
+const PAGE_MS = 60_000
+const MAX_PAGES = 1000
+
+/** A request for a page of items. */
+interface PageRequest {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly body: unknown
+}
+
+/** An item, and the address that its relative addresses begin at. */
+export interface FoundItem {
+  readonly item: unknown
+  readonly base: string
+}
+
+interface Options {
+  readonly fetch: GuardedFetch
+  readonly signal: AbortSignal
+  /** Items after which no further page is asked for. */
+  readonly limit: number
+}
+
+/**
+ * The items at an address or of a search, page by page as their `next` links say.
+ *
+ * Source: STAC API, Item Search 1.0: links of paging with `method`, `body` and `merge`.
+ *
+ * @throws STAC_UNUSABLE, and what the guarded fetch throws
+ */
+export async function fetchItems(
+  url: string,
+  search: Readonly<Record<string, unknown>> | null,
+  { fetch, signal, limit }: Options,
+): Promise<FoundItem[]> {
+  const found: FoundItem[] = []
+  const seen = new Set<string>()
+  let bytes = 0
+  let next: PageRequest | null = { url, method: search === null ? 'GET' : 'POST', body: search ?? undefined }
+  while (next !== null) {
+    const request: PageRequest = next
+    const key = JSON.stringify(request)
+    if (seen.has(key)) throw stacUnusable({ why: 'a page names itself or an earlier one as the next', at: '/stac/url' })
+    if (seen.size === MAX_PAGES) throw stacUnusable({ why: `there are more than ${MAX_PAGES} pages`, at: '/stac/url' })
+    seen.add(key)
+    const page = await fetchPage(request, fetch, signal, Math.min(PAGE_BYTES, ALL_BYTES - bytes))
+    bytes += page.bytes
+    found.push(...itemsOf(page.answer, '/stac/url').map((item) => ({ item, base: page.url })))
+    if (found.length >= limit) break
+    next = nextOf(page.answer, request, page.url)
+  }
+  return found.slice(0, limit)
+}
+
+async function fetchPage(
+  { url, method, body }: PageRequest,
+  fetch: GuardedFetch,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<{ answer: unknown; url: string; bytes: number }> {
+  if (maxBytes <= 0) throw stacUnusable({ why: `the pages have more than ${ALL_BYTES} bytes`, at: '/stac/url' })
+  const sent = method === 'POST' && {
+    method,
+    body: JSON.stringify(body ?? {}),
+    headers: { 'content-type': 'application/json', accept: 'application/geo+json, application/json' },
+  }
+  const response = await fetch(url, { ...sent, maxBytes, timeoutMs: PAGE_MS, signal })
+  const bytes = Buffer.concat(await Array.fromAsync(response.body))
+  try {
+    return { answer: JSON.parse(bytes.toString('utf8')), url: response.url, bytes: bytes.length }
+  } catch {
+    throw stacUnusable({ why: 'the answer is no JSON', at: '/stac/url' })
+  }
+}
+
+function nextOf(answer: unknown, before: PageRequest, base: string): PageRequest | null {
+  const { links } = answer as { links?: unknown }
+  const link = (Array.isArray(links) ? links : []).find((one) => (one as { rel?: unknown } | null)?.rel === 'next') as
+    | { href?: unknown; method?: unknown; body?: unknown; merge?: unknown }
+    | undefined
+  if (link === undefined) return null
+  const url = typeof link.href === 'string' ? URL.parse(link.href, base) : null
+  if (url === null) throw stacUnusable({ why: 'the link to the next page has no address', at: '/stac/url' })
+  const method = typeof link.method === 'string' && link.method.toUpperCase() === 'POST' ? 'POST' : 'GET'
+  if (method === 'GET') return { url: url.href, method, body: undefined }
+  // Without a body of its own, and with `merge`, the search goes on as it was.
+  const isOwn = link.body !== undefined && link.merge !== true
+  return { url: url.href, method, body: isOwn ? link.body : { ...(before.body as object), ...(link.body as object) } }
+}
+
+/** The items of an answer. @throws STAC_UNUSABLE */
+export function itemsOf(answer: unknown, at: string): readonly unknown[] {
+  const { type, features } = (answer ?? {}) as { type?: unknown; features?: unknown }
+  if (type === 'Feature') return [answer]
+  if (type === 'FeatureCollection' && Array.isArray(features)) return features
+  throw stacUnusable({
+    why: 'neither a STAC Item nor an ItemCollection (a FeatureCollection with features) is there',
+    at,
+  })
+}

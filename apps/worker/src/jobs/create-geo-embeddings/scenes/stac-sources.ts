@@ -1,0 +1,198 @@
+import { MAX_GEO_SOURCES, type CreateGeoEmbeddings } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
+import type { GuardedFetch } from '@terrane/service'
+import { chooseBands, readStacItem, type ChosenBand, type ChosenBands, type StacItem } from '@terrane/tiling/scene'
+import type { Project } from '../../task.ts'
+import { noSources, stacUnusable } from '../errors.ts'
+import { fileOf, type FileSource, type SceneAsset } from '../source.ts'
+import { fileNear } from './file-near.ts'
+import { fetchItems, itemsOf } from './stac-pages.ts'
+import { MAX_ITEM_BYTES, readObject, readFileUnderRoots } from './read-text.ts'
+
+type StacSources = NonNullable<CreateGeoEmbeddings['stac']>
+
+/** A raster of an item: what its request says of it alone, and what the catalogue keeps. */
+export interface StacRaster {
+  readonly name: string
+  readonly own: Partial<CreateGeoEmbeddings>
+  readonly facts: SourceFacts
+}
+
+/** What the catalogue keeps of a source beside its time: fields of its item by their names. */
+export type SourceFacts = Readonly<Record<string, unknown>>
+
+interface Context {
+  readonly project: Pick<Project, 'store'>
+  readonly dataRoots: readonly string[]
+  /** Null where nothing is to be fetched. */
+  readonly remote: { readonly fetch: GuardedFetch; readonly signal: AbortSignal } | null
+  /** What the model calls its channels. */
+  readonly channels: readonly string[]
+}
+
+/**
+ * The rasters of STAC items, one per item; null where they would have to be fetched and must not be.
+ *
+ * @throws STAC_UNUSABLE, NO_SOURCES
+ */
+export async function rastersOfStac(stac: StacSources, context: Context): Promise<StacRaster[] | null> {
+  checkFields(stac)
+  const at = stac.items ? '/stac/items' : stac.storagePath ? '/stac/storagePath' : '/stac/url'
+  const found = await findItems(stac, context)
+  if (found === null) return null
+  if (found.length === 0) throw noSources({ where: 'among the STAC items: there are none', at })
+  return found.map(({ item, base }, i) =>
+    rasterOf(readStacItem(item, i), { stac, base, at, channels: context.channels }),
+  )
+}
+
+function checkFields({ items, url, storagePath, search, asset, assets, maskAsset, ...stac }: StacSources): void {
+  if ([items, url, storagePath].filter((field) => field !== undefined).length !== 1) {
+    throw stacUnusable({ why: 'one of items and url is needed, or storagePath', at: '/stac' })
+  }
+  if (search !== undefined && url === undefined) throw stacUnusable({ why: 'search needs a url', at: '/stac/search' })
+  if (asset !== undefined && assets !== undefined) {
+    throw stacUnusable({ why: 'asset and assets exclude each other', at: '/stac/asset' })
+  }
+  if (maskAsset === undefined && (stac.maskValues ?? stac.maskBits) !== undefined) {
+    throw stacUnusable({ why: 'maskValues and maskBits need a maskAsset', at: '/stac/maskAsset' })
+  }
+}
+
+/** An item, and where it lies: null for one of the request. */
+interface PlacedItem {
+  readonly item: unknown
+  readonly base: FileSource | null
+}
+
+async function findItems(
+  stac: StacSources,
+  { project, dataRoots, remote }: Context,
+): Promise<readonly PlacedItem[] | null> {
+  const { items, url, storagePath, search = null, maxItems } = stac
+  const within = (all: readonly PlacedItem[]): readonly PlacedItem[] => all.slice(0, maxItems ?? all.length)
+  if (items) return within(itemsOf(items, '/stac/items').map((item) => ({ item, base: null })))
+  const base = fileOf({ ...(storagePath && { storagePath }), ...(url !== undefined && { geotiffPath: url }) })!
+  if (base.kind === 'url') {
+    if (remote === null) return null
+    // One more than is allowed tells that there are too many.
+    const limit = maxItems ?? MAX_GEO_SOURCES + 1
+    const found = await fetchItems(base.url, search, { ...remote, limit })
+    return found.map(({ item, base: page }) => ({ item, base: { kind: 'url', url: page } }))
+  }
+  const at = base.kind === 'storage' ? '/stac/storagePath' : '/stac/url'
+  const text =
+    base.kind === 'storage'
+      ? await readObject(project.store, base, MAX_ITEM_BYTES)
+      : await readFileUnderRoots(dataRoots, base.path, { maxBytes: MAX_ITEM_BYTES, at })
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw stacUnusable({ why: 'the file is no JSON', at })
+  }
+  return within(itemsOf(answer, at).map((item) => ({ item, base })))
+}
+
+interface ItemContext {
+  readonly stac: StacSources
+  readonly base: FileSource | null
+  readonly at: string
+  readonly channels: readonly string[]
+}
+
+function rasterOf(item: StacItem, { stac, base, at, channels }: ItemContext): StacRaster {
+  const { asset, assets, maskAsset, maskValues = null, maskBits = null } = stac
+  const chosen = choose(() => {
+    const mask = maskAsset === undefined ? null : { asset: maskAsset, values: maskValues, bits: maskBits }
+    return chooseBands(item, { assets: assets ?? (asset === undefined ? null : [asset]), channels, mask })
+  }, at)
+  const self = item.self !== null && URL.canParse(item.self) ? ({ kind: 'url', url: item.self } as const) : base
+  const fileFor = (href: string): Pick<SceneAsset, 'geotiffPath' | 'storagePath'> => {
+    const file = fileNear(href, self)
+    if (file === null) {
+      throw stacUnusable({ why: `item ${item.id} has the address ${href.slice(0, 200)}, which is no https URL`, at })
+    }
+    if (file.kind === 'storage') return { storagePath: { bucket: file.bucket, path: file.path } }
+    return { geotiffPath: file.kind === 'url' ? file.url : file.path }
+  }
+  const { datetime } = item
+  const names = [
+    ...new Set(chosen.bands.map((band) => (isPart(chosen, band) ? `${band.asset}#${band.band! + 1}` : band.asset))),
+  ]
+  return {
+    name: `${item.id}/${names.join('+')}`.slice(0, 500),
+    own: {
+      ...rasterFields(chosen, fileFor),
+      ...(datetime !== null && { datetime }),
+      ...(chosen.profile !== null && { profile: chosen.profile }),
+    },
+    facts: factsOf(item, names),
+  }
+}
+
+/** Errors of the choice name the field. */
+function choose(work: () => ChosenBands, at: string): ChosenBands {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof TerraneError) || error.code !== 'SCENE_UNUSABLE') throw error
+    throw stacUnusable({ why: error.message.replace(/^[^:]*: /, '').replace(/\.$/, ''), at })
+  }
+}
+
+/** Whether only some bands of an asset were chosen. */
+function isPart({ bands }: ChosenBands, { asset, band, of }: ChosenBand): boolean {
+  return band !== null && of > 1 && bands.filter((other) => other.asset === asset).length < of
+}
+
+/** One file that is taken whole is read as it is; anything else is a scene. */
+function rasterFields(
+  chosen: ChosenBands,
+  fileFor: (href: string) => Pick<SceneAsset, 'geotiffPath' | 'storagePath'>,
+): Partial<CreateGeoEmbeddings> {
+  const { bands, mask } = chosen
+  const [first] = bands
+  const isWhole = bands.every(
+    (band, i) => band.asset === first?.asset && !isPart(chosen, band) && (band.band ?? i) === i,
+  )
+  const isBare = bands.every(({ scale, offset, nodata }) => scale === null && !offset && nodata === null)
+  if (first && isWhole && isBare && mask === null) return fileFor(first.href)
+  return {
+    assets: bands.map(({ href, band, name, scale, offset, nodata }) => ({
+      ...fileFor(href),
+      ...(band !== null && { band: band + 1 }),
+      ...(name !== null && { name }),
+      ...(scale !== null && { scale }),
+      ...(offset !== null && { offset }),
+      // Not a number is no data without being named.
+      ...(nodata !== null && Number.isFinite(nodata) && { nodata }),
+    })),
+    ...(mask && {
+      mask: { ...fileFor(mask.href), band: mask.band + 1, maskValues: [...mask.values], maskBits: [...mask.bits] },
+    }),
+  }
+}
+
+const KEPT = [
+  'platform',
+  'constellation',
+  'instruments',
+  'gsd',
+  'eo:cloud_cover',
+  'proj:epsg',
+  'proj:code',
+  'sat:orbit_state',
+  'created',
+]
+/** Text of a property that is kept. */
+const MAX_FACT = 200
+
+function factsOf({ id, collection, properties }: StacItem, assets: readonly string[]): SourceFacts {
+  const kept = KEPT.flatMap((name) => {
+    const value = properties[name]
+    const isPlain = typeof value === 'number' || typeof value === 'string' || Array.isArray(value)
+    return isPlain && JSON.stringify(value).length <= MAX_FACT ? [[name, value] as const] : []
+  })
+  return { id, ...(collection !== null && { collection }), assets, ...Object.fromEntries(kept) }
+}

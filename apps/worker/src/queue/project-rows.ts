@@ -1,0 +1,62 @@
+import type { Database } from '@terrane/database'
+import type { JobScope } from './job-row.ts'
+
+/** Condition of the rows of a project; $1 and $2 are its reference and its organization. */
+export const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
+
+/** Rows that belong to projects, in a table of schema `terrane`. */
+export class ProjectRows<Row extends { readonly id: string }> {
+  readonly #database: Database
+  readonly #table: string
+
+  /** @param table a name that is part of this program */
+  constructor(database: Database, table: 'schedules' | 'webhooks' | 'table_hooks') {
+    this.#database = database
+    this.#table = `terrane.${table}`
+  }
+
+  /** Inserts a row unless the project has `most` of them: null then. */
+  async insert(scope: JobScope, most: number, columns: Partial<Row>): Promise<Row | null> {
+    const { projectRef: project_ref, organizationId: organization_id, projectId: project_id } = scope
+    const row = { project_ref, organization_id, project_id, ...columns }
+    const values = Object.values(row)
+    const { rows } = await this.#database.query<Row>(
+      `insert into ${this.#table} (${Object.keys(row).join()}) select ${values.map((_, i) => `$${i + 1}`).join()}
+       where (select count(*) from ${this.#table} where ${IN_SCOPE}) < $${values.length + 1} returning *`,
+      [...values, most],
+    )
+    return rows[0] ?? null
+  }
+
+  async find({ projectRef, organizationId }: JobScope, id: string): Promise<Row | null> {
+    const { rows } = await this.#database.query<Row>(`select * from ${this.#table} where ${IN_SCOPE} and id = $3`, [
+      projectRef,
+      organizationId,
+      id,
+    ])
+    return rows[0] ?? null
+  }
+
+  /** All of a project, newest first. */
+  async all({ projectRef, organizationId }: JobScope): Promise<Row[]> {
+    const { rows } = await this.#database.query<Row>(
+      `select * from ${this.#table} where ${IN_SCOPE} order by created_at desc, id desc`,
+      [projectRef, organizationId],
+    )
+    return rows
+  }
+
+  /** Changes columns and returns the row; null when it is gone. */
+  async update(id: string, columns: Partial<Row>): Promise<Row | null> {
+    const changes = Object.keys(columns).map((name, i) => `${name} = $${i + 2}, `)
+    const { rows } = await this.#database.query<Row>(
+      `update ${this.#table} set ${changes.join('')}updated_at = clock_timestamp() where id = $1 returning *`,
+      [id, ...Object.values(columns)],
+    )
+    return rows[0] ?? null
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#database.query(`delete from ${this.#table} where id = $1`, [id])
+  }
+}

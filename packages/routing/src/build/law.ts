@@ -1,0 +1,249 @@
+import { Access } from '../graph/attributes.ts'
+
+/**
+ * The law of the road as data: which keys speak of a mode, what their values mean, whom a class of way and a barrier are
+ * open to, and where countries differ. The readers of tags hold no rule of access of their own. Source: OpenStreetMap
+ * wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for routing/Access restrictions; where it is silent, Valhalla
+ * 3.6 `lua/graph.lua`.
+ */
+
+const { car, foot, wheelchair, bicycle, truck, taxi, bus, moped, motorcycle } = Access
+export const MOTOR = car | truck | bus | taxi | moped | motorcycle
+const ROAD = MOTOR | foot | bicycle
+/** Modes that highways for fast traffic are closed to. */
+export const SLOW = bicycle | moped
+
+/** What a value of an access key says: open, open for local access only, closed, or closed to all but the modes that it names. */
+export type Meaning = 'yes' | 'local' | 'no' | 'nothing' | number
+
+const table = (rows: readonly (readonly [meaning: Meaning, values: string])[]): ReadonlyMap<string, Meaning> =>
+  new Map(rows.flatMap(([meaning, values]) => values.split(' ').map((value) => [value, meaning] as const)))
+
+/** Values of every access key; what is not listed says nothing and is counted as not read. */
+const VALUES = table([
+  ['yes', 'yes permissive designated official public allowed restricted use_sidepath dismount'],
+  ['local', 'private permit destination delivery customers residents'],
+  ['no', 'no agricultural forestry discouraged emergency military'],
+  [bus | taxi, 'psv'],
+  [bus, 'bus'],
+  [taxi, 'taxi'],
+])
+
+/** Further values of single keys. */
+const OWN_VALUES: Readonly<Record<string, ReadonlyMap<string, Meaning>>> = {
+  hgv: table([
+    ['yes', 'local'],
+    ['no', 'unsuitable'],
+  ]),
+  bus: table([['yes', 'urban']]),
+  psv: table([['yes', '1 2']]),
+  moped: table([['no', 'unknown']]),
+  foot: table([['yes', 'crossing sidewalk passable footway']]),
+  bicycle: table([
+    ['yes', 'lane track shared shared_lane sidepath share_busway'],
+    ['no', 'none'],
+  ]),
+  // What is open to the slowest mopeds may be closed to others.
+  mofa: table([['nothing', 'yes permissive designated official public private permit destination delivery customers']]),
+}
+
+/** What a value of an access key means; of an unknown value undefined. */
+export function meaningOf(key: string, value: string): Meaning | undefined {
+  return OWN_VALUES[key]?.get(value) ?? VALUES.get(value)
+}
+
+type TagRule = readonly [key: string, values: readonly string[]]
+
+/** The law of one mode. */
+export interface ModeLaw {
+  readonly mode: number
+  /** Access keys, the most specific first; the first one that says something counts. */
+  readonly keys: readonly string[]
+  /** Tags that make the whole way one for the mode; they count after the mode's own keys. */
+  readonly streets?: readonly TagRule[]
+  /** Tags of lanes for the mode, which open a way as well, but to no through traffic where it is for local access. */
+  readonly lanes?: readonly TagRule[]
+  /** Keys of `oneway:*` that are for it; the first that is there counts. */
+  readonly oneway: readonly string[]
+  /** Tags that open the direction against the nodes to it, apart from `oneway:* = no` on a one-way street. */
+  readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
+}
+
+/** Keys of access in general, after those of a mode's own. */
+export const GENERAL_KEYS: readonly string[] = ['motor_vehicle', 'vehicle', 'access']
+
+const LANES = ['bus', 'taxi', 'yes', 'designated', 'permissive', '1', '2']
+const BUS_LANES = ['lanes:psv:forward', LANES] as const
+const BUS_LANES_BACK = [['lanes:psv:backward'], LANES] as const
+const TRACKS = ['lane', 'track', 'shared', 'shared_lane', 'sidepath', 'share_busway', 'cyclestreet', 'crossing']
+const OPEN = ['yes', 'designated', 'permissive', 'destination', 'dismount', 'allowed', 'private', 'use_sidepath']
+const BUSWAYS = ['busway', 'busway:left', 'busway:right']
+const CYCLEWAYS = ['cycleway', 'cycleway:left', 'cycleway:right']
+const CYCLE_ONEWAYS = ['cycleway:oneway', 'cycleway:left:oneway', 'cycleway:right:oneway', 'cycleway:both:oneway']
+
+/** Modes with their keys. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy. */
+export const MODE_LAWS: readonly ModeLaw[] = [
+  { mode: car, keys: ['motorcar', ...GENERAL_KEYS], oneway: [] },
+  { mode: truck, keys: ['hgv', 'goods', ...GENERAL_KEYS], oneway: [] },
+  {
+    mode: bus,
+    keys: ['bus', 'psv', ...GENERAL_KEYS],
+    lanes: [BUS_LANES],
+    oneway: ['oneway:bus', 'oneway:psv'],
+    against: [[['bus:backward'], ['yes', 'designated']], [BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
+  },
+  {
+    mode: taxi,
+    keys: ['taxi', 'psv', ...GENERAL_KEYS],
+    lanes: [BUS_LANES],
+    oneway: ['oneway:taxi', 'oneway:psv'],
+    against: [[['taxi:backward'], ['yes', 'designated']], BUS_LANES_BACK],
+  },
+  {
+    mode: foot,
+    keys: ['foot', 'access'],
+    streets: [['pedestrian', OPEN]],
+    oneway: ['oneway:foot'],
+    against: [[['foot:backward'], ['yes']]],
+  },
+  {
+    mode: bicycle,
+    keys: ['bicycle', 'vehicle', 'access'],
+    streets: [
+      ['bicycle_road', OPEN],
+      ['cyclestreet', OPEN],
+    ],
+    lanes: [['cycleway', [...OPEN, ...TRACKS]]],
+    oneway: ['oneway:bicycle'],
+    against: [
+      [['bicycle:backward'], ['yes', 'no']],
+      [CYCLEWAYS, ['opposite', 'opposite_lane', 'opposite_track']],
+      // A lane beside a one-way street that runs against it, or both ways.
+      [CYCLE_ONEWAYS, ['-1', 'no']],
+    ],
+  },
+  {
+    mode: moped,
+    keys: ['moped', 'mofa', ...GENERAL_KEYS],
+    oneway: ['oneway:moped', 'oneway:mofa'],
+    against: [[['moped:backward', 'mofa:backward'], ['yes']]],
+  },
+  {
+    mode: motorcycle,
+    keys: ['motorcycle', ...GENERAL_KEYS],
+    oneway: ['oneway:motorcycle'],
+    against: [[['motorcycle:backward'], ['yes']]],
+  },
+]
+
+/** Keys of access, for modes and in general. */
+export const ACCESS_KEYS: readonly string[] = [...new Set(MODE_LAWS.flatMap(({ keys }) => keys))]
+
+/** Vehicles for which alone a street may be one-way. */
+export const ONEWAY_GROUPS: readonly (readonly [key: string, modes: number])[] = [
+  ['oneway:vehicle', MOTOR | bicycle],
+  ['oneway:motor_vehicle', MOTOR],
+  ['oneway:motorcar', car],
+  ['oneway:hgv', truck],
+]
+
+/** Modes by the people that they carry, and modes that high-occupancy lanes exclude. Source: OpenStreetMap wiki, Key:hov. */
+export const FEW_PEOPLE = car | taxi
+export const NOT_WITH_MANY = truck | foot | bicycle
+
+/** Who may use a way of a highway class when no other tag says anything. */
+const CLASSES: readonly (readonly [modes: number, classes: string])[] = [
+  [MOTOR & ~moped, 'motorway motorway_link'],
+  [ROAD, 'trunk trunk_link primary primary_link secondary secondary_link tertiary tertiary_link'],
+  [ROAD, 'unclassified residential residential_link living_street service road track'],
+  [foot, 'footway pedestrian corridor elevator platform via_ferrata'],
+  [foot | bicycle, 'steps path'],
+  [bicycle, 'cycleway'],
+  [bus, 'bus_guideway busway'],
+  [0, 'bridleway undefined unknown'],
+]
+const CLASS_ACCESS = new Map(
+  CLASSES.flatMap(([modes, classes]) => classes.split(' ').map((name) => [name, modes] as const)),
+)
+/** Ferries and trains that carry vehicles. */
+export const CARRIED = ROAD
+
+/** Modes that may use a way of a highway class, by the class alone; null for what is no class. */
+export function accessOfClass(highway: string | undefined): number | null {
+  return CLASS_ACCESS.get(highway ?? '') ?? null
+}
+
+const WALK = foot | wheelchair
+const RIDE = WALK | bicycle
+const RIDE_SLOW = RIDE | moped
+/** Fast roads: neither walkers nor riders nor mopeds. */
+const FAST = car | truck | bus | taxi | motorcycle
+
+type ClassRules = Readonly<Record<string, number>>
+const fast: ClassRules = { trunk: FAST, trunk_link: FAST }
+
+/**
+ * Who may use ways of a highway class without an access tag, where a country differs from the rest of the world. Facts
+ * from OpenStreetMap's wiki, page OSM tags for routing/Access restrictions, which Valhalla's `adminconstants.h`
+ * follows too; but no country opens paths to mopeds here, as it does there: highway=path is closed to engines.
+ */
+export const COUNTRIES: Readonly<Record<string, ClassRules>> = {
+  AT: { ...fast, path: WALK },
+  AU: { footway: RIDE },
+  BE: { ...fast, track: RIDE_SLOW, pedestrian: RIDE, bridleway: WALK, cycleway: RIDE_SLOW, path: RIDE },
+  BR: { bridleway: RIDE },
+  BY: { footway: RIDE, pedestrian: RIDE, cycleway: RIDE },
+  CH: { ...fast, cycleway: RIDE_SLOW },
+  CN: { pedestrian: RIDE, path: RIDE },
+  DK: { ...fast, track: RIDE, cycleway: RIDE },
+  ES: { pedestrian: RIDE, path: RIDE },
+  FI: { pedestrian: RIDE, cycleway: RIDE },
+  FR: { ...fast, pedestrian: RIDE, path: RIDE },
+  GB: { bridleway: RIDE, cycleway: RIDE },
+  GR: { bridleway: RIDE, cycleway: RIDE },
+  HU: { ...fast, cycleway: RIDE },
+  IE: { bridleway: RIDE },
+  IS: { footway: RIDE, pedestrian: RIDE, cycleway: RIDE },
+  IT: { pedestrian: RIDE },
+  NL: { cycleway: RIDE, path: RIDE },
+  NO: { track: RIDE_SLOW, footway: RIDE, pedestrian: RIDE, cycleway: RIDE },
+  OM: { bridleway: RIDE, cycleway: RIDE },
+  PH: { pedestrian: RIDE, bridleway: RIDE, cycleway: RIDE, path: RIDE },
+  PL: { bridleway: RIDE, cycleway: RIDE, path: RIDE },
+  RO: { bridleway: RIDE_SLOW, cycleway: SLOW, path: RIDE },
+  RU: { cycleway: SLOW },
+  SE: { pedestrian: RIDE, bridleway: WALK, cycleway: RIDE_SLOW },
+  SK: fast,
+  TH: { pedestrian: RIDE, bridleway: RIDE, cycleway: RIDE, path: RIDE },
+  TR: { bridleway: WALK, cycleway: RIDE },
+  US: { pedestrian: RIDE, bridleway: RIDE, cycleway: RIDE, path: RIDE },
+}
+
+/** What may block a node. */
+export type Barrier = 'gate' | 'bollard' | 'turnstile' | 'trap' | 'wall'
+
+const BARRIERS: readonly (readonly [kind: Barrier, values: string])[] = [
+  ['gate', 'gate lift_gate swing_gate sliding_beam'],
+  ['bollard', 'bollard block kissing_gate motorcycle_barrier cycle_barrier chain bar log'],
+  ['turnstile', 'turnstile full-height_turnstile stile horse_stile'],
+  ['trap', 'sump_buster bus_trap'],
+  // Source: OSRM's profiles.
+  ['wall', 'yes fence barrier_board wall jersey_barrier debris'],
+]
+const BARRIER_KINDS = new Map(
+  BARRIERS.flatMap(([kind, values]) => values.split(' ').map((value) => [value, kind] as const)),
+)
+
+/** What a value of `barrier` is; null for what stops no mode. */
+export function barrierKind(value: string | undefined): Barrier | null {
+  return BARRIER_KINDS.get(value ?? '') ?? null
+}
+
+/** Modes that a barrier without an access tag lets pass. */
+export const PASSES: Readonly<Record<Barrier, number>> = {
+  gate: ~0,
+  bollard: foot | wheelchair | bicycle,
+  turnstile: foot,
+  trap: ~(car | taxi),
+  wall: 0,
+}

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest'
+import { chooseBands } from './choose-bands.ts'
+import type { BandChoice, ChosenBands } from './choose-bands.ts'
+import { readStacItem } from './stac-item.ts'
+
+// The assets are those of items as the catalogues serve them, cut to what matters here.
+
+const COG = 'image/tiff; application=geotiff; profile=cloud-optimized'
+const asset = (name: string, more: object = {}): object => ({
+  href: `https://files.example/${name}.tif`,
+  type: COG,
+  roles: ['data'],
+  ...more,
+})
+const eo = (name: string, common?: string): object => ({
+  'eo:bands': [{ name, ...(common && { common_name: common }) }],
+})
+
+const REFLECTANCE = { 'raster:bands': [{ nodata: 0, scale: 0.0001, offset: -0.1 }] }
+const EARTH_SEARCH = {
+  id: 'S2B_33UXP_20250302_0_L2A',
+  collection: 'sentinel-2-l2a',
+  properties: {
+    platform: 'sentinel-2b',
+    datetime: '2025-03-02T09:54:00Z',
+    's2:processing_baseline': '05.11',
+    'earthsearch:boa_offset_applied': true,
+  },
+  assets: {
+    red: asset('B04', { ...eo('red', 'red'), ...REFLECTANCE }),
+    green: asset('B03', { ...eo('green', 'green'), ...REFLECTANCE }),
+    blue: asset('B02', { ...eo('blue', 'blue'), ...REFLECTANCE }),
+    nir08: asset('B8A', { ...eo('nir08', 'nir08'), ...REFLECTANCE }),
+    rededge1: asset('B05', { ...eo('rededge1', 'rededge'), ...REFLECTANCE }),
+    scl: asset('SCL'),
+    visual: asset('TCI', {
+      roles: ['visual'],
+      'eo:bands': [{ common_name: 'red' }, { common_name: 'green' }, { common_name: 'blue' }],
+    }),
+    'red-jp2': { href: 's3://b/B04.jp2', type: 'image/jp2', roles: ['data'], ...eo('red', 'red') },
+    thumbnail: { href: 'https://files.example/t.jpg', type: 'image/jpeg', roles: ['thumbnail'] },
+  },
+}
+const PLANETARY_S2 = {
+  id: 'S2B_MSIL2A_20230629T212529_R043_T06VVN_20230630T080531',
+  collection: 'sentinel-2-l2a',
+  properties: { platform: 'Sentinel-2B', 's2:processing_baseline': '05.09' },
+  assets: {
+    AOT: asset('AOT'),
+    B02: asset('B02', eo('B02', 'blue')),
+    B03: asset('B03', eo('B03', 'green')),
+    B04: asset('B04', eo('B04', 'red')),
+    SCL: asset('SCL'),
+    visual: asset('TCI', {
+      'eo:bands': [eo('B04', 'red'), eo('B03', 'green'), eo('B02', 'blue')].map(
+        (one) => (one as { 'eo:bands': unknown[] })['eo:bands'][0],
+      ),
+    }),
+  },
+}
+const SR = { 'raster:bands': [{ nodata: 0, scale: 2.75e-5, offset: -0.2 }] }
+const LANDSAT_PC = {
+  id: 'LE07_L2SP_021030_20100109_02_T1',
+  collection: 'landsat-c2-l2',
+  properties: { platform: 'landsat-7', 'landsat:correction': 'L2SP' },
+  assets: {
+    red: asset('SR_B3', { ...eo('ETM_B3', 'red'), ...SR }),
+    green: asset('SR_B2', { ...eo('ETM_B2', 'green'), ...SR }),
+    blue: asset('SR_B1', { ...eo('ETM_B1', 'blue'), ...SR }),
+    nir08: asset('SR_B4', { ...eo('ETM_B4', 'nir08'), ...SR }),
+    lwir: asset('ST_B6', { ...eo('ETM_B6', 'lwir'), 'raster:bands': [{ nodata: 0, scale: 0.00341802, offset: 149 }] }),
+    atmos_opacity: asset('SR_ATMOS_OPACITY'),
+    qa_pixel: asset('QA_PIXEL', { roles: ['cloud'] }),
+  },
+}
+const USGS = {
+  id: 'LC08_L2SP_204031_20170106_20200905_02_T1_SR',
+  collection: 'landsat-c2l2-sr',
+  properties: { platform: 'LANDSAT_8' },
+  assets: {
+    'SR_B2.TIF': asset('x_SR_B2', { type: 'image/vnd.stac.geotiff; cloud-optimized=true', ...eo('SR_B2', 'blue') }),
+    'SR_B4.TIF': {
+      href: 's3://usgs-landsat/x_SR_B4.TIF',
+      type: 'image/vnd.stac.geotiff; cloud-optimized=true',
+      alternate: { https: { href: 'https://files.example/x_SR_B4.TIF' } },
+      ...eo('SR_B4', 'red'),
+    },
+  },
+}
+const HLS = (product: 'L30' | 'S30', nir: string): object => ({
+  id: `HLS.${product}.T13TDE.2021133T173859.v2.0`,
+  collection: `HLS${product}_2.0`,
+  properties: {},
+  assets: Object.fromEntries(
+    ['B02', 'B03', 'B04', nir, 'Fmask', 'SAA'].map((name) => [name, { href: `https://files.example/HLS.${name}.tif` }]),
+  ),
+})
+const RTC = {
+  id: 'S1A_IW_GRDH_1SDV_20230101T000000_rtc',
+  collection: 'sentinel-1-rtc',
+  properties: { platform: 'SENTINEL-1A' },
+  assets: {
+    vh: asset('vh', { 'raster:bands': [{ nodata: -32768 }] }),
+    vv: asset('vv', { 'raster:bands': [{ nodata: -32768 }] }),
+  },
+}
+const NAIP = {
+  id: 'co_m_3910501_ne_13_060_20210918',
+  collection: 'naip',
+  properties: { gsd: 0.6 },
+  assets: {
+    image: asset('m', {
+      'eo:bands': ['red', 'green', 'blue', 'nir'].map((name) => ({ name: name.toUpperCase(), common_name: name })),
+    }),
+  },
+}
+const MODIS = {
+  id: 'MOD09A1.A2023001.h09v05.061',
+  collection: 'modis-09A1-061',
+  properties: { platform: 'terra' },
+  assets: Object.fromEntries(
+    [1, 3, 4].map((n) => [`sur_refl_b0${n}`, asset(`b0${n}`, { 'raster:bands': [{ scale: 0.0001 }] })]),
+  ),
+}
+/** STAC 1.1: bands of the core. */
+const COPERNICUS = {
+  id: 'S2C_MSIL2A_20250330T100051_N0511_R122_T33UWP_20250330T145914',
+  collection: 'sentinel-2-l2a',
+  properties: { constellation: 'sentinel-2', 'processing:version': '05.11' },
+  assets: {
+    B04_10m: asset('B04_10m', {
+      bands: [{ name: 'B04', 'eo:common_name': 'red' }],
+      'raster:scale': 0.0001,
+      'raster:offset': -0.1,
+      nodata: 0,
+    }),
+    B04_20m: asset('B04_20m', {
+      bands: [{ name: 'B04', 'eo:common_name': 'red' }],
+      'raster:scale': 0.0001,
+      'raster:offset': -0.1,
+      nodata: 0,
+    }),
+  },
+}
+
+const RGB = ['red', 'green', 'blue']
+function choose(item: object, more: Partial<BandChoice> = {}): ChosenBands {
+  return chooseBands(readStacItem(item, 0), { assets: null, channels: RGB, mask: null, ...more })
+}
+const told = ({ profile, bands }: ChosenBands): string =>
+  `${profile}: ${bands.map(({ asset: key, band, name, scale, offset, nodata }) => [`${key}/${band ?? ''}`, name, scale, offset, nodata].join(' ')).join(', ')}`
+
+describe('without assets the bands are what the model takes', () => {
+  test.each([
+    // The files lack the offset that raster:bands still gives.
+    [
+      'Earth Search',
+      EARTH_SEARCH,
+      'sentinel-2-l2a: red/0 B04 0.0001 0 0, green/0 B03 0.0001 0 0, blue/0 B02 0.0001 0 0',
+    ],
+    ['Planetary Computer, Sentinel-2', PLANETARY_S2, 'sentinel-2-l2a-offset: B04/0 B04   , B03/0 B03   , B02/0 B02   '],
+    [
+      'Planetary Computer, Landsat 7',
+      LANDSAT_PC,
+      'landsat-4-7-c2-l2: red/0 SR_B3 0.0000275 -0.2 0, green/0 SR_B2 0.0000275 -0.2 0, blue/0 SR_B1 0.0000275 -0.2 0',
+    ],
+    ['LP DAAC, HLS', HLS('S30', 'B8A'), 'hls-s30: B04/ B04   , B03/ B03   , B02/ B02   '],
+    [
+      'MODIS',
+      MODIS,
+      'modis-09: sur_refl_b01/0 sur_refl_b01 0.0001  , sur_refl_b04/0 sur_refl_b04 0.0001  , sur_refl_b03/0 sur_refl_b03 0.0001  ',
+    ],
+    [
+      'NAIP, all bands of its only GeoTIFF',
+      NAIP,
+      'naip: image/0 red   , image/1 green   , image/2 blue   , image/3 nir   ',
+    ],
+  ])('%s', (_, item, expected) => {
+    expect(told(choose(item))).toBe(expected)
+  })
+})
+
+describe('assets are chosen', () => {
+  test.each([
+    [
+      'by the name of an asset or of its band',
+      COPERNICUS,
+      ['B04_20m'],
+      'sentinel-2-l2a-offset: B04_20m/0 B04 0.0001 -0.1 0',
+    ],
+    [
+      'by the name of the agency where the item has others',
+      EARTH_SEARCH,
+      ['B8A', 'B05'],
+      'sentinel-2-l2a: nir08/0 B8A 0.0001 0 0, rededge1/0 B05 0.0001 0 0',
+    ],
+    [
+      'by common names; the nearer infrared stands for nir',
+      HLS('L30', 'B05'),
+      ['red', 'nir'],
+      'hls-l30: B04/ B04   , B05/ B05   ',
+    ],
+    ['by the number of a band', LANDSAT_PC, ['3'], 'landsat-4-7-c2-l2: red/0 SR_B3 0.0000275 -0.2 0'],
+    ['by the number of a band of the only file', NAIP, ['4', '1'], 'naip: image/3 nir   , image/0 red   '],
+    [
+      'by a role, without what the product does not measure',
+      PLANETARY_S2,
+      ['data'],
+      'sentinel-2-l2a-offset: B02/0 B02   , B03/0 B03   , B04/0 B04   ',
+    ],
+    ['by polarisation', RTC, ['vv', 'vh'], 'sentinel-1-rtc: vv/0 VV   -32768, vh/0 VH   -32768'],
+    ['with another address where theirs is none of the web', USGS, ['red'], 'landsat-8-9-c2-l2: SR_B4.TIF/0 SR_B4   '],
+    [
+      'as a picture, whose numbers are no reflectance',
+      PLANETARY_S2,
+      ['visual'],
+      'null: visual/0 B04   , visual/1 B03   , visual/2 B02   ',
+    ],
+    ['of another unit, with its profile', LANDSAT_PC, ['lwir'], 'landsat-c2-st: lwir/0 ST_B6 0.00341802 149 0'],
+  ])('%s', (_, item, assets, expected) => {
+    expect(told(choose(item, { assets }))).toBe(expected)
+  })
+
+  test('and not where they are flags, of different units, or not there', () => {
+    expect(() => choose(PLANETARY_S2, { assets: ['SCL'] })).toThrow(
+      expect.objectContaining({ code: 'NOT_IMAGERY' }) as Error,
+    )
+    expect(() => choose(LANDSAT_PC, { assets: ['red', 'lwir'] })).toThrow('different units')
+    expect(() => choose(NAIP, { assets: ['swir16'] })).toThrow('it has image')
+    expect(() => choose(USGS)).toThrow('2 GeoTIFFs (send stac.assets)')
+  })
+})
+
+test('a Sentinel-2 item that does not tell its baseline has the names of the sensor and no profile, unless it is older than the offset', () => {
+  const item = { ...PLANETARY_S2, id: 'S2A_28QCH_20200714_0_L2A', properties: { platform: 'sentinel-2a' } }
+  expect(told(choose(item, { assets: ['red'] }))).toBe('null: B04/0 B04   ')
+  const old = { ...item, properties: { ...item.properties, created: '2020-09-18T20:31:14.000Z' } }
+  expect(told(choose(old, { assets: ['red'] }))).toBe('sentinel-2-l2a: B04/0 B04   ')
+})
+
+describe('masks', () => {
+  const mask = (item: object, asset_: string, values: number[] | null = null, bits: number[] | null = null) =>
+    choose(item, { assets: null, channels: ['red'], mask: { asset: asset_, values, bits } }).mask
+
+  test('of products are known by their names', () => {
+    expect(mask(EARTH_SEARCH, 'scl')).toMatchObject({ values: [0, 1, 3, 8, 9, 10], bits: [] })
+    expect(mask(LANDSAT_PC, 'qa_pixel')).toMatchObject({ values: [], bits: [0, 1, 2, 3, 4] })
+    expect(mask(HLS('S30', 'B8A'), 'Fmask')).toMatchObject({ values: [255], bits: [1, 2, 3] })
+    expect(mask(EARTH_SEARCH, 'scl', [6])).toMatchObject({ values: [6], bits: [] })
+  })
+
+  test('of other names need their values', () => {
+    expect(() => mask(EARTH_SEARCH, 'nir08')).toThrow('maskValues')
+    expect(() => mask(EARTH_SEARCH, 'cloud')).toThrow('no asset cloud')
+  })
+})

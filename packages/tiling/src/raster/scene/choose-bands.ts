@@ -1,0 +1,198 @@
+import { notImagery, sceneUnusable } from '../errors.ts'
+import { bandKey, findBand } from '../profile/apply-profile.ts'
+import { isAuxiliary } from '../profile/product-bands.ts'
+import type { SensorProfile } from '../profile/sensor-profiles.ts'
+import { isOffsetApplied, profileBand, profileOfBands, profilesOfItem } from './item-profile.ts'
+import type { StacBand, StacItem } from './stac-item.ts'
+
+/** Which bands of an item are wanted. */
+export interface BandChoice {
+  /** Names of assets or bands, common names, roles or numbers; null: what the model takes. */
+  readonly assets: readonly string[] | null
+  /** What the model calls its channels. */
+  readonly channels: readonly string[]
+  readonly mask: MaskChoice | null
+}
+
+/** Pixels that are left out. */
+export interface MaskChoice {
+  /** As one of `assets`. */
+  readonly asset: string
+  /** Classes; null: what the product's flags call clouds, shadows and no data. */
+  readonly values: readonly number[] | null
+  readonly bits: readonly number[] | null
+}
+
+/** A band that was chosen. */
+export interface ChosenBand extends Pick<StacBand, 'asset' | 'href' | 'band' | 'scale' | 'offset' | 'nodata' | 'of'> {
+  readonly name: string | null
+}
+
+/** Bands of an item, and what they are. */
+export interface ChosenBands {
+  readonly bands: readonly ChosenBand[]
+  /** Id of the sensor profile that reads all of them; null where none is known. */
+  readonly profile: string | null
+  readonly mask: {
+    readonly href: string
+    readonly band: number
+    readonly values: readonly number[]
+    readonly bits: readonly number[]
+  } | null
+}
+
+/**
+ * The bands of an item: the named ones, else its only GeoTIFF, else what the model takes by name.
+ *
+ * @throws SCENE_UNUSABLE, which names the item and what it has
+ */
+export function chooseBands(item: StacItem, { assets, channels, mask }: BandChoice): ChosenBands {
+  const { profiles, isCertain } = profilesOfItem(item)
+  const named = assets?.flatMap((name) => {
+    const found = find(item, name, profiles)
+    if (found.length > 0) return found
+    throw sceneUnusable({ why: `item ${item.id} has no asset or band of the name or role ${name}; ${has(item)}` })
+  })
+  const unique = [...new Set(named ?? byDefault(item, channels, profiles))]
+  const profile = profileOfBands(profiles, unique)
+  checkImagery(unique, profiles, profile)
+  return {
+    bands: unique.map((band) => chosen(band, profile, isOffsetApplied(item.properties))),
+    profile: isCertain && unique.every(isData) ? (profile?.id ?? null) : null,
+    mask: mask && chooseMask(item, mask),
+  }
+}
+
+function byDefault(
+  item: StacItem,
+  channels: readonly string[],
+  profiles: readonly SensorProfile[],
+): readonly StacBand[] {
+  const data = item.bands.filter(isData)
+  const files = [...new Set(data.map(({ asset }) => asset))]
+  if (files.length === 1) return data
+  const found = channels.map((name) => find({ ...item, bands: data }, name, profiles))
+  if (found.length > 0 && found.every(({ length }) => length === 1)) return found.flat()
+  const why = files.length === 0 ? 'no asset that is a GeoTIFF' : `${files.length} GeoTIFFs (send stac.assets)`
+  throw sceneUnusable({ why: `item ${item.id} has ${why}; ${has(item)}` })
+}
+
+/** @throws NOT_IMAGERY for flags and angles, SCENE_UNUSABLE for bands of different units */
+function checkImagery(bands: readonly StacBand[], profiles: readonly SensorProfile[], of: SensorProfile | null): void {
+  if (of !== null) return
+  for (const { asset, names } of bands) {
+    const isFlags = (name: string): boolean => profiles.some(({ id }) => isAuxiliary(id, name))
+    if ([asset, ...names].some(isFlags)) throw notImagery({ band: asset })
+  }
+  const isRead = (band: StacBand): boolean => profiles.some((profile) => profileBand(profile, band) !== null)
+  if (bands.length > 0 && profiles.length > 1 && bands.every(isRead)) {
+    throw sceneUnusable({ why: `${bands.map(({ asset }) => asset).join(', ')} are measured in different units` })
+  }
+}
+
+/** Pictures for the eye have the bands of the product and other numbers. */
+function isData({ roles, asset }: StacBand): boolean {
+  const isPicture = /^(?:visual|tci|true_?colou?r|preview|rendered_preview)/i.test(asset)
+  return !isPicture && !roles.some((role) => ['thumbnail', 'overview', 'visual'].includes(role))
+}
+
+/** In the order of certainty: asset, band, common name, the agency's name of it, role, number. */
+function find(item: StacItem, wanted: string, profiles: readonly SensorProfile[]): readonly StacBand[] {
+  const { bands } = item
+  const text = wanted.trim().toLowerCase()
+  const asset = bands.filter((band) => band.asset === wanted)
+  if (asset.length > 0) return asset
+  const sameAsset = bands.filter((band) => band.asset.toLowerCase() === text)
+  if (sameAsset.length > 0) return sameAsset
+  const agencyOf = (name: string): readonly string[] =>
+    profiles.flatMap((profile) => findBand(profile, name)?.name ?? [])
+  const isAgency = (band: StacBand, agency: readonly string[]): boolean =>
+    profiles.some((profile) => agency.includes(profileBand(profile, band) ?? ''))
+  const near = NEARLY[text] ?? null
+  const rules: ((band: StacBand) => boolean)[] = [
+    ({ names }) => names.some((name) => name.toLowerCase() === text),
+    ({ common }) => common?.toLowerCase() === text,
+    ({ names }) => names.some((name) => bandKey(name) === bandKey(text)),
+    (band) => isAgency(band, agencyOf(text)),
+    (band) => near !== null && (band.common === near || isAgency(band, agencyOf(near))),
+  ]
+  for (const rule of rules) {
+    const best = bestOf(bands.filter(rule))
+    if (best) return [best]
+  }
+  const role = bands.filter((band) => band.roles.includes(wanted) && (isData(band) || wanted !== 'data'))
+  // Opacities and the like have the role of data, too.
+  const read = role.filter((band) => profiles.some((profile) => profileBand(profile, band) !== null))
+  if (role.length > 0) return read.length > 0 ? read : role
+  return /^\d{1,5}$/.test(text) ? byNumber(item, Number(text), profiles) : []
+}
+
+/** Band `4` is `B04`, else the fourth of an item's only GeoTIFF. */
+function byNumber(item: StacItem, number: number, profiles: readonly SensorProfile[]): readonly StacBand[] {
+  const named = find(item, `b${number}`, profiles)
+  if (named.length > 0) return named
+  const data = item.bands.filter(isData)
+  const isOne = new Set(data.map(({ asset }) => asset)).size === 1
+  return isOne ? data.filter(({ band }) => band === number - 1) : []
+}
+
+/** The other near infrared: sensors have one or two. */
+const NEARLY: Readonly<Record<string, string>> = { nir: 'nir08', nir08: 'nir' }
+
+/** A picture for the eye and a file of many bands stand behind a file of the band alone. */
+function bestOf(bands: readonly StacBand[]): StacBand | null {
+  return bands.find((band) => isData(band) && band.of <= 1) ?? bands.find(isData) ?? bands[0] ?? null
+}
+
+function chosen(band: StacBand, profile: SensorProfile | null, isApplied: boolean): ChosenBand {
+  const { asset, href, scale, nodata, names, common, of } = band
+  const agency = profile === null ? null : profileBand(profile, band)
+  return {
+    asset,
+    href,
+    band: band.band,
+    // The common name says more than a name of the maker's that no profile knows.
+    name: agency ?? common ?? names[0] ?? null,
+    scale,
+    offset: isApplied ? 0 : band.offset,
+    of,
+    nodata,
+  }
+}
+
+/** Classes and flags of products that stand for no data, clouds, their shadows and saturation. */
+const KNOWN_MASKS: readonly {
+  readonly names: RegExp
+  readonly values: readonly number[]
+  readonly bits: readonly number[]
+}[] = [
+  // ESA's Sentinel-2 L2A scene classification: no data, saturated, shadow, clouds of medium and high probability, cirrus.
+  { names: /^scl(?:[-_]?(?:20|60)m)?$/i, values: [0, 1, 3, 8, 9, 10], bits: [] },
+  // USGS Landsat Collection 2: fill, dilated cloud, cirrus, cloud, cloud shadow.
+  { names: /^qa_?pixel$/i, values: [], bits: [0, 1, 2, 3, 4] },
+  // LP DAAC HLS v2: cloud, beside a cloud, cloud shadow; 255 is fill.
+  { names: /^fmask$/i, values: [255], bits: [1, 2, 3] },
+]
+
+function chooseMask(item: StacItem, { asset, values, bits }: MaskChoice): NonNullable<ChosenBands['mask']> {
+  const [band] = find(item, asset, [])
+  if (band === undefined)
+    throw sceneUnusable({ why: `item ${item.id} has no asset ${asset} for the mask; ${has(item)}` })
+  const known = KNOWN_MASKS.find(({ names }) => names.test(band.asset) || band.names.some((name) => names.test(name)))
+  if (values === null && bits === null && !known) {
+    throw sceneUnusable({
+      why: `nothing says which values of ${asset} are to be left out (send maskValues or maskBits)`,
+    })
+  }
+  const isStated = values !== null || bits !== null
+  return {
+    href: band.href,
+    band: band.band ?? 0,
+    values: isStated ? (values ?? []) : (known?.values ?? []),
+    bits: isStated ? (bits ?? []) : (known?.bits ?? []),
+  }
+}
+
+function has({ assets }: StacItem): string {
+  return `it has ${assets.join(', ') || 'none'}`
+}

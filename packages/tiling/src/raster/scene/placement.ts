@@ -1,0 +1,126 @@
+import { KEY } from '../crs/geo-keys.ts'
+import { sceneUnusable } from '../errors.ts'
+import type { Affine, RasterInfo } from '../raster-info.ts'
+import type { PixelRect } from '../plan.ts'
+
+/** Where the pixels of a grid lie in a file. */
+export interface Placement {
+  /** `x = a + column·b + row·c`, `y = d + column·e + row·f` of pixel centers, in pixels of the file from its corner. */
+  readonly map: Affine
+  /** True when each pixel of the grid is one of the file. */
+  readonly isExact: boolean
+  /** Pixels of the grid that may come from the file. */
+  readonly to: PixelRect
+  /** Pixels of the file that may be used. */
+  readonly from: PixelRect
+}
+
+/** Stray that still counts as the same grid, in pixels. */
+const SAME = 0.01
+/** Pixels of a file per pixel of the grid, along an axis: more would read more than memory holds. */
+const MAX_REDUCTION = 16
+
+interface Grid {
+  readonly width: number
+  readonly height: number
+  readonly affine: Affine
+}
+
+/**
+ * By the georeferences of both.
+ *
+ * @param reference the file whose reference system is that of the grid
+ * @throws SCENE_UNUSABLE when the reference systems differ, or the file has no georeference
+ */
+export function georeferencedPlacement(grid: Grid, file: RasterInfo, reference: RasterInfo): Placement {
+  if (crsText(file) !== crsText(reference)) {
+    throw sceneUnusable({
+      why: `its files are in different reference systems (${nameOf(file)} and ${nameOf(reference)})`,
+    })
+  }
+  if (file.affine === null) throw sceneUnusable({ why: 'a file has no georeference' })
+  const [x0, xc, xr, y0, yc, yr] = file.affine
+  const [gx0, gxc, gxr, gy0, gyc, gyr] = grid.affine
+  const determinant = xc * yr - xr * yc
+  const columnOf = (x: number, y: number): number => (x * yr - y * xr) / determinant
+  const rowOf = (x: number, y: number): number => (y * xc - x * yc) / determinant
+  // The center of the first pixel, from the corner of the file; differences first, which keeps the digits.
+  const [dx, dy] = [gx0 - x0 + (gxc + gxr) / 2, gy0 - y0 + (gyc + gyr) / 2]
+  const map: Affine = [
+    columnOf(dx, dy),
+    columnOf(gxc, gyc),
+    columnOf(gxr, gyr),
+    rowOf(dx, dy),
+    rowOf(gxc, gyc),
+    rowOf(gxr, gyr),
+  ]
+  const whole = { x: 0, y: 0, width: grid.width, height: grid.height }
+  return placed(map, whole, { x: 0, y: 0, width: file.width, height: file.height })
+}
+
+/** By rectangles of pixels. @throws SCENE_UNUSABLE for a rectangle without an area */
+export function placementOf(
+  { from, to }: { readonly from: PixelRect; readonly to: PixelRect },
+  grid: Pick<Grid, 'width' | 'height'>,
+  file: Pick<RasterInfo, 'width' | 'height'>,
+): Placement {
+  if (![from.width, from.height, to.width, to.height].every((side) => side > 0)) {
+    throw sceneUnusable({ why: 'a source has a rectangle without an area' })
+  }
+  const [stepX, stepY] = [from.width / to.width, from.height / to.height]
+  const map: Affine = [from.x + (0.5 - to.x) * stepX, stepX, 0, from.y + (0.5 - to.y) * stepY, 0, stepY]
+  const outer = { x: 0, y: 0, width: grid.width, height: grid.height }
+  return placed(map, clip(roundedRect(to), outer), clip(outward(from), { x: 0, y: 0, ...sizeOf(file) }))
+}
+
+function placed(map: Affine, to: PixelRect, from: PixelRect): Placement {
+  const [x, xc, xr, y, yc, yr] = map
+  if (Math.hypot(xc, yc) > MAX_REDUCTION || Math.hypot(xr, yr) > MAX_REDUCTION) {
+    throw sceneUnusable({
+      why: `the pixels of a file are more than ${MAX_REDUCTION} times smaller than those of the grid`,
+    })
+  }
+  const { width, height } = to
+  const stray = Math.max(
+    Math.abs(xc - 1) * width,
+    Math.abs(yr - 1) * height,
+    Math.abs(xr) * height,
+    Math.abs(yc) * width,
+    Math.abs(x - 0.5 - Math.round(x - 0.5)),
+    Math.abs(y - 0.5 - Math.round(y - 0.5)),
+  )
+  const isExact = stray < SAME
+  return { map: isExact ? [Math.round(x - 0.5) + 0.5, 1, 0, Math.round(y - 0.5) + 0.5, 0, 1] : map, isExact, to, from }
+}
+
+/** What both rectangles have; sides of 0 where they have nothing. */
+export function clip(a: PixelRect, b: PixelRect): PixelRect {
+  const [x, y] = [Math.max(a.x, b.x), Math.max(a.y, b.y)]
+  const width = Math.max(0, Math.min(a.x + a.width, b.x + b.width) - x)
+  return { x, y, width, height: Math.max(0, Math.min(a.y + a.height, b.y + b.height) - y) }
+}
+
+/** The pixels whose centers lie in a rectangle. */
+function roundedRect({ x, y, width, height }: PixelRect): PixelRect {
+  const [left, top] = [Math.round(x), Math.round(y)]
+  return { x: left, y: top, width: Math.round(x + width) - left, height: Math.round(y + height) - top }
+}
+
+function outward({ x, y, width, height }: PixelRect): PixelRect {
+  const [left, top] = [Math.floor(x + 1e-9), Math.floor(y + 1e-9)]
+  return { x: left, y: top, width: Math.ceil(x + width - 1e-9) - left, height: Math.ceil(y + height - 1e-9) - top }
+}
+
+function sizeOf({ width, height }: Pick<RasterInfo, 'width' | 'height'>): { width: number; height: number } {
+  return { width, height }
+}
+
+/** Equal where two files are in one reference system; whether pixels are areas or points says nothing of that. */
+function crsText({ epsg, geoKeys, citations }: RasterInfo): string {
+  const { [KEY.rasterType]: _, ...keys } = geoKeys
+  return epsg === null ? JSON.stringify([keys, citations]) : `EPSG:${epsg}`
+}
+
+function nameOf({ epsg, crsName }: RasterInfo): string {
+  return epsg === null ? (crsName ?? 'none') : `EPSG:${epsg}`
+}

@@ -1,0 +1,56 @@
+import type { SampleType, Samples } from '../raster-info.ts'
+import { allocateSamples } from '../decode/samples.ts'
+
+/** Bits that hold every whole number of a type, and whether it has a sign. */
+const WHOLE: Readonly<Partial<Record<SampleType, readonly [bits: number, signed: boolean]>>> = {
+  uint8: [8, false],
+  int8: [8, true],
+  uint16: [16, false],
+  int16: [16, true],
+  uint32: [32, false],
+  int32: [32, true],
+}
+
+/** The smallest type that holds all values of some types. */
+export function commonType(types: readonly SampleType[]): SampleType {
+  return types.reduce(wider)
+}
+
+function wider(a: SampleType, b: SampleType): SampleType {
+  if (a === b) return a
+  const [one, two] = [WHOLE[a], WHOLE[b]]
+  if (one === undefined || two === undefined) {
+    const isWide = [a, b].some((type) => type === 'float64' || type === 'uint32' || type === 'int32')
+    return isWide ? 'float64' : 'float32'
+  }
+  const signed = one[1] || two[1]
+  // A sign takes a bit of a type that has none.
+  const bits = Math.max(...[one, two].map(([size, has]) => (signed && !has ? size + 1 : size)))
+  if (bits > 32) return 'float64'
+  const size = bits <= 8 ? 8 : bits <= 16 ? 16 : 32
+  return `${signed ? '' : 'u'}int${size}` as SampleType
+}
+
+/** The smallest type of floating point numbers that holds a type. */
+export function withFraction(type: SampleType): SampleType {
+  return wider(type, 'float32')
+}
+
+/** Numbers as samples; to whole ones they are rounded half away from zero and brought into the range, as GDAL does. */
+export function samplesOf(values: Float64Array, type: SampleType): Samples {
+  const samples = allocateSamples(type, values.length)
+  const whole = WHOLE[type]
+  if (whole === undefined) {
+    samples.set(values)
+    return samples
+  }
+  const [bits, signed] = whole
+  const low = signed ? -(2 ** (bits - 1)) : 0
+  const high = low + 2 ** bits - 1
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number
+    const rounded = value < 0 ? Math.ceil(value - 0.5) : Math.floor(value + 0.5)
+    samples[i] = rounded < low ? low : rounded > high ? high : rounded
+  }
+  return samples
+}

@@ -1,0 +1,72 @@
+import type { Affine, BandColor, SampleType } from '../raster-info.ts'
+import type { PixelRect } from '../plan.ts'
+
+/** How values between pixels are found where grids differ. Where they agree, pixels are taken as they are. */
+export type Resampling = 'nearest' | 'bilinear'
+
+/** A part of a band: pixels of a band of a file. */
+export interface ScenePiece {
+  /** Index of the file in the scene. */
+  readonly file: number
+  /** 0-based. */
+  readonly band: number
+  /** Where the pixels come from and where they go, in pixels; null: both lie where their georeferences say. */
+  readonly place: { readonly from: PixelRect; readonly to: PixelRect } | null
+  readonly resampling: Resampling
+  /** Pixels of this value are left out; null for none. */
+  readonly without: number | null
+  /** Written value = stored value · ratio + shift. */
+  readonly ratio: number
+  readonly shift: number
+}
+
+/** A band of a scene. Later pieces lie over earlier ones. */
+export interface SceneBand {
+  readonly name: string | null
+  readonly color: BandColor | null
+  /** Physical value = stored value · scale + offset; null: as the file says. */
+  readonly scale: number | null
+  readonly offset: number | null
+  /** The value that means "no data", where the files name none. */
+  readonly nodata: number | null
+  /** Type of the samples; null: that of the files. */
+  readonly type: SampleType | null
+  readonly pieces: readonly ScenePiece[]
+}
+
+/** A band of flags or classes that says which pixels are left out. */
+export interface SceneMask {
+  readonly file: number
+  readonly band: number
+  /** Classes that are left out. */
+  readonly values: readonly number[]
+  /** Bits, from 0, of flags: a pixel with one of them set is left out. */
+  readonly bits: readonly number[]
+}
+
+/**
+ * A raster whose bands lie in files of their own: assets of a STAC item, a list of files or a VRT. Files are known by their
+ * number; plain data, which can be posted to a worker thread.
+ */
+export interface Scene {
+  /** Null: the grid of the band with the smallest pixels. */
+  readonly grid: { readonly width: number; readonly height: number; readonly affine: Affine } | null
+  readonly bands: readonly SceneBand[]
+  readonly mask: SceneMask | null
+  /** Whether masks and alpha bands of the files count. */
+  readonly ownMasks: boolean
+  /** GDAL's metadata of the file as a whole. */
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** A file of a scene that is its own: all its bands, as they are. Null where the scene is more than that. */
+export function plainFile({ grid, bands, mask }: Scene): number | null {
+  const [first] = bands
+  const piece = first?.pieces[0]
+  if (bands.length !== 1 || first === undefined || first.pieces.length !== 1 || !piece || grid || mask) return null
+  const isBare = first.scale === null && first.offset === null && first.nodata === null && first.type === null
+  return isBare && piece.band === ALL_BANDS ? piece.file : null
+}
+
+/** In the place of the number of a band: all bands of the file, alpha without. */
+export const ALL_BANDS = -1

@@ -1,0 +1,121 @@
+/** A band of an asset of a STAC item. */
+export interface StacBand {
+  /** Name of the asset. */
+  readonly asset: string
+  readonly href: string
+  /** 0-based; null where nothing says how many bands the asset has: all of them. */
+  readonly band: number | null
+  /** Names that it goes by, of the agency first. */
+  readonly names: readonly string[]
+  /** `eo:common_name`, or the polarisation of a radar; null without one. */
+  readonly common: string | null
+  readonly roles: readonly string[]
+  readonly scale: number | null
+  readonly offset: number | null
+  readonly nodata: number | null
+  /** Bands of the asset. */
+  readonly of: number
+}
+
+/** What of a STAC item matters for its pixels. */
+export interface StacItem {
+  readonly id: string
+  readonly collection: string | null
+  readonly properties: Readonly<Record<string, unknown>>
+  /** When it was taken, or began to be, RFC 3339. */
+  readonly datetime: string | null
+  /** The address that it gives of itself. */
+  readonly self: string | null
+  /** Bands of its GeoTIFFs, in the order of its assets. */
+  readonly bands: readonly StacBand[]
+  /** Names of all of its assets. */
+  readonly assets: readonly string[]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const GEOTIFF = /^image\/(?:tiff|vnd\.stac\.geotiff)\b/i
+
+/**
+ * Reads a STAC item of version 1.0 or 1.1, with the extensions eo, raster, sar and alternate-assets as they are in the field.
+ *
+ * Source: https://github.com/radiantearth/stac-spec, https://github.com/stac-extensions
+ *
+ * @param position in the list, for an item without an id
+ */
+export function readStacItem(value: unknown, position: number): StacItem {
+  const item = fieldsOf(value)
+  const properties = fieldsOf(item['properties'])
+  const assets = Object.entries(fieldsOf(item['assets']))
+  const links = listOf(item['links']).map(fieldsOf)
+  return {
+    id: textOf(item['id']) ?? `item ${position}`,
+    collection: textOf(item['collection']),
+    properties,
+    datetime: timeOf(properties['datetime'] ?? properties['start_datetime']),
+    self: textOf(links.find(({ rel }) => rel === 'self')?.['href']),
+    bands: assets.flatMap(([name, asset]) => bandsOf(name, fieldsOf(asset), properties)),
+    assets: assets.map(([name]) => name),
+  }
+}
+
+function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] {
+  const href = webAddress(fields)
+  const type = textOf(fields['type'])
+  if (href === null || !(type === null ? /\.tiff?(?:[?#]|$)/i.test(href) : GEOTIFF.test(type))) return []
+  const eo = listOf(fields['eo:bands']).map(fieldsOf)
+  const raster = listOf(fields['raster:bands']).map(fieldsOf)
+  const bands = listOf(fields['bands']).map(fieldsOf)
+  const polarizations = listOf(fields['sar:polarizations']).flatMap((one) => textOf(one) ?? [])
+  const of = Math.max(eo.length, raster.length, bands.length)
+  const roles = listOf(fields['roles']).flatMap((role) => textOf(role) ?? [])
+  return Array.from({ length: Math.max(1, of) }, (_, i) => {
+    const own = { ...properties, ...fields, ...bands[i] }
+    const values = { ...raster[i] }
+    const polarization = of <= 1 && polarizations.length === 1 ? (polarizations[0] as string) : null
+    const names = [eo[i]?.['name'], bands[i]?.['name'], polarization, of <= 1 ? asset.replace(/\.tiff?$/i, '') : null]
+    return {
+      asset,
+      href,
+      band: of === 0 ? null : i,
+      names: [...new Set(names.flatMap((name) => textOf(name) ?? []))],
+      common: textOf(eo[i]?.['common_name'] ?? own['eo:common_name']) ?? polarization?.toLowerCase() ?? null,
+      roles,
+      scale: numberOf(values['scale'] ?? own['raster:scale']),
+      offset: numberOf(values['offset'] ?? own['raster:offset']),
+      nodata: numberOf(values['nodata'] ?? own['nodata']),
+      of,
+    }
+  })
+}
+
+/** The address of an asset, or that of an alternate one where its own is no web address (`s3://…`). */
+function webAddress(fields: Fields): string | null {
+  const own = textOf(fields['href'])
+  const others = Object.values(fieldsOf(fields['alternate'])).flatMap((one) => textOf(fieldsOf(one)['href']) ?? [])
+  const isElsewhere = own !== null && /^(?!https?:)[a-z][a-z0-9+.-]*:\/\//i.test(own)
+  return (isElsewhere ? others.find((href) => /^https?:\/\//i.test(href)) : undefined) ?? own
+}
+
+function timeOf(value: unknown): string | null {
+  const time = typeof value === 'string' ? new Date(value) : null
+  return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString()
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** JSON has no NaN: STAC writes it, and infinities, as texts. */
+function numberOf(value: unknown): number | null {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  return value === 'nan' ? Number.NaN : null
+}
