@@ -97,6 +97,7 @@ const file = {
     'Functions that are bundled at once, each in a process of its own.',
     'TERRANE_FUNCTIONS_BUILDS',
   ),
+  importTimeoutMs: Setting.Count(120_000, 1000, 'Maximum time to fetch what a function in a folder imports.'),
   bodyTimeoutMs: Setting.Count(
     30_000,
     100,

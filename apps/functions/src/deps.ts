@@ -185,7 +185,7 @@ async function openBuilder({ config, opening, stateDir }: Base, env: NodeJS.Proc
       program: await writeBuildProgram(stateDir),
       parallel: config.builds,
       cache: new BuildCache(join(stateDir, 'builds')),
-      imports: await openImports(join(stateDir, 'imports'), hosts, env),
+      imports: await openImports(join(stateDir, 'imports'), hosts, env, config.importTimeoutMs),
     }),
   )
 }

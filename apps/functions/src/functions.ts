@@ -42,7 +42,7 @@ export class Functions implements AsyncDisposable {
   readonly #events: FunctionEvents
   readonly #live = new Map<string, LiveFunction>()
   readonly #broken = new Set<string>()
-  readonly #failures = new Map<string, Failure>()
+  readonly #failures = new Map<string, { readonly failure: Failure; readonly isFetch: boolean }>()
   readonly #pools = new Map<Pool, FunctionVersion>()
   readonly #timer: NodeJS.Timeout
   #ticked = performance.now()
@@ -77,23 +77,36 @@ export class Functions implements AsyncDisposable {
     this.#broken.add(`${project}/${name}`)
   }
 
-  /** Records why the newest code of a function is not served, until it is served or removed. */
-  fail(project: string, name: string, error: unknown): void {
+  /**
+   * Records why the newest code of a function is not served, until it is served or removed.
+   *
+   * @param isFetch whether its imports could not be fetched
+   */
+  fail(project: string, name: string, error: unknown, isFetch = false): void {
     const key = `${project}/${name}`
     if (!this.#live.has(key)) this.#broken.add(key)
     const { code, message, details, detail } = error as Partial<TerraneError> & { detail?: string }
-    this.#failures.set(key, {
+    const failure = {
       code: code ?? 'INTERNAL',
       message: message ?? String(error),
       details: details ?? detail ?? null,
       failed_at: new Date().toISOString(),
-    })
+    }
+    this.#failures.set(key, { failure, isFetch })
+  }
+
+  /** Functions whose newest code is not served; `isFetch` where their imports could not be fetched. */
+  *failing(): Generator<{ readonly project: string; readonly name: string; readonly isFetch: boolean }> {
+    for (const [key, { isFetch }] of this.#failures) {
+      const [project = '', name = ''] = key.split('/')
+      yield { project, name, isFetch }
+    }
   }
 
   /** Names of a project's functions whose newest code is not served, and why. */
   failuresOf(project: string): ReadonlyMap<string, Failure> {
     const own = [...this.#failures].filter(([key]) => key.startsWith(`${project}/`))
-    return new Map(own.map(([key, failure]) => [key.slice(project.length + 1), failure]))
+    return new Map(own.map(([key, { failure }]) => [key.slice(project.length + 1), failure]))
   }
 
   /** Resolves when no process of the version is left. */

@@ -1,5 +1,8 @@
 // Slow: each save of a folder waits for the watcher and a build.
 import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -38,6 +41,34 @@ test('what is in the folder is served; folders that begin with _ are not', async
   expect(await call()).toBe('200 one')
   expect(await call('_shared')).toBe('404 FUNCTION_NOT_FOUND')
   expect(await call('shared')).toBe('404 FUNCTION_NOT_FOUND')
+})
+
+test('a function whose imports could not be fetched is served once they can be, without another save', async () => {
+  let isAway = true
+  const modules = createServer((_, response) => {
+    if (isAway) return void response.destroy()
+    response.writeHead(200, { 'content-type': 'application/typescript' }).end(`export const text = 'fetched'`)
+  }).listen(0, '127.0.0.1')
+  await once(modules, 'listening')
+  const host = `127.0.0.1:${(modules.address() as AddressInfo).port}`
+  await app[Symbol.asyncDispose]()
+  app = await startApp({ TERRANE_FUNCTIONS_DIR: folder, TERRANE_FUNCTIONS_IMPORT_HOSTS: host })
+  try {
+    await write('far/function.json', `{"auth":"none","methods":["GET"]}`)
+    await write(
+      'far/index.ts',
+      `import { text } from 'http://${host}/text.ts'; export default () => new Response(text)`,
+    )
+    const unbuilt = async () =>
+      /terrane_function_unbuilt{.*function="far".*reason="imports".*} 1/.test(await app.deps.registry.metrics())
+    await expect.poll(unbuilt, { timeout: 30_000 }).toBe(true)
+    expect(await call()).toBe('200 one')
+    isAway = false
+    await expect.poll(() => call('far'), { interval: 200, timeout: 60_000 }).toBe('200 fetched')
+    expect(await unbuilt()).toBe(false)
+  } finally {
+    modules.close()
+  }
 })
 
 test('names with capital letters are served as they are, and a folder that no name fits is said to be left out', async () => {

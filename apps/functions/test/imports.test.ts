@@ -302,6 +302,28 @@ test('a redirect to a host that is not listed is refused', async () => {
   expect(elsewhere.asked).toEqual([])
 })
 
+test('a module without end is refused before it fills the memory of the host', { timeout: 120_000 }, async () => {
+  const mebibyte = Buffer.alloc(2 ** 20, 0x20)
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/typescript' })
+    const more = () => {
+      while (!response.destroyed && response.write(mebibyte));
+      response.once('drain', more)
+    }
+    more()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stack.defer(() => void server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://${host}`
+  await fn(`export { default } from '${origin}/endless.ts'`)
+  await expect(built({ host, origin })).rejects.toMatchObject({
+    code: 'FUNCTION_BUNDLE_FAILED',
+    message: expect.stringContaining('too large: fetching it took more than 1024 MB'),
+    cause: { isRetryable: true },
+  })
+})
+
 test('the advice for what is not installed is the command of its registry', async () => {
   using builder = new Builder({ program, parallel: 1, cache: null })
   await fn(`import 'npm:nothing@1'; import 'jsr:@std/nothing@^2'`)

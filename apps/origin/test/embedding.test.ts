@@ -450,6 +450,27 @@ describe('what a role may not read', () => {
     expect([(await pictures.read(session, 'anon')) === a, reads]).toEqual([true, 1])
     await database.query('drop table if exists pg_temp.scratch')
   })
+  test.each([
+    ['too large', { ms: 20_000, bytes: 100 }, /take \d+ of 100 bytes/],
+    ['too slow', { ms: 2000, bytes: 1e9 }, /longer than 2 s/],
+  ])('a schema that is %s is one error, and is not read again at once', async (_, bounds, details) => {
+    const asked: string[] = []
+    const session: Queryable = {
+      query: (text, values) => {
+        asked.push(text)
+        if (text.includes('"isView"')) return Promise.reject(Object.assign(new Error('too long'), { code: '57014' }))
+        return origin.db.database.query(text, values)
+      },
+    }
+    const pictures = new SchemaPictures(['public'], bounds)
+    const refused = { status: 503, code: 'PGRST002', details: expect.stringMatching(details) }
+    await expect(pictures.read(session, 'anon')).rejects.toMatchObject(refused)
+    const before = asked.length
+    await expect(pictures.read(session, 'anon')).rejects.toMatchObject(refused)
+    // Only whether the schema has changed.
+    expect(asked.length).toBe(before + 1)
+  })
+
   test('a relationship comes and goes with the schema and its grants, at once', async () => {
     const { database } = origin.db
     const status = async () => (await call('/places?select=reports(id)')).status

@@ -24,6 +24,7 @@ import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
 import type { SubmitContext, Task } from './jobs/task.ts'
 import { Caller } from './events/caller.ts'
+import { FunctionLimits } from './events/function-limits.ts'
 import { EventDeliverer } from './events/deliverer.ts'
 import { countEvents } from './events/event-metrics.ts'
 import { TableHookStore } from './events/table-hook-store.ts'
@@ -205,7 +206,7 @@ async function openQueue(needs: QueueNeeds, opening: AsyncDisposableStack) {
   opening.defer(() => boss.stop({ graceful: false, close: false }))
   for (const task of tasks) await ensureQueue(boss, task)
   const webhooks = new WebhookStore(database)
-  const caller = new Caller(needs)
+  const caller = new Caller({ ...needs, limits: new FunctionLimits(database) })
   const sender = new Webhooks({ boss, store: webhooks, caller, sealer, logger, onAttempt: countAttempts(registry) })
   await sender.open()
   const observer = countJobs(

@@ -22,16 +22,18 @@ async function due(projectRef: string, hoursAgo: number): Promise<string> {
   const id = uuidv7()
   const nextAt = new Date(Math.floor(Date.now() / 1000) * 1000 - hoursAgo * 3_600_000)
   const input = { tableName: `t_${projectRef}_${hoursAgo}`, steps: 1 }
-  const made = await schedules.insert({ projectRef, organizationId: null, projectId: null }, 100, {
+  const made = await schedules.insert({
     id,
     task: TASK,
+    scope: { projectRef, organizationId: null, projectId: null },
     name: '',
     cron: NIGHTLY,
-    time_zone: 'UTC',
+    timeZone: 'UTC',
     input,
-    sealed_input: sealer.seal(input, id),
-    next_at: nextAt,
+    sealedInput: sealer.seal(input, id),
+    nextAt,
     paused: false,
+    most: 100,
   })
   expect(made).not.toBeNull()
   return id

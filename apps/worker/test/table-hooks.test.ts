@@ -36,7 +36,8 @@ let receiver: Server
 let url: string
 let worker: TestWorker
 let heard: Heard[] = []
-let answer: (heard: Heard) => number = () => 204
+/** Status of the answer; null: there is none. */
+let answer: (heard: Heard) => number | null = () => 204
 beforeAll(async () => {
   receiver = createServer((request, response) => {
     let body = ''
@@ -44,6 +45,7 @@ beforeAll(async () => {
     request.on('end', () => {
       const message = { path: request.url!, headers: request.headers, body }
       const status = answer(message)
+      if (status === null) return
       if (status < 300) heard.push(message)
       response.writeHead(status).end()
     })
@@ -207,6 +209,17 @@ describe(`table hooks (${testLane()})`, () => {
       const versions = changes().filter(({ record }) => record?.id === id).map(({ record }) => record!.v) // prettier-ignore
       expect(versions).toEqual(id === 1 ? [0] : [0, 1])
     }
+  })
+
+  test('wait for a function as long as it may take itself', async () => {
+    const policy = JSON.stringify({ schedule: [], timeout_ms: 100 })
+    await sql(`insert into terrane.served_functions select id, 'slow', '${policy}' from terrane.projects`)
+    answer = () => null
+    await make({ url: undefined, function: 'slow' })
+    await sql('insert into things values (1, 1)')
+    const errors = async () => (await sql('select error from terrane.events where error is not null')).rows
+    await expect.poll(errors, { timeout: 20_000 }).toEqual([{ error: expect.stringContaining('within 5 s') }])
+    await sql('delete from terrane.served_functions')
   })
 
   test('are silent while paused, and when deleted', async () => {

@@ -160,6 +160,10 @@ const FAULTS: Readonly<
     scrapes: { terrane_function_boot_failures_total: [series({ project: 'p', function: 'f' }, jumps(1))] },
     names: { project: 'p', function: 'f' },
   },
+  TerraneFunctionsUnbuilt: {
+    scrapes: { terrane_function_unbuilt: [series({ project: 'p', function: 'f', reason: 'imports' }, steps(0, 1))] },
+    names: { project: 'p', function: 'f', reason: 'imports' },
+  },
   TerraneFunctionCallsWait: {
     scrapes: { terrane_function_calls_queued: [series({ app: 'functions' }, steps(0, 50))] },
     names: {},

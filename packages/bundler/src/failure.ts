@@ -8,6 +8,8 @@ export interface BundleFailure {
   readonly missing: readonly string[]
   /** Whether something is imported that could be fetched. */
   readonly fetchable: boolean
+  /** True when the fetch failed and a later attempt may succeed. */
+  readonly isRetryable?: boolean
 }
 
 /** FUNCTION_BUNDLE_FAILED for the problems that esbuild found; any other error as it is. */

@@ -4,10 +4,10 @@ import type { Principal } from '@terrane/auth'
 import type { Database, Queryable } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
 import type { Credentials } from './credentials.ts'
+import { deleteProject, type RemainingHooks } from './delete-project.ts'
 import {
   credentialsUnreadable,
   projectAmbiguous,
-  projectBusy,
   projectExists,
   projectNotFound,
   refInvalid,
@@ -208,21 +208,15 @@ export class Projects {
   }
 
   /**
-   * Takes a project away with its keys, credentials, functions and the records of its jobs; objects in storage stay.
+   * Takes a project away with its keys, credentials, functions, the records of its jobs and the triggers of its table hooks;
+   * objects in storage and tables stay.
    *
+   * @returns the hooks whose triggers stay in its database, because that cannot be reached; null when none does
    * @throws PROJECT_BUSY while jobs have not ended
    */
-  async delete(id: string): Promise<void> {
-    const { ref } = await this.get(id)
-    await this.#database.transaction(async (session) => {
-      const { rows } = await session.query<{ jobs: number }>(
-        `select count(*) as jobs from terrane.jobs where project_id = $1 and status in ('pending', 'running')`,
-        [id],
-      )
-      const jobs = rows[0]?.jobs ?? 0
-      if (jobs > 0) throw projectBusy({ ref, jobs })
-      await session.query('delete from terrane.projects where id = $1', [id])
-    })
+  async delete(id: string): Promise<RemainingHooks | null> {
+    const project = await this.get(id)
+    return deleteProject(this.#database, project, async () => (await this.credentials(id)).databaseUrl)
   }
 
   async #one(statement: string, values: readonly unknown[]): Promise<Project | null> {

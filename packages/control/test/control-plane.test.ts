@@ -11,6 +11,7 @@ import {
   readCredentials,
   registerLocal,
 } from '../src/index.ts'
+import { hookLane, hookTriggerName } from '../src/hook-triggers.ts'
 
 const sealer = createSealer(Buffer.alloc(32, 3))
 
@@ -157,6 +158,36 @@ describe(`the control plane (${testLane()})`, () => {
     expect(await accepted(key)).toEqual([false])
     const { rowCount } = await db.database.query('select 1 from terrane.jobs where project_ref = $1', ['short-lived'])
     expect(rowCount).toBe(0)
+  })
+
+  test('a deleted project leaves no trigger of its table hooks behind, or says which stay', async () => {
+    const run = (statement: string, values: unknown[] = []) => db.database.query(statement, values)
+    await run('create table public.hooked (id int primary key)')
+    const make = async (ref: string, databaseUrl: string) => {
+      const { id } = await projects.create({ organizationId: acme, ref, credentials: { databaseUrl } })
+      const hook = crypto.randomUUID()
+      await run(
+        `insert into terrane.table_hooks (id, project_ref, organization_id, project_id, table_schema, table_name, events, shown_url, sealed,
+           description, attempts, paused) values ($1, $2, $3, $4, 'public', 'hooked', '{INSERT}', '', '', '', 1, false)`,
+        [hook, ref, acme, id],
+      )
+      await run(`create trigger "${hookTriggerName(hook)}" after insert on public.hooked
+        for each row execute function terrane.record_change('${hookLane(hook)}', '{id}', '{}', '{}')`)
+      return { id, hook }
+    }
+    const gone = await make('gone', db.url)
+    const kept = await make('kept', db.url)
+    const away = await make('away', 'postgres://x@127.0.0.1:1/x')
+    await run('insert into public.hooked values (1)')
+    expect(await projects.delete(gone.id)).toBeNull()
+    expect(await projects.delete(away.id)).toEqual({ ids: [away.hook], reason: expect.stringContaining('reach') })
+    const { rows } = await run(`select tgname as name from pg_trigger where tgrelid = 'public.hooked'::regclass`)
+    expect(rows.map(({ name }) => name as string).toSorted()).toEqual([away, kept].map(({ hook }) => hookTriggerName(hook)).toSorted()) // prettier-ignore
+    await run('insert into public.hooked values (2)')
+    const events = await run('select lane, count(*) as n from terrane.events group by lane order by lane')
+    expect(events.rows).toEqual([away, kept].map(({ hook }) => ({ lane: hookLane(hook), n: 2 })).toSorted((a, b) => (a.lane < b.lane ? -1 : 1))) // prettier-ignore
+    await projects.delete(kept.id)
+    await run('drop table public.hooked; delete from terrane.events')
   })
 
   test('a local stack accepts the keys of its environment: starting with B ends A, of this stack only', async () => {

@@ -180,7 +180,7 @@ describe('a trace in parts', () => {
     await only.close()
   })
 
-  it('ends where the search for the next point leaves too many streets', () => {
+  it('ends where the search for the next point leaves too many streets, which gives others their turn', () => {
     const limits = DEFAULT_LIMITS
     const ground = new Ground(network, {
       limits,
@@ -192,9 +192,25 @@ describe('a trace in parts', () => {
     const points = trace(5, 5)
     const request = JSON.stringify({ shape: [points[0], points[8]], costing: 'auto', shape_match: 'map_snap' })
     const { trace: read, route } = readTraceRequest(request, 'trace_route', limits)
-    const partsOf = (mostStates?: number): number =>
-      [...new Matcher(ground.costings.get(route.mode, route.options), mostStates).match(read)].filter(Boolean).length
-    expect([partsOf(), partsOf(2)]).toEqual([1, 0])
+    const matching = (bounds?: { states: number; statesPerTurn: number }) =>
+      new Matcher(ground.costings.get(route.mode, route.options), bounds).match(read)
+    const parts = (found: Iterable<object | null>) => [...found].filter((chain) => chain !== null)
+    expect([parts(matching()).length, parts(matching({ states: 2, statesPerTurn: 8192 })).length]).toEqual([1, 0])
+
+    // A step gives others their turn, also other matchings, and finds the same.
+    const patient = { states: 2 ** 18, statesPerTurn: 1 }
+    const whole = parts(matching())
+    const [one, other] = [matching(patient), matching(patient)]
+    const found: [object[], object[]] = [[], []]
+    let turns = 0
+    for (let isDone = false; !isDone; turns++) {
+      const [a, b] = [one.next(), other.next()]
+      if (a.value) found[0].push(a.value)
+      if (b.value) found[1].push(b.value)
+      isDone = a.done === true && b.done === true
+    }
+    expect(turns).toBeGreaterThan(10)
+    expect(found).toEqual([whole, whole])
   })
 
   it('matches points by themselves that are 200 m apart, whatever the request says', () => {

@@ -49,7 +49,9 @@ export function projectCommands(program: Command): void {
     .action(set)
   project
     .command('delete <project>')
-    .description('Delete a project with its keys, functions and job records. Objects in storage stay.')
+    .description(
+      'Delete a project with its keys, functions, job records and table hooks. Objects in storage and tables stay.',
+    )
     .option('--org <organization>', 'organization, if several have a project with this reference')
     .option('--yes', 'confirm the deletion')
     .action(remove)
@@ -95,7 +97,13 @@ function remove(project: string, { org, yes }: Options): Promise<void> {
         hint: 'Add --yes to do it; it cannot be undone.',
       })
     }
-    await control.projects.delete(id)
+    const { hookTriggerName } = await import('@terrane/control/hooks')
+    const left = await control.projects.delete(id)
+    if (!left) return
+    note(`Triggers of ${left.ids.length} table hooks stay in the database of '${ref}': ${left.reason}.`)
+    note(
+      `They write events that are sent to no function or address. Drop there: ${left.ids.map(hookTriggerName).join(', ')}.`,
+    )
   })
 }
 

@@ -91,11 +91,13 @@ export class Builder implements Disposable {
     if (known) return known
     const bundle = (fetched: ModuleGraph | null) =>
       this.#enqueue(project, { kind: 'folder', folder, fetched }, NOTHING, this.#folderMs)
-    const fetch = this.#imports && (() => this.#imports!.fetch(folder))
+    let fetch = this.#imports && (() => this.#imports!.fetch(folder))
     // A folder that needed a fetch last time will need it again, unless packages were installed meanwhile.
     if (fetch && this.#fetchedFor.has(folder) && this.#fetchedFor.get(folder) === installedAbove(folder)) {
-      const fetched = await fetch().catch(() => null)
+      const early = fetch()
+      const fetched = await early.catch(() => null)
       if (fetched) return bundle(fetched)
+      fetch = () => early
     }
     let isFetched = false
     const bundled = await withImports((fetched) => {

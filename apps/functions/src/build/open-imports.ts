@@ -10,10 +10,19 @@ export async function openImports(
   home: string,
   hosts: readonly string[],
   env: NodeJS.ProcessEnv,
+  timeoutMs?: number,
 ): Promise<DenoImports | null> {
   const deno = await findDeno()
   if (deno === null) return null
   const line = new LatestFirst(AT_ONCE)
   const turn = <T>(folder: string, fetch: () => Promise<T>) => line.run(folder, fetch)
-  return new DenoImports({ deno, home, hosts, hostsSetting: 'TERRANE_FUNCTIONS_IMPORT_HOSTS', env, turn })
+  return new DenoImports({
+    deno,
+    home,
+    hosts,
+    hostsSetting: 'TERRANE_FUNCTIONS_IMPORT_HOSTS',
+    env,
+    turn,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  })
 }

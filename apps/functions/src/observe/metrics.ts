@@ -71,6 +71,17 @@ export class FunctionMetrics {
     const inflight = new Gauge({ name: 'terrane_function_calls_inflight', help: 'Calls in instances now.', registers })
     const queued = new Gauge({ name: 'terrane_function_calls_queued', help: 'Calls that wait for one.', registers })
     const used = new Gauge({ name: 'terrane_function_processes', help: 'Processes, starting ones too.', registers })
+    const unbuilt = new Gauge({
+      name: 'terrane_function_unbuilt',
+      help: 'Functions whose newest code is not served, by reason: imports could not be fetched, or the code itself.',
+      labelNames: ['project', 'function', 'reason'],
+      registers,
+    })
+    onScrape(unbuilt, () => {
+      unbuilt.reset()
+      for (const { project, name, isFetch } of functions.failing())
+        unbuilt.set({ project, function: name, reason: isFetch ? 'imports' : 'code' }, 1)
+    })
     onScrape(instances, () => {
       instances.reset()
       let calls = 0

@@ -20,6 +20,9 @@ const STILL_MS = 150
 const RESTLESS_ROUNDS = 40
 /** Delay of the type check: after another save within it, only the later state is checked. */
 const TYPES_AFTER_MS = 1500
+/** A build that failed because imports could not be fetched is tried again after this time, doubled up to the longest. */
+const RETRY_MS = 2000
+const LONGEST_RETRY_MS = 30_000
 const SOURCE = /\.(?:[cm]?[jt]sx?|jsonc?|env)$/
 
 /** Result of a round: the new version, if there is one, and whether files have changed meanwhile. */
@@ -45,6 +48,10 @@ export class ServedFolder {
   #served: Served | null = null
   #types: TypeCheck | null = null
   #hasFailed = false
+  #failedFetches = 0
+  #retry: NodeJS.Timeout | undefined
+  /** Message of the last failure: the same one is logged once. */
+  #failure: string | null = null
   #isForgotten = false
   /** Work to serve the state on disk; `#again` requests another round. */
   #settling: Promise<void> | null = null
@@ -83,6 +90,7 @@ export class ServedFolder {
     const { line, isClosed } = this.#context
     if (this.#isForgotten || isClosed()) return Promise.resolve()
     this.#again = true
+    clearTimeout(this.#retry)
     this.#settling ??= line
       .run(this.#name, () => this.#settleUntilStill())
       .finally(() => {
@@ -94,6 +102,7 @@ export class ServedFolder {
   /** The folder is no function any more. */
   forget(): void {
     this.#isForgotten = true
+    clearTimeout(this.#retry)
     this.#context.line.hurry(this.#name)
     this.#context.watcher.forget(this.#name)
     this.#withdraw()
@@ -119,7 +128,7 @@ export class ServedFolder {
   }
 
   async #settleUntilStill(): Promise<void> {
-    const { functions, project, events, isClosed } = this.#context
+    const { events, isClosed } = this.#context
     const name = this.#name
     const begun = performance.now()
     for (let round = 1; this.#again && !this.#isForgotten && !isClosed(); round++) {
@@ -127,16 +136,28 @@ export class ServedFolder {
       try {
         const { version, moved } = await this.#attempt()
         if (moved) this.#again = true
+        else [this.#failedFetches, this.#failure] = [0, null]
         if (version) events.built(version, performance.now() - begun)
         if (round % RESTLESS_ROUNDS === 0 && this.#again) events.failed(name, filesNotStill({ name }))
       } catch (error) {
         if (isClosed()) return
-        this.#hasFailed = true
-        if (this.#served) this.#served = { ...this.#served, fingerprint: '' }
-        if (!this.#isForgotten) functions.fail(project.id, name, error)
-        events.failed(name, error)
+        this.#failed(error as Error)
       }
     }
+  }
+
+  #failed(error: Error): void {
+    const { functions, project, events } = this.#context
+    this.#hasFailed = true
+    if (this.#served) this.#served = { ...this.#served, fingerprint: '' }
+    const { isRetryable: isFetch = false } = (error.cause as Partial<BundleFailure> | undefined) ?? {}
+    if (!this.#isForgotten) functions.fail(project.id, this.#name, error, isFetch)
+    if (!isFetch || error.message !== this.#failure) events.failed(this.#name, error)
+    this.#failure = error.message
+    if (!isFetch || this.#isForgotten) return
+    const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failedFetches++)
+    this.#retry = setTimeout(() => void this.settle(), waitMs)
+    this.#retry.unref()
   }
 
   /** One round: look, wait, build, look again, serve if nothing has moved meanwhile. */

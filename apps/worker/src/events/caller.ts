@@ -3,12 +3,11 @@ import { toShowable } from '../errors.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { redactText } from '../projects/redact.ts'
 import type { JobScope } from '../queue/job-row.ts'
+import type { FunctionLimits } from './function-limits.ts'
 import { signedHeaders } from '../webhooks/sign.ts'
 
-/** Longest wait for an address, and for a function. */
+/** Longest wait for an address. */
 const TIMEOUT_MS = 10_000
-/** The host ends a call by the function's own timeout_ms, which is at most 400 s unless an operator raises it. */
-const FUNCTION_TIMEOUT_MS = 405_000
 /** Seconds after which a queued call is taken for lost with its worker. */
 export const CALL_EXPIRES_S = 420
 /** Longest text of an error that is kept. */
@@ -47,6 +46,7 @@ export interface CallerOptions {
   /** Reaches the functions host besides what {@link fetch} reaches. */
   readonly fetchFunction: GuardedFetch
   readonly projects: Pick<ProjectDirectory, 'functions'>
+  readonly limits: FunctionLimits
 }
 
 /** Posts signed messages to addresses and to functions of projects. */
@@ -87,11 +87,11 @@ export class Caller {
       response.cancel()
       return { status: response.status, code: null }
     }
-    const { url, key } = await this.#options.projects.functions(scope)
+    const { url, key, projectId } = await this.#options.projects.functions(scope)
     const response = await this.#options.fetchFunction(`${url}/functions/v1/${target.function}`, {
       ...options,
       headers: { ...message.headers, ...headers, apikey: key, authorization: `Bearer ${key}` },
-      timeoutMs: FUNCTION_TIMEOUT_MS,
+      timeoutMs: await this.#options.limits.waitMs(projectId, target.function),
     })
     response.cancel()
     // The host takes this header away from answers of functions.

@@ -1,10 +1,12 @@
+import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { scopeKey, scopeOf, type JobScope } from '../queue/job-row.ts'
 import { makeSecret } from '../webhooks/sign.ts'
 import type { Target } from './caller.ts'
-import { laneOf, type HookRow, type TableHookStore } from './table-hook-store.ts'
+import { LIVE_FUNCTIONS } from './function-limits.ts'
+import { type HookRow, type TableHookStore } from './table-hook-store.ts'
 
 /** Events of one hook or queue, and their receiver. */
 export interface Lane {
@@ -24,15 +26,6 @@ export interface ProjectLanes {
   readonly scope: JobScope
   readonly lanes: Lane[]
 }
-
-/** What functions are called for and how they are known, in a folder or deployed; a folder comes first, as calls of functions find it. */
-export const LIVE_FUNCTIONS = `(
-    select project_id, name, policy from terrane.served_functions
-    union all
-    select l.project_id, l.name, v.policy from terrane.function_live l
-    join terrane.function_versions v using (project_id, name, version)
-    where not exists (select from terrane.served_functions s where s.project_id = l.project_id and s.name = l.name)
-  )`
 
 export interface LanesOptions {
   readonly database: Database
@@ -59,7 +52,7 @@ export async function allLanes({
   }
   for (const hook of await hooks.active()) {
     const target = () => sealer.open(hook.sealed, hook.id) as Target
-    add(scopeOf(hook), { name: laneOf(hook.id), attempts: hook.attempts, batch: 1, hook, target })
+    add(scopeOf(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
   }
   // Of several functions that name a queue the first consumes it.
   const { rows } = await database.query<{

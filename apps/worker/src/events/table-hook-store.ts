@@ -1,4 +1,5 @@
 import type { TableHook } from '@terrane/contracts/events'
+import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
 import { ProjectRows } from '../queue/project-rows.ts'
 import type { LaneLoad } from './outbox.ts'
@@ -49,11 +50,6 @@ export class TableHookStore extends ProjectRows<HookRow> {
   }
 }
 
-/** The lane of a hook's events. */
-export function laneOf(hookId: string): string {
-  return `hook:${hookId}`
-}
-
 /** The public record of a table hook. */
 export function toTableHook(row: HookRow, load: Pick<LaneLoad, 'waiting' | 'dead'>): TableHook {
   const { waiting, dead } = load
@@ -73,6 +69,6 @@ export function toTableHook(row: HookRow, load: Pick<LaneLoad, 'waiting' | 'dead
     project_ref: row.project_ref,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
-    links: { self: `/table-hooks/${row.id}`, deadLetters: `/dead-letters?lane=${laneOf(row.id)}` },
+    links: { self: `/table-hooks/${row.id}`, deadLetters: `/dead-letters?lane=${hookLane(row.id)}` },
   }
 }

@@ -1,6 +1,14 @@
-import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '@terrane/database'
+import { changeHookedTable, dropHookTrigger, hookLane, hookTriggerName } from '@terrane/control/hooks'
+import {
+  qualified,
+  quoteIdentifier,
+  quoteLiteral,
+  type Database,
+  type Queryable,
+  type Session,
+} from '@terrane/database'
 import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from './errors.ts'
-import { laneOf, type HookRow } from './table-hook-store.ts'
+import type { HookRow } from './table-hook-store.ts'
 
 interface TableFacts {
   readonly oid: number
@@ -9,9 +17,8 @@ interface TableFacts {
   readonly columns: string[]
 }
 
-/** The trigger of a hook: the name of its table now, quoted, and whether the hook's table is another one. */
+/** The trigger of a hook, and whether it is on another table than the hook's. */
 interface Found {
-  readonly table: string
   readonly isElsewhere: boolean
   /** Its arguments, each with a zero byte after it. */
   readonly given: Buffer
@@ -22,21 +29,16 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
   const { table_schema: schema, table_name: table } = hook
   const given = await argumentsOf(database, hook)
   if ((await findTrigger(database, hook))?.isElsewhere === true) await removeTrigger(database, hook)
-  const name = quoteIdentifier(triggerName(hook.id))
+  const name = quoteIdentifier(hookTriggerName(hook.id))
   const events = hook.events.map((event) => event.toLowerCase()).join(' or ')
-  await changeTable(
-    database,
-    hook,
-    `create or replace trigger ${name} after ${events} on ${qualified(schema, table)}
-    for each row execute function terrane.record_change(${given.map(quoteLiteral).join(', ')})`,
-  )
+  const statement = `create or replace trigger ${name} after ${events} on ${qualified(schema, table)}
+    for each row execute function terrane.record_change(${given.map(quoteLiteral).join(', ')})`
+  await changeTable(database, hook, (session) => session.query(statement))
 }
 
 /** Takes the trigger of a hook away, if it is there, whatever its table is called now. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
-  const found = await findTrigger(database, hook)
-  if (!found) return
-  await changeTable(database, hook, `drop trigger if exists ${quoteIdentifier(triggerName(hook.id))} on ${found.table}`)
+  await changeTable(database, hook, (session) => dropHookTrigger(session, hook.id))
 }
 
 /**
@@ -67,9 +69,9 @@ export async function mendTrigger(
 async function findTrigger(database: Queryable, hook: HookRow): Promise<Found | null> {
   // Triggers of partitions come and go with that of their table.
   const { rows } = await database.query<Found>(
-    `select tgrelid::regclass::text as table, tgrelid is distinct from to_regclass($2) as "isElsewhere", tgargs as given
+    `select tgrelid is distinct from to_regclass($2) as "isElsewhere", tgargs as given
      from pg_trigger where tgname = $1 and tgparentid = 0`,
-    [triggerName(hook.id), qualified(hook.table_schema, hook.table_name)],
+    [hookTriggerName(hook.id), qualified(hook.table_schema, hook.table_name)],
   )
   return rows[0] ?? null
 }
@@ -84,7 +86,7 @@ async function hasTable(database: Queryable, { table_schema: schema, table_name:
 /** What the trigger tells its function. */
 async function argumentsOf(database: Queryable, hook: HookRow): Promise<string[]> {
   const { keys } = await tableFacts(database, hook)
-  return [laneOf(hook.id), arrayText(keys), arrayText(hook.columns ?? []), JSON.stringify(hook.condition ?? {})]
+  return [hookLane(hook.id), arrayText(keys), arrayText(hook.columns ?? []), JSON.stringify(hook.condition ?? {})]
 }
 
 /**
@@ -129,13 +131,13 @@ export async function tableFacts(
   return facts!
 }
 
-async function changeTable(database: Database, hook: HookRow, statement: string): Promise<void> {
+async function changeTable(
+  database: Database,
+  hook: HookRow,
+  work: (session: Session) => Promise<unknown>,
+): Promise<void> {
   try {
-    await database.transaction(async (session) => {
-      // A long writer of the table would hold up all others behind this statement.
-      await session.query(`set local lock_timeout = '3s'`)
-      await session.query(statement)
-    })
+    await changeHookedTable(database, work)
   } catch (cause) {
     const table = `${hook.table_schema}.${hook.table_name}`
     const { code } = cause as { code?: string }
@@ -145,11 +147,6 @@ async function changeTable(database: Database, hook: HookRow, statement: string)
       throw tableNotHooked({ table, reason: 'the platform has no right to put a trigger on it' }, { cause })
     throw cause
   }
-}
-
-function triggerName(id: string): string {
-  // After those of the user, which may still change what they look at.
-  return `zz_terrane_hook_${id}`
 }
 
 /** A text of `text[]`. */

@@ -41,7 +41,7 @@ export function localProject(options: {
       const { functionsUrl, serviceRoleKey } = options
       if (functionsUrl === undefined) throw functionsOff({ need: 'TERRANE_FUNCTIONS_URL' })
       if (serviceRoleKey === undefined) throw functionsOff({ need: 'TERRANE_SERVICE_ROLE_KEY' })
-      return { url: functionsUrl.replace(/\/+$/, ''), key: serviceRoleKey }
+      return { projectId: options.id, url: functionsUrl.replace(/\/+$/, ''), key: serviceRoleKey }
     },
   }
 }

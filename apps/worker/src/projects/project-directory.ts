@@ -12,6 +12,8 @@ export interface OpenProject extends AsyncDisposable {
 
 /** Where functions of a project are called, without a slash at the end, and the service key that is sent. */
 export interface FunctionsAddress {
+  /** Its id in the control plane; null where it is not there. */
+  readonly projectId: string | null
   readonly url: string
   readonly key: string
 }

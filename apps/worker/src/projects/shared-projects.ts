@@ -119,7 +119,7 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
       const { apiUrl, originUrl = apiUrl, serviceRoleKey } = known
       if (originUrl === undefined) throw functionsOff({ need: 'originUrl of the project' })
       if (serviceRoleKey === undefined) throw functionsOff({ need: 'serviceRoleKey of the project' })
-      return { url: originUrl.replace(/\/+$/, ''), key: serviceRoleKey }
+      return { projectId: scope.projectId, url: originUrl.replace(/\/+$/, ''), key: serviceRoleKey }
     },
   }
 }

@@ -3,7 +3,7 @@ import { DeadLetterChoice, DeadLetterCount, DeadLetterList, DeadLetterQuery } fr
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { disposeOfDead, listDead } from '../events/outbox.ts'
-import { laneOf } from '../events/table-hook-store.ts'
+import { hookLane } from '@terrane/control/hooks'
 import { ProjectQuery, guarded, requestScope } from './guarded.ts'
 import { inProject, type TableHookDeps } from './table-hooks.ts'
 
@@ -59,6 +59,6 @@ export function deadLetterRoutes(app: Http, deps: Deps): void {
 async function lanesOf(deps: Deps, request: FastifyRequest, lane: string | undefined) {
   const scope = await requestScope(deps, request)
   if (lane?.startsWith('queue:')) return { scope, lanes: [lane] }
-  const lanes = (await deps.tableHooks.all(scope)).map(({ id }) => laneOf(id))
+  const lanes = (await deps.tableHooks.all(scope)).map(({ id }) => hookLane(id))
   return { scope, lanes: lane === undefined ? [...lanes, 'queue:*'] : lanes.filter((own) => own === lane) }
 }

@@ -1,12 +1,13 @@
 import { WebhookChange, ref } from '@terrane/contracts'
 import { NewTableHook, TableHook, TableHookList, TableHookMade } from '@terrane/contracts/events'
+import { hookLane } from '@terrane/control/hooks'
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
 import { Type } from 'typebox'
 import { tableHookNotFound, tableHooksFull } from '../errors.ts'
 import { loadOf } from '../events/outbox.ts'
 import { readTarget } from '../events/read-target.ts'
-import { laneOf, toTableHook, type HookRow, type TableHookStore } from '../events/table-hook-store.ts'
+import { toTableHook, type HookRow, type TableHookStore } from '../events/table-hook-store.ts'
 import { installTrigger, removeTrigger, tableFacts } from '../events/table-triggers.ts'
 import { requireWritable } from '../jobs/open-schemas.ts'
 import type { SubmitContext } from '../jobs/task.ts'
@@ -163,7 +164,7 @@ function changeRoutes(app: Http, deps: TableHookDeps): void {
         // No worker puts the trigger of a paused hook back on. A delete that ends half way can be made again.
         await deps.tableHooks.update(hook.id, { paused: true })
         await removeTrigger(database, hook)
-        await database.query('delete from terrane.events where lane = $1', [laneOf(hook.id)])
+        await database.query('delete from terrane.events where lane = $1', [hookLane(hook.id)])
       })
       await deps.tableHooks.delete(hook.id)
       deps.onHooks()
@@ -183,8 +184,8 @@ export async function inProject<T>(
 }
 
 async function show({ database }: OpenProject, hooks: readonly HookRow[]): Promise<TableHook[]> {
-  const loads = new Map((await loadOf(database, hooks.map(({ id }) => laneOf(id)))).map((load) => [load.lane, load])) // prettier-ignore
-  return hooks.map((hook) => toTableHook(hook, loads.get(laneOf(hook.id))!))
+  const loads = new Map((await loadOf(database, hooks.map(({ id }) => hookLane(id)))).map((load) => [load.lane, load])) // prettier-ignore
+  return hooks.map((hook) => toTableHook(hook, loads.get(hookLane(hook.id))!))
 }
 
 async function showOne(project: OpenProject, hook: HookRow): Promise<TableHook> {

@@ -3,27 +3,19 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Keys, Organizations, Projects } from '@terrane/control'
-import { openTestDatabase } from '@terrane/database/testing'
-import { createSealer, parseSecretsKey } from '@terrane/service'
-import { NOT_EVALUATED, firedBy, shippedRules } from '@terrane/kubernetes/alerts'
 import { awsAt, startFaux } from '@terrane/testing/s3'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WAY_FAULTS, openFaultyWay, type FaultyWay, type WayFault } from '../support/faulty-way.ts'
 import { openHouse, settingsOf, type House } from '../support/house.ts'
-import { startApp, type AppProcess } from '../support/processes.ts'
-import { extended, scrape, type Snapshot } from '../support/scrapes.ts'
+import { alertsOf, scrape, type Snapshot } from '../support/scrapes.ts'
 
 // oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
 const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
 const FAULT_SECONDS = isFull ? 30 : 12
 const TOLD_MS = 15_000
 const BACK_MS = 60_000
-const [CALM_SECONDS, FAULT_LASTS_SECONDS] = [1800, 1800]
-const SECRETS_KEY = 'ab'.repeat(32)
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 interface JobEnd {
@@ -32,19 +24,21 @@ interface JobEnd {
   readonly error: { readonly code: string } | null
 }
 
-type Dependency = 'database' | 'storage' | 'webhooks'
+type Dependency = 'database' | 'storage' | 'webhooks' | 'modules'
 
 /** Apps that cannot do their work without it; a check of that name tells. */
 const NEED: Readonly<Record<Dependency, readonly string[]>> = {
   database: ['worker', 'origin', 'functions', 'console'],
   storage: ['worker'],
   webhooks: [],
+  modules: [],
 }
 /** Alerts; one of them has to name the fault. */
 const ALERTS: Readonly<Record<Dependency, readonly string[]>> = {
   database: ['TerraneNotReady'],
   storage: ['TerraneNotReady', 'TerraneStorageFails'],
   webhooks: ['TerraneWebhooksFail'],
+  modules: ['TerraneFunctionsUnbuilt'],
 }
 
 const CASES: readonly (readonly [Dependency, WayFault])[] = isFull
@@ -52,6 +46,7 @@ const CASES: readonly (readonly [Dependency, WayFault])[] = isFull
   : [
       ['database', 'dies silently'],
       ['storage', 'answers by half'],
+      ['modules', 'hangs'],
     ]
 
 describe('dependencies that fail', () => {
@@ -68,12 +63,19 @@ describe('dependencies that fail', () => {
     await once(receiver, 'listening')
     opened.defer(() => void receiver.close())
     ways.webhooks = opened.use(await openFaultyWay('127.0.0.1', (receiver.address() as AddressInfo).port))
+    const modules = createHttpServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'application/typescript' }).end(`export const text = 'fetched'`),
+    ).listen(0, '127.0.0.1')
+    await once(modules, 'listening')
+    opened.defer(() => void modules.close())
+    ways.modules = opened.use(await openFaultyWay('127.0.0.1', (modules.address() as AddressInfo).port))
     house = await openHouse(opened, async (db) => {
       const url = new URL(db.url)
       ways.database = opened.use(await openFaultyWay(url.hostname, Number(url.port)))
       url.host = `127.0.0.1:${ways.database.port}`
       return {
-        ...settingsOf(100_000),
+        ...settingsOf(100_000, { functions: { importTimeoutMs: 5000 } }),
+        TERRANE_FUNCTIONS_IMPORT_HOSTS: `127.0.0.1:${ways.modules.port}`,
         ...awsAt(ways.storage.port),
         DATABASE_URL: url.href,
         TERRANE_STORAGE: 's3://bucket/p',
@@ -89,6 +91,7 @@ describe('dependencies that fail', () => {
     await vi.waitFor(untilReady, { timeout: BACK_MS })
     await made(ask('worker', '/webhooks', { url: `http://127.0.0.1:${ways.webhooks.port}/` }))
     await made(ask('origin', '/storage/v1/bucket', { id: 'out', name: 'out' }))
+    await saveFunction('steady', `export default () => new Response('in')`)
     await submit()
     await sleep(5000)
     const before = await scrape(house)
@@ -119,6 +122,28 @@ describe('dependencies that fail', () => {
     if (response?.status === 202) jobs.push(((await response.json()) as { links: { self: string } }).links.self)
   }
 
+  async function saveFunction(name: string, code: string): Promise<void> {
+    const folder = join(house.folder, 'functions', name)
+    await mkdir(folder)
+    await writeFile(join(folder, 'function.json'), '{"auth":"none","methods":["GET"]}')
+    await writeFile(join(folder, 'index.ts'), code)
+  }
+  let written = 0
+  /** Saves a function that imports a module which was not fetched before; resolves to its path. */
+  async function saveImporting(): Promise<string> {
+    const name = `importing-${++written}`
+    const from = `http://127.0.0.1:${ways.modules.port}/${name}.ts`
+    await saveFunction(name, `import { text } from '${from}'; export default () => new Response(text)`)
+    return `/functions/v1/${name}`
+  }
+  const answerOf = async (path: string) => {
+    const init = { signal: AbortSignal.timeout(5000), headers: headers() }
+    return fetch(`${house.app('functions').url}${path}`, init).then(
+      (response) => response.text(),
+      () => '',
+    )
+  }
+
   const readiness = async (name: string) => {
     const init = { signal: AbortSignal.timeout(5000) }
     return fetch(`${house.app(name).url}/health/ready`, init).then(
@@ -130,13 +155,14 @@ describe('dependencies that fail', () => {
     (await Promise.all(house.apps.map(({ name }) => readiness(name)))).every(({ status }) => status === 200)
 
   test('half an hour of calm raises no alert', () => {
-    const scrapes = extended(calm, calm, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_LASTS_SECONDS })
-    expect(alertsOf(scrapes)).toEqual({})
+    expect(alertsOf(calm, calm)).toEqual({})
   })
 
   test.each(CASES)('%s %s: apps stay, tell it, and come back', { timeout: 600_000 }, async (dependency, fault) => {
     const way = ways[dependency]
     const scraping = new AbortController()
+    onTestFinished(() => scraping.abort())
+    onTestFinished(() => void (way.fault = null))
     const scrapes: { at: number; snapshot: Snapshot }[] = []
     const watching = (async () => {
       while (!scraping.signal.aborted) {
@@ -147,22 +173,32 @@ describe('dependencies that fail', () => {
       }
     })()
     way.fault = fault
+    const importing = dependency === 'modules' ? await saveImporting() : null
     for (const name of NEED[dependency]) {
       const told = async () => (await readiness(name)).status
       await expect.poll(told, { timeout: TOLD_MS * 2, message: `${name} tells it` }).not.toBe(200)
     }
     await sleep(FAULT_SECONDS * 1000)
+    // What does not need it goes on.
+    if (importing) {
+      expect(await answerOf('/functions/v1/steady')).toBe('in')
+      await expect.poll(allReady, { timeout: TOLD_MS * 2 }).toBe(true)
+    }
     scraping.abort()
     await watching
     const [first, last] = [scrapes[0]!, scrapes.at(-1)!]
     way.fault = null
     const healed = performance.now()
     await expect.poll(allReady, { timeout: BACK_MS * 2, interval: 500 }).toBe(true)
+    if (importing) {
+      const answer = () => answerOf(importing)
+      await expect.poll(answer, { timeout: BACK_MS, interval: 500 }).toBe('fetched')
+    }
     const back = Math.round((performance.now() - healed) / 1000)
     expect(house.apps.filter(({ isAlive }) => !isAlive).map(({ name }) => name)).toEqual([])
     expect(scrapes.flatMap(({ snapshot }) => downIn(snapshot))).toEqual([])
     const course = [first.snapshot, last.snapshot, (last.at - first.at) / 1000] as const
-    const found = alertsOf(extended(calm, course, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_LASTS_SECONDS }))
+    const found = alertsOf(calm, course)
     process.stdout.write(`${dependency} ${fault}: back after ${back} s, alerts ${JSON.stringify(found)}\n`)
     expect(Object.keys(found).filter((name) => ALERTS[dependency].includes(name))).not.toEqual([])
     if (NEED[dependency].length > 0) expect(JSON.stringify(found)).toContain(dependency)
@@ -186,101 +222,4 @@ describe('dependencies that fail', () => {
       .filter(({ labels, value }) => labels['__name__'] === 'up' && value === 0)
       .map(({ labels }) => labels['job']!)
   }
-
-  /** What the shipped alerts find, by their names. */
-  function alertsOf(scrapes: ReturnType<typeof extended>): Record<string, unknown> {
-    const evaluated = [...shippedRules()].filter(([name]) => !NOT_EVALUATED.includes(name))
-    const fired = evaluated.map(
-      ([name, rule]) => [name, firedBy(rule, scrapes, CALM_SECONDS + FAULT_LASTS_SECONDS)] as const,
-    )
-    return Object.fromEntries(fired.filter(([, labels]) => labels.length > 0))
-  }
-})
-
-describe('the database of one project of a pool', () => {
-  const opened = new AsyncDisposableStack()
-  const refs = ['sound', 'sick'] as const
-  let worker: AppProcess
-  let way: FaultyWay
-  let headers: Record<string, string>
-  let files: string
-  let started = 0
-
-  beforeAll(async () => {
-    const [control, project] = [opened.use(await openTestDatabase()), opened.use(await openTestDatabase())]
-    const url = new URL(project.url)
-    way = opened.use(await openFaultyWay(url.hostname, Number(url.port)))
-    const server = createHttpServer((_, response) => response.end('name,lon,lat\nUlm,9.99,48.4\n')).listen(
-      0,
-      '127.0.0.1',
-    )
-    await once(server, 'listening')
-    opened.defer(() => void server.close())
-    files = `http://127.0.0.1:${(server.address() as AddressInfo).port}/towns.csv`
-    const sealer = createSealer(parseSecretsKey(SECRETS_KEY)!)
-    const { id: organizationId } = await new Organizations(control.database).create('pool')
-    const { key } = await new Keys(control.database, sealer).issue({ organizationId, role: 'services' })
-    headers = { apikey: key, authorization: `Bearer ${key}`, ...JSON_TYPE }
-    for (const ref of refs) {
-      const databaseUrl = new URL(project.url)
-      if (ref === 'sick') databaseUrl.host = `127.0.0.1:${way.port}`
-      await new Projects(control.database, sealer).create({
-        organizationId,
-        ref,
-        credentials: { databaseUrl: databaseUrl.href },
-      })
-    }
-    const folder = await mkdtemp(join(tmpdir(), 'terrane-pool-'))
-    opened.defer(() => rm(folder, { recursive: true, force: true }))
-    worker = await startApp(opened, 'worker', {
-      ...settingsOf(100_000),
-      DATABASE_URL: control.url,
-      TERRANE_HOME: folder,
-      TERRANE_WORK_DIR: join(folder, 'work'),
-      TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
-      TERRANE_MODE: 'shared',
-      TERRANE_SECRETS_KEY: SECRETS_KEY,
-      TERRANE_ALLOW_PROJECT_TARGET: 'true',
-      TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
-    })
-  }, 300_000)
-  afterAll(() => opened.disposeAsync())
-
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${worker.url}${path}`, { headers, signal: AbortSignal.timeout(20_000), ...init })
-    return { status: response.status, body: (await response.json()) as JobEnd & { links: { self: string } } }
-  }
-  /** Starts an import into the database of a project: where it stands. */
-  const start = async (ref: string) => {
-    const table = { tableName: `t${++started}`, url: files, projectTarget: { projectRef: ref } }
-    const { status, body } = await ask('/jobs/ogr2ogrImport', { method: 'POST', body: JSON.stringify(table) })
-    expect(status).toBe(202)
-    return `${body.links.self}?projectRef=${ref}`
-  }
-  const end = async (self: string) => {
-    const { body } = await ask(self)
-    return body.terminal ? `${body.status} ${body.error?.code ?? ''}` : 'open'
-  }
-
-  test.each(isFull ? WAY_FAULTS : ['dies silently' as const])(
-    '%s: jobs of other projects run meanwhile, and its own run afterwards',
-    { timeout: 600_000 },
-    async (fault) => {
-      const before = await start('sick')
-      way.fault = fault
-      const soundJob = await start('sound')
-      await expect.poll(() => end(soundJob), { timeout: BACK_MS }).toBe('success ')
-      expect((await fetch(`${worker.url}/health/ready`)).status).toBe(200)
-      await sleep(FAULT_SECONDS * 1000)
-      const again = await start('sound')
-      await expect.poll(() => end(again), { timeout: BACK_MS }).toBe('success ')
-      way.fault = null
-      await expect.poll(() => end(before), { timeout: 300_000, interval: 1000 }).not.toBe('open')
-      const after = await start('sick')
-      await expect.poll(() => end(after), { timeout: BACK_MS }).toBe('success ')
-      process.stdout.write(`database of a project ${fault}: its job ended with ${await end(before)}\n`)
-      expect(await end(before)).not.toContain('worker_lost')
-      expect(worker.isAlive).toBe(true)
-    },
-  )
 })

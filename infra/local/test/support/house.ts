@@ -31,9 +31,9 @@ export interface House {
 
 const EMAILS = { owner: 'ada@example.org', foreign: 'eve@example.org' }
 
-/** The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit */
-export function settingsOf(perAddress: number): { TERRANE_SETTINGS: string } {
-  return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } } }) }
+/** The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit @param more of single apps */
+export function settingsOf(perAddress: number, more: object = {}): { TERRANE_SETTINGS: string } {
+  return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } }, ...more }) }
 }
 
 type Env = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import type { Scrapes } from '@terrane/kubernetes/alerts'
+import { NOT_EVALUATED, firedBy, shippedRules, type Scrapes } from '@terrane/kubernetes/alerts'
 import type { House } from './house.ts'
 
 /** One reading of the metrics of all apps: the values of each series, by its name and labels. */
@@ -7,12 +7,15 @@ export type Snapshot = ReadonlyMap<
   { readonly labels: Readonly<Record<string, string>>; readonly value: number }
 >
 
+/** Apps whose metrics are read. */
+export type ScrapedApps = Pick<House, 'apps'> & { readonly keys: Pick<House['keys'], 'metricsKey'> }
+
 const LINE = /^([a-z_:]\w*)(?:\{(.*)\})? (\S+)$/i
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 const STEP_SECONDS = 30
 
 /** Reads the metrics of every app as Prometheus does, `up` included. An app has ten seconds to answer. */
-export async function scrape(house: House): Promise<Snapshot> {
+export async function scrape(house: ScrapedApps): Promise<Snapshot> {
   const found = new Map<string, { labels: Record<string, string>; value: number }>()
   const add = (name: string, labels: Record<string, string>, value: number) =>
     found.set(`${name} ${JSON.stringify(labels)}`, { labels: { ...labels, __name__: name }, value })
@@ -41,7 +44,7 @@ export async function scrape(house: House): Promise<Snapshot> {
  * @param calm snapshots before the fault, and the seconds between them
  * @param fault snapshots during the fault, and the seconds between them
  */
-export function extended(
+function extended(
   calm: readonly [Snapshot, Snapshot, seconds: number],
   fault: readonly [Snapshot, Snapshot, seconds: number],
   { calmSeconds, faultSeconds }: { readonly calmSeconds: number; readonly faultSeconds: number },
@@ -67,4 +70,23 @@ export function extended(
     ;(scrapes[name] ??= []).push({ labels, samples })
   }
   return scrapes
+}
+
+/** Seconds of calm, and of the fault after it, that alerts are evaluated over. */
+export const [CALM_SECONDS, FAULT_SECONDS] = [1800, 1800]
+
+/**
+ * The shipped alerts that fire at the end of a course as {@link extended} makes it, by their names, with their labels.
+ *
+ * @param calm snapshots before the fault, and the seconds between them
+ * @param fault snapshots during the fault, and the seconds between them
+ */
+export function alertsOf(
+  calm: readonly [Snapshot, Snapshot, seconds: number],
+  fault: readonly [Snapshot, Snapshot, seconds: number],
+): Record<string, unknown> {
+  const scrapes = extended(calm, fault, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_SECONDS })
+  const evaluated = [...shippedRules()].filter(([name]) => !NOT_EVALUATED.includes(name))
+  const fired = evaluated.map(([name, rule]) => [name, firedBy(rule, scrapes, CALM_SECONDS + FAULT_SECONDS)] as const)
+  return Object.fromEntries(fired.filter(([, labels]) => labels.length > 0))
 }

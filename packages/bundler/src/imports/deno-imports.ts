@@ -7,11 +7,11 @@ import type { Bundle } from '../bundle.ts'
 import { bundleFailed } from '../errors.ts'
 import type { BundleFailure } from '../failure.ts'
 import { lockFiles, readCodeSettings, type CodeSettings } from '../settings/code-settings.ts'
+import { BOUNDED, isRetryable, reasonOf } from './fetch-process.ts'
 import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './module-graph.ts'
 import { GLOBALS, readTypes, type TypeCheck } from './type-check.ts'
 
-/** Longest time that fetching may take. */
-const FETCH_MS = 120_000
+const DEFAULT_TIMEOUT_MS = 120_000
 const TYPES_CONFIG = 'types.json'
 /**
  * Runs the command at the lowest priority. It is set before the start, because threads keep the priority they start
@@ -19,7 +19,6 @@ const TYPES_CONFIG = 'types.json'
  */
 const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
-
 /** Environment variables that tell Deno how to reach registries. */
 const NETWORK_VARIABLES = [
   'HOME',
@@ -51,6 +50,8 @@ export interface DenoImportsOptions {
   readonly hostsSetting?: string
   /** Where proxies, registries and certificates are read from. */
   readonly env: NodeJS.ProcessEnv
+  /** Maximum time of a fetch in milliseconds; absent: 120,000. */
+  readonly timeoutMs?: number
   /** Runs the fetch of a folder when it has its turn; absent: at once. */
   readonly turn?: <T>(folder: string, fetch: () => Promise<T>) => Promise<T>
 }
@@ -179,14 +180,12 @@ export class DenoImports implements Disposable {
   /** @throws FUNCTION_BUNDLE_FAILED with Deno's message */
   async #run(place: string, args: readonly string[]): Promise<string> {
     try {
-      return await this.#spawn(place, args)
+      return await this.#spawn(place, args, BOUNDED)
     } catch (error) {
       this.#ending.signal.throwIfAborted()
       const failure = error as ExecFileException
-      throw bundleFailed(
-        { problems: [reasonOf(failure, failure.stderr ?? '', this.#options.hostsSetting ?? 'hosts')] },
-        { cause: failure },
-      )
+      const { hostsSetting = 'hosts', timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
+      throw bundleFailed({ problems: [reasonOf(failure, { hostsSetting, timeoutMs })] }, { cause: failure })
     }
   }
 
@@ -197,7 +196,8 @@ export class DenoImports implements Disposable {
       NO_COLOR: '1',
     }
     for (const name of NETWORK_VARIABLES) if (this.#options.env[name] !== undefined) env[name] = this.#options.env[name]
-    const bounds = { timeout: FETCH_MS, maxBuffer: MAX_ANSWER_BYTES, killSignal: 'SIGKILL' as const }
+    const { timeoutMs: timeout = DEFAULT_TIMEOUT_MS } = this.#options
+    const bounds = { timeout, maxBuffer: MAX_ANSWER_BYTES, killSignal: 'SIGKILL' as const }
     const options = { cwd: place, env, signal: this.#ending.signal, ...bounds }
     const [program = '', ...rest] = [...before, this.#options.deno, ...args]
     return new Promise((resolve, reject) => {
@@ -229,7 +229,7 @@ export async function withImports(
       fetched = await fetch()
     } catch (unfetched) {
       const problems = [detailsOf(unfetched), detailsOf(error)].join('\n').split('\n')
-      throw bundleFailed({ problems }, { cause: failure })
+      throw bundleFailed({ problems }, { cause: { ...failure, isRetryable: isRetryable(unfetched) } })
     }
     return bundle(fetched)
   }
@@ -257,22 +257,4 @@ function denoConfig({ imports, jsx, experimentalDecorators }: CodeSettings, pack
       ...(jsx?.jsxImportSource !== undefined && { jsxImportSource: jsx.jsxImportSource }),
     },
   }
-}
-
-/** A place in the entry that Deno reads, which is the host's; its only import is the function. */
-const OUR_ENTRY = /^at file:\S*\/entry\.ts:\d+:\d+$/
-
-/** Deno's error message, replaced by this host's own wording where there is one. */
-function reasonOf(error: ExecFileException, stderr: string, hostsSetting: string): string {
-  if (error.killed) return `fetching what it imports took longer than ${FETCH_MS / 1000} seconds`
-  const host = /Requires import access to "([^"]+)"/.exec(stderr)?.[1]
-  if (host !== undefined) return `code from ${host} is not imported: ${hostsSetting} does not list it`
-  const lines = stderr
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => !OUR_ENTRY.test(line))
-  const at = lines.findIndex((line) => line.startsWith('error: '))
-  const said = at < 0 ? lines.slice(0, 3) : lines.slice(at, at + 3)
-  const text = said.filter((line) => line !== '').join(' ')
-  return `what it imports cannot be fetched: ${text.replace(/^error: /, '')}`
 }

@@ -1,7 +1,8 @@
 import type { PreparedCosting } from '../network/costings.ts'
+import type { TurnNetwork } from '../network/turns.ts'
 import type { StateWeights } from '../states/weights.ts'
 import { noiseOf, strideOf } from './noise.ts'
-import { type Candidate, type Steps, stepsOf, type StepRules } from './steps.ts'
+import { type Candidate, type StepRules, takeSteps } from './steps.ts'
 import { Streets } from './streets.ts'
 import { METERS_PER_DEGREE, type Trace, type TracePoint } from './trace.ts'
 
@@ -59,8 +60,7 @@ const DENSE_METERS = 40
 const AHEAD_METERS = 120
 
 /** States that the search between two groups leaves at most, and after how many others get their turn. */
-const MOST_STATES = 2 ** 18
-const STATES_PER_TURN = 2 ** 13
+const BOUNDS = { states: 2 ** 18, statesPerTurn: 2 ** 13 }
 
 /** A candidate is a rival of the best where its path costs no more metres than this above. */
 const RIVAL_METERS = 30
@@ -75,16 +75,16 @@ const FASTEST = { motor: 70, bicycle: 25, foot: 12 } as const
 export class Matcher {
   readonly #weights: StateWeights
   readonly #streets: Streets
-  readonly #steps: Steps
-  readonly #mostStates: number
+  readonly #turns: TurnNetwork
+  readonly #bounds: typeof BOUNDS
   /** States that were left since others had their turn. */
   #left = 0
 
-  constructor({ weights, turns }: Pick<PreparedCosting, 'weights' | 'turns'>, mostStates = MOST_STATES) {
-    this.#mostStates = mostStates
+  constructor({ weights, turns }: Pick<PreparedCosting, 'weights' | 'turns'>, bounds = BOUNDS) {
+    this.#bounds = bounds
     this.#weights = weights
     this.#streets = new Streets(weights)
-    this.#steps = stepsOf(turns, weights.network.edgeCount)
+    this.#turns = turns
   }
 
   /** Whether any point has a street near it. */
@@ -106,7 +106,8 @@ export class Matcher {
       const targets = this.#candidates(trace, group, noise)
       const before = chain.groups.at(-1)
       const isJoined =
-        before !== undefined && this.#join(chain.layers.at(-1)!, targets, { before, group, trace, noise, rules })
+        before !== undefined &&
+        (yield* this.#join(chain.layers.at(-1)!, targets, { before, group, trace, noise, rules }))
       if (isJoined || (before === undefined && targets.length > 0)) {
         if (before === undefined) for (const target of targets) target.cost = target.emission
         chain.groups.push(group)
@@ -128,7 +129,7 @@ export class Matcher {
         i -= skipped
         skipped = 0
       }
-      if (i % 8 !== 7 && this.#left < STATES_PER_TURN) continue
+      if (i % 8 !== 7 && this.#left < this.#bounds.statesPerTurn) continue
       this.#left = 0
       yield null
     }
@@ -169,12 +170,12 @@ export class Matcher {
     })
   }
 
-  /** Continues from the candidates of a group to those of another; false where none is reached. */
-  #join(
+  /** Continues from the candidates of a group to those of another; false where none is reached. A long step yields within. */
+  *#join(
     sources: readonly Candidate[],
     targets: readonly Candidate[],
     { before, group, trace, noise, rules }: Pair,
-  ): boolean {
+  ): Generator<null, boolean> {
     if (targets.length === 0) return false
     const meters = Math.hypot(group.x - before.x, group.y - before.y)
     const seconds = before.seconds === null || group.seconds === null ? null : group.seconds - before.seconds
@@ -183,14 +184,19 @@ export class Matcher {
     const fastest = seconds === null || seconds <= 0 ? Infinity : seconds * FASTEST[this.#weights.costing.family]
     if (meters > fastest + 6 * noise) return false
     const most = Math.min(5 * meters, fastest) + 200 + 12 * noise
-    this.#left += this.#steps.run({ sources, targets }, rules, {
-      states: this.#mostStates,
+    const { sweep: steps, giveBack } = takeSteps(this.#turns, this.#weights.network.edgeCount)
+    steps.begin({ sources, targets }, rules, {
+      states: this.#bounds.states,
       most: most + rules.turnBackMeters,
       window: WINDOW_METERS + meters / 2,
       slack,
       turnShare: Math.min(1, Math.max(LEAST_TURN_SHARE, meters / TURN_METERS)),
       goal: { lon: group.lon, lat: group.lat, radius: targets.at(-1)!.meters },
     })
+    const { statesPerTurn } = this.#bounds
+    while (!steps.advance(statesPerTurn)) yield null
+    this.#left += steps.end() % statesPerTurn
+    giveBack()
     return targets.some(({ cost }) => cost < Infinity)
   }
 }

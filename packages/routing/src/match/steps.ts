@@ -2,6 +2,7 @@ import { get, TurnField, turnIndex } from '../graph/fields.ts'
 import { VertexHeap } from '../search/heap.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { TurnNetwork } from '../network/turns.ts'
+import { takeFrom, type Taken } from '../path/sweeping.ts'
 import type { StateWeights } from '../states/weights.ts'
 import type { Nearby } from './streets.ts'
 import { METERS_PER_DEGREE } from './trace.ts'
@@ -39,7 +40,7 @@ export interface StepBounds {
   readonly window: number
   /** Metres by which the place on an edge may lie behind the place before: noise along the street. */
   readonly slack: number
-  /** Most states that are left, so that no step holds up others for long. */
+  /** Most states that are left. */
   readonly states: number
   /** What turns cost is multiplied by this. */
   readonly turnShare: number
@@ -49,7 +50,8 @@ export interface StepBounds {
 
 /**
  * One step of the Viterbi algorithm over the street network: A\* from all candidates of a point at once, each with what it cost
- * to be there, until the candidates of the next point are reached. Not re-entrant.
+ * to be there, until the candidates of the next point are reached: {@link begin}, {@link advance} until it is done, {@link end}.
+ * One step at a time.
  */
 export class Steps {
   readonly #heap: VertexHeap
@@ -60,6 +62,7 @@ export class Steps {
   readonly #target: Int32Array
   readonly #targetStamp: Uint32Array
   #now = 0
+  #search: Search | null = null
   /** The goal in the units of nodes, metres of those units, and the radius of the goal. */
   readonly #goal = new Float64Array(5)
 
@@ -72,10 +75,8 @@ export class Steps {
     this.#targetStamp = new Uint32Array(edgeCount)
   }
 
-  /** Fills `cost` and `back` of the targets; the cost of a target that is not reached stays infinite. Gives the states that were left. */
-  run({ sources, targets }: Layers, rules: StepRules, bounds: StepBounds): number {
+  begin({ sources, targets }: Layers, rules: StepRules, bounds: StepBounds): void {
     this.#now++
-    let left = 0
     const via = new Int32Array(targets.length)
     for (const [i, { edge }] of targets.entries()) {
       this.#target[edge] = i
@@ -85,11 +86,16 @@ export class Steps {
       sources,
       targets,
       rules,
+      bounds,
       turnShare: bounds.turnShare,
       via,
+      left: 0,
+      end: Infinity,
+      worst: null,
       best: Infinity,
       open: targets.length,
     }
+    this.#search = search
     this.#heap.reset()
     this.#aim(bounds.goal)
     let least = Infinity
@@ -98,21 +104,40 @@ export class Steps {
       least = Math.min(least, source.cost)
       this.#leave(search, i, bounds.slack)
     }
-    const end = least + bounds.most
-    /** The largest cost of a target when all were reached: costs only fall. */
-    let worst: number | undefined
-    for (; this.#heap.size > 0 && left < bounds.states; left++) {
+    search.end = least + bounds.most
+  }
+
+  /** Leaves so many more states at most. Returns whether the search is done. */
+  advance(states: number): boolean {
+    const search = this.#search!
+    const { targets, bounds, end } = search
+    const most = Math.min(bounds.states, search.left + states)
+    let { left } = search
+    for (; this.#heap.size > 0 && left < most; left++) {
       const next = this.#heap.minKey
-      if (next > end || next > search.best + bounds.window) break
+      if (next > end || next > search.best + bounds.window) return this.#stop(left)
       if (search.open === 0) {
-        worst ??= targets.reduce((most, { cost, emission }) => Math.max(most, cost - emission), 0)
-        if (worst <= next) break
+        search.worst ??= targets.reduce((worst, { cost, emission }) => Math.max(worst, cost - emission), 0)
+        if (search.worst <= next) return this.#stop(left)
       }
       this.#follow(search, this.#heap.pop())
     }
-    for (const [i, target] of targets.entries())
-      if (target.cost < Infinity) target.back = this.#unwind(search, target, via[i]!)
-    return left
+    search.left = left
+    return this.#heap.size === 0 || left >= bounds.states
+  }
+
+  #stop(left: number): true {
+    this.#search!.left = left
+    return true
+  }
+
+  /** Fills `cost` and `back` of the targets; the cost of a target that is not reached stays infinite. Returns the states that were left. */
+  end(): number {
+    const search = this.#search!
+    this.#search = null
+    for (const [i, target] of search.targets.entries())
+      if (target.cost < Infinity) target.back = this.#unwind(search, target, search.via[i]!)
+    return search.left
   }
 
   /** Begins at a source: along its edge, and back where one turns around. */
@@ -218,7 +243,14 @@ interface Departure {
 const CAUTION = 0.95
 
 interface Search extends Layers {
+  readonly bounds: StepBounds
   readonly turnShare: number
+  /** States that were left so far. */
+  left: number
+  /** Cost at which it ends. */
+  end: number
+  /** The largest cost of a target when all were reached: costs only fall. */
+  worst: number | null
   readonly rules: StepRules
   /** State by which each target is reached, or −1 − index of a source. */
   readonly via: Int32Array
@@ -227,11 +259,9 @@ interface Search extends Layers {
   open: number
 }
 
-const known = new WeakMap<TurnNetwork, Steps>()
+const free = new WeakMap<TurnNetwork, Steps>()
 
-/** The steps of a network, whose memory all its matchings use, one step at a time. */
-export function stepsOf(turns: TurnNetwork, edgeCount: number): Steps {
-  const steps = known.get(turns) ?? new Steps(turns.states.vertexCount, edgeCount)
-  known.set(turns, steps)
-  return steps
+/** Memory for a step of a network. A step that gives others their turn keeps it; theirs take another one. */
+export function takeSteps(turns: TurnNetwork, edgeCount: number): Taken<Steps> {
+  return takeFrom(free, turns, () => new Steps(turns.states.vertexCount, edgeCount))
 }

@@ -15,7 +15,7 @@ export const TOO_FAR = 400_000 * WEIGHT_PER_SECOND
 const freeSweeps = new WeakMap<TurnNetwork, Sweep>()
 const freeHierarchySweeps = new WeakMap<TurnNetwork, HierarchySweep>()
 
-/** A sweep over the states of a costing, and what to call when nothing more is asked of it: the next one uses its memory again. */
+/** A search over the states of a costing, and what to call when nothing more is asked of it: the next one uses its memory again. */
 export interface Taken<T> {
   readonly sweep: T
   readonly giveBack: () => void
@@ -35,7 +35,8 @@ export function takeHierarchySweep(turns: TurnNetwork): Taken<HierarchySweep> {
   )
 }
 
-function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, make: () => T): Taken<T> {
+/** What is free for a network, or a new one. */
+export function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, make: () => T): Taken<T> {
   const sweep = free.get(turns) ?? make()
   free.delete(turns)
   return { sweep, giveBack: () => void free.set(turns, sweep) }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@terrane/database'
+import { RestError } from '../errors.ts'
 import { relationshipsOf, type CatalogFunction, type CatalogTable, type Relationship } from './relationships.ts'
 
 /** What a role sees of the tables that may be embedded. */
@@ -53,19 +54,42 @@ const FUNCTIONS = `
 
 /** Most roles whose pictures are kept. */
 const MAX_ROLES = 16
+/**
+ * Bounds of a read of the tables, whatever a statement of the caller may take: what is read serves others too. `bytes` are those
+ * of the catalog, and three times as many are kept.
+ */
+const BOUNDS = { ms: 20_000, bytes: 12 * 1024 * 1024 }
+const KEPT_SHARE = 3
+/** Time until a read that failed is tried again for its role. */
+const FAILED_MS = 10_000
+
+/** Bytes of what {@link TABLES} returns, as the catalog stores it: views are parse trees. */
+const SIZE = `
+  select (select coalesce(sum(octet_length(ev_action::text)), 0) from pg_rewrite where ev_class >= 16384 and rulename = '_RETURN')
+    + (select count(*) * 90 from pg_attribute a join pg_class c on c.oid = a.attrelid
+       where a.attrelid >= 16384 and a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'p', 'v', 'm', 'f')
+         and not c.relispartition) as bytes`
 
 /** Keeps what each role sees of the exposed schemas until the schema, a grant or a membership changes. */
 export class SchemaPictures {
   readonly #schemas: readonly string[]
+  readonly #bounds: typeof BOUNDS
   /** Pictures that are being read, by role and stamp: requests at one time read one. */
-  readonly #reading = new Map<string, Promise<SchemaPicture>>()
-  readonly #pictures = new Map<string, { snapshot: string; stamp: string; picture: SchemaPicture }>()
+  readonly #reading = new Map<string, Promise<Picture>>()
+  readonly #pictures = new Map<string, { snapshot: string; stamp: string; picture: Picture }>()
+  /** Roles whose read failed, and until when it is not tried again (`performance.now`). */
+  readonly #failed = new Map<string, { readonly until: number; readonly error: RestError }>()
 
-  constructor(schemas: readonly string[]) {
+  constructor(schemas: readonly string[], bounds = BOUNDS) {
     this.#schemas = schemas
+    this.#bounds = bounds
   }
 
-  /** The picture of a role; the session has taken the role. */
+  /**
+   * The picture of a role; the session has taken the role.
+   *
+   * @throws PGRST002 where the schema is too large to be read in 20 s and 12 MiB
+   */
   async read(session: Queryable, role: string): Promise<SchemaPicture> {
     const kept = this.#pictures.get(role)
     const { rows } = await session.query<{ snapshot: string; stamp: string | null }>(STAMP, [kept?.snapshot ?? ''])
@@ -76,25 +100,66 @@ export class SchemaPictures {
       this.#pictures.set(role, { ...valid, snapshot })
       return valid.picture
     }
+    this.#refuseFailed(role)
     const key = id(role, stamp ?? '')
     const shared = this.#reading.get(key)
     // One that fails, as its request ends, is read again.
     const read = shared && (await shared.catch(() => null))
     if (read) return read
-    const reading = this.#readTables(session)
+    this.#refuseFailed(role)
+    const reading = this.#readTables(session).catch((error: unknown) => {
+      throw this.#refused(role, error)
+    })
     this.#reading.set(key, reading)
     const picture = await reading.finally(() => this.#reading.delete(key))
-    if (this.#pictures.size >= MAX_ROLES) this.#pictures.clear()
+    const bytes = [...this.#pictures.values()].reduce((sum, known) => sum + known.picture.bytes, picture.bytes)
+    if (this.#pictures.size >= MAX_ROLES || bytes > KEPT_SHARE * this.#bounds.bytes) this.#pictures.clear()
     this.#pictures.set(role, { snapshot, stamp: stamp ?? '', picture })
     return picture
   }
 
-  async #readTables(session: Queryable): Promise<SchemaPicture> {
+  async #readTables(session: Queryable): Promise<Picture> {
     const schemas = [[...this.#schemas]]
+    const { rows } = await session.query<{ ms: string }>(
+      `select current_setting('statement_timeout') as ms, set_config('statement_timeout', $1, true)`,
+      [String(this.#bounds.ms)],
+    )
+    const { rows: sizes } = await session.query<{ bytes: number }>(SIZE)
+    const bytes = Number(sizes[0]?.bytes)
+    if (bytes > this.#bounds.bytes)
+      throw unreadable(`its tables and views take ${bytes} of ${this.#bounds.bytes} bytes`)
     const tables = await session.query<CatalogTable & object>(TABLES, schemas)
     const functions = await session.query<CatalogFunction & object>(FUNCTIONS, schemas)
-    return pictureOf(tables.rows, functions.rows)
+    await session.query(`select set_config('statement_timeout', $1, true)`, [rows[0]!.ms])
+    return { ...pictureOf(tables.rows, functions.rows), bytes }
   }
+
+  #refuseFailed(role: string): void {
+    const failed = this.#failed.get(role)
+    if (failed && failed.until > performance.now()) throw failed.error
+  }
+
+  /** The error of a read that exceeded its bounds, which is kept for a while; any other as it is. */
+  #refused(role: string, error: unknown): unknown {
+    const { code } = error as { code?: string }
+    const isLate = code === '57014'
+    const own = isLate ? unreadable(`reading its tables took longer than ${this.#bounds.ms / 1000} s`) : error
+    if (own instanceof RestError) {
+      if (this.#failed.size >= MAX_ROLES) this.#failed.clear()
+      this.#failed.set(role, { until: performance.now() + FAILED_MS, error: own })
+    }
+    return own
+  }
+}
+
+/** A picture, and the bytes that it takes in the catalog. */
+type Picture = SchemaPicture & { readonly bytes: number }
+
+function unreadable(details: string): RestError {
+  return new RestError(503, 'PGRST002', 'Could not read the schema for embedded tables', {
+    details,
+    hint: 'Ask for the tables one by one, or expose fewer tables and views in the database of this project.',
+  })
 }
 
 function id(schema: string, name: string): string {

@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+import type { Queryable } from '@terrane/database'
+
+/** What functions are called for and how they are known, in a folder or deployed; a folder comes first, as calls of functions find it. */
+export const LIVE_FUNCTIONS = `(
+    select project_id, name, policy from terrane.served_functions
+    union all
+    select l.project_id, l.name, v.policy from terrane.function_live l
+    join terrane.function_versions v using (project_id, name, version)
+    where not exists (select from terrane.served_functions s where s.project_id = l.project_id and s.name = l.name)
+  )`
+
+/** The host ends a call by the function's own timeout_ms, which is at most 400 s unless an operator raises it. */
+const UNKNOWN_MS = 405_000
+/** What a call may take beside the function's own time: the way there and back. */
+const GRACE_MS = 5000
+/** How long a limit is believed. */
+const KEPT_MS = 10_000
+const MOST = 1000
+
+/** How long calls of functions are waited for: their own `timeout_ms`, and 5 s; 405 s where that is not known. */
+export class FunctionLimits {
+  readonly #database: Queryable
+  readonly #known = new LRUCache<string, Promise<number>>({ max: MOST, ttl: KEPT_MS })
+
+  constructor(database: Queryable) {
+    this.#database = database
+  }
+
+  /** In milliseconds. @param projectId in the control plane; null where it is not known */
+  async waitMs(projectId: string | null, name: string): Promise<number> {
+    if (projectId === null) return UNKNOWN_MS
+    const key = `${projectId}/${name}`
+    const known = this.#known.get(key)
+    if (known) return known
+    const found = this.#look(projectId, name)
+    this.#known.set(key, found)
+    return found.catch(() => {
+      this.#known.delete(key)
+      return UNKNOWN_MS
+    })
+  }
+
+  async #look(projectId: string, name: string): Promise<number> {
+    const { rows } = await this.#database.query<{ ms: number | null }>(
+      `select (policy->>'timeout_ms')::float8 as ms from ${LIVE_FUNCTIONS} f where project_id = $1 and name = $2`,
+      [projectId, name],
+    )
+    const ms = rows[0]?.ms ?? null
+    return ms === null ? UNKNOWN_MS : Math.min(UNKNOWN_MS, ms + GRACE_MS)
+  }
+}

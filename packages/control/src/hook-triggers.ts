@@ -1,0 +1,32 @@
+import { quoteIdentifier, type Database, type Session } from '@terrane/database'
+
+/** Longest wait for a table that is in use. */
+const LOCK_TIMEOUT = `set local lock_timeout = '3s'`
+
+/** The trigger of a table hook. It sorts after those of the user, which may still change what they look at. */
+export function hookTriggerName(id: string): string {
+  return `zz_terrane_hook_${id}`
+}
+
+/** The lane of the events of a table hook. */
+export function hookLane(id: string): string {
+  return `hook:${id}`
+}
+
+/** Changes a table in a transaction that gives up after 3 s: a long writer would hold up all others behind it. */
+export function changeHookedTable<T>(database: Database, work: (session: Session) => Promise<T>): Promise<T> {
+  return database.transaction(async (session) => {
+    await session.query(LOCK_TIMEOUT)
+    return work(session)
+  })
+}
+
+/** Drops the trigger of a hook, whatever its table is called now. Triggers of partitions go with that of their table. */
+export async function dropHookTrigger(session: Session, id: string): Promise<void> {
+  const name = hookTriggerName(id)
+  const { rows } = await session.query<{ table: string }>(
+    'select tgrelid::regclass::text as table from pg_trigger where tgname = $1 and tgparentid = 0',
+    [name],
+  )
+  for (const { table } of rows) await session.query(`drop trigger if exists ${quoteIdentifier(name)} on ${table}`)
+}
