@@ -2438,8 +2438,72 @@ export interface components {
             areaName: string;
             /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
             aoiGeoJson: components["schemas"]["AoiGeoJson"];
-            /** @description Topics to import. Default: all except "all". */
-            topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[];
+            /** @description Topics to import, or a style: tables of your own. Default: all topics except "all". */
+            topics?: ("buildings" | "streets" | "railways" | "waterways" | "water" | "landuse" | "natural" | "places" | "pois" | "boundaries" | "transit" | "addresses" | "routes" | "barriers" | "power" | "traffic" | "entrances" | "man_made" | "all")[] | {
+                /** @description For editors. */
+                $schema?: string;
+                tables: {
+                    /** @description The table is called {tablePrefix}_{name}. */
+                    name: string;
+                    /** @enum {unknown} */
+                    geometry: "point" | "linestring" | "multilinestring" | "multipolygon";
+                    /** @description Elements that give rows: nodes, ways, areas, the lines of relations (of routes, waterways, any), the ways of relations. */
+                    from: ("node" | "line" | "area" | "route" | "waterway" | "relation" | "member")[];
+                    /** @description One of {"key": …} with "is", "isNot" or "startsWith", {"has": …}, {"hasOther": […]}, {"prefix": …}, {"all": […]}, {"any": […]}, {"not": {…}}. */
+                    where?: Record<string, never>;
+                    /** @description Closed ways that are areas. Default: "byKey", by area=yes or by the keys that they have. */
+                    areas?: ("byKey" | "byAnyKey" | "all") | Record<string, never>;
+                    /**
+                     * @description Closed ways that are lines.
+                     * @default notAreaYes
+                     * @enum {unknown}
+                     */
+                    lines?: "notAreaYes" | "notAreas" | "all";
+                    /** @description Columns besides id, osm_type, osm_id and geom. */
+                    columns: (string | {
+                        /** @description Name of the column. */
+                        name: string;
+                        /** @description Key of the value. Default: the name of the column. */
+                        key?: string;
+                        /** @description The first of these keys that is there. */
+                        keys?: string[];
+                        /** @description All tags whose keys begin so, as JSON: "name:" gives the names by language. */
+                        prefix?: string;
+                        /**
+                         * @description A value that is not that of a tag.
+                         * @enum {unknown}
+                         */
+                        value?: "tags" | "matchedKey" | "matchedValue" | "fromArea" | "length" | "area" | "members" | "way" | "role" | "direction";
+                        /**
+                         * @description What the column holds, and so how the text of the tag is read.
+                         * @default text
+                         * @enum {unknown}
+                         */
+                        type?: "text" | "integer" | "number" | "metres" | "kmh" | "flag" | "bool" | "oneway" | "json";
+                        /** @description Other values for some; "*" is any other one, null is no value. */
+                        map?: {
+                            [key: string]: string | null;
+                        };
+                        /** @description Separator of a list: json holds its entries, other types the first one. */
+                        split?: string;
+                        /** @description In place of null. */
+                        default?: string | number | boolean;
+                    })[];
+                    /** @description Tables of fewer and simpler rows, for low zooms. */
+                    generalized?: {
+                        /** @description The table is called {tablePrefix}_{name}. */
+                        name: string;
+                        /** @description Most that a line moves by, in metres on the ground. */
+                        toleranceMetres?: number;
+                        /** @description Shorter lines are left out. */
+                        minLengthMetres?: number;
+                        /** @description Smaller areas are left out. */
+                        minAreaMetres2?: number;
+                        /** @description One of {"key": …} with "is", "isNot" or "startsWith", {"has": …}, {"hasOther": […]}, {"prefix": …}, {"all": […]}, {"any": […]}, {"not": {…}}. */
+                        where?: Record<string, never>;
+                    }[];
+                }[];
+            };
             /** @description Tables are named {tablePrefix}_{topic}. Default: made from areaName. */
             tablePrefix?: string;
             /**
@@ -2585,16 +2649,30 @@ export interface components {
         };
         /** CreateGeoEmbeddings */
         CreateGeoEmbeddings: {
-            /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, storagePrefix and stac. */
+            /** @description HTTPS URL of a GeoTIFF or a VRT of plain bands, or a path under the data roots of the worker. One of this, storagePath, assets, sources, storagePrefix and stac. */
             geotiffPath?: string;
             /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
             storagePath?: components["schemas"]["StoragePath"];
+            /** @description One raster of many files, brought to the grid of the smallest pixels: {"B04": address, "B08": address}, in the order of the names, or a list of files in the order of the bands. */
+            assets?: components["schemas"]["Assets"];
+            /** @description With assets: a file of classes or flags that says which pixels are left out. */
+            mask?: components["schemas"]["Mask"];
+            /**
+             * @description How assets with larger pixels are brought to the grid. Where grids agree pixels are taken as they are.
+             * @default bilinear
+             * @enum {unknown}
+             */
+            resampling?: "bilinear" | "nearest";
             /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
             sources?: {
                 /** @description As for the request. This or storagePath. */
                 geotiffPath?: string;
                 /** @description A GeoTIFF in the storage of the project. */
                 storagePath?: components["schemas"]["StoragePath"];
+                /** @description One raster of many files, brought to the grid of the smallest pixels: {"B04": address, "B08": address}, in the order of the names, or a list of files in the order of the bands. */
+                assets?: components["schemas"]["Assets"];
+                /** @description With assets: a file of classes or flags that says which pixels are left out. */
+                mask?: components["schemas"]["Mask"];
                 /** @description Name of the source. Default: its address. */
                 name?: string;
                 /** @description When this imagery was taken. Default: datetime of the request. */
@@ -2612,14 +2690,30 @@ export interface components {
             };
             /** @description Rasters by STAC items, each with the time of its item. */
             stac?: {
-                /** @description A STAC Item, or an ItemCollection such as the answer of a search. This or url. */
+                /** @description A STAC Item, or an ItemCollection such as the answer of a search. One of this, url and storagePath. */
                 items?: {
                     [key: string]: unknown;
                 };
-                /** @description Where the Item or the ItemCollection lies. */
+                /** @description Where the Item or the ItemCollection lies, or the search of an API. Further pages are read by their next links. */
                 url?: string;
-                /** @description Name or role of the asset of each item. Default: its only GeoTIFF. */
+                /** @description The Item or the ItemCollection in the storage of the project. */
+                storagePath?: components["schemas"]["StoragePath"];
+                /** @description Body of POST to url, which is the search of a STAC API: collections, bbox, datetime, query and the like. */
+                search?: {
+                    [key: string]: unknown;
+                };
+                /** @description Items that are taken of an answer of many pages. Default: all; more than 10,000 are refused. */
+                maxItems?: number;
+                /** @description As assets, of one. */
                 asset?: string;
+                /** @description Names of assets or bands, common names, roles or numbers of bands, in the order of the bands. Default: the only GeoTIFF of an item, else the bands that the model takes. */
+                assets?: string[];
+                /** @description Asset of classes or flags, such as scl or qa_pixel. */
+                maskAsset?: string;
+                /** @description Values of pixels that are left out. Default: those of clouds, shadows and no data, of masks that are known by their names. */
+                maskValues?: number[];
+                /** @description Bits of flags, from 0: a pixel with one of them set is left out. */
+                maskBits?: number[];
             };
             /**
              * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
@@ -2696,6 +2790,35 @@ export interface components {
             strict?: boolean;
             /** @description Required on the shared pool. */
             projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        Assets: {
+            [key: string]: string;
+        } | {
+            /** @description As for the request. This or storagePath. */
+            geotiffPath?: string;
+            /** @description A GeoTIFF in the storage of the project. */
+            storagePath?: components["schemas"]["StoragePath"];
+            /** @description Band of the file, from 1. */
+            band?: number;
+            /** @description Name of the band: of the agency, or its common name. */
+            name?: string;
+            /** @description Physical value = stored value · scale + offset. */
+            scale?: number;
+            offset?: number;
+            /** @description Stored value of no data, where the file names none. */
+            nodata?: number;
+        }[];
+        Mask: {
+            /** @description This or storagePath. */
+            geotiffPath?: string;
+            /** @description A GeoTIFF in the storage of the project. */
+            storagePath?: components["schemas"]["StoragePath"];
+            /** @description Band of the file, from 1. */
+            band?: number;
+            /** @description Values of pixels that are left out. Default: those of clouds, shadows and no data, of masks that are known by their names. */
+            maskValues?: number[];
+            /** @description Bits of flags, from 0: a pixel with one of them set is left out. */
+            maskBits?: number[];
         };
         /** CreateSraiEmbeddings */
         CreateSraiEmbeddings: {
