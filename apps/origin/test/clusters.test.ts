@@ -56,7 +56,9 @@ test('points of a square are one with their number, in tiles that share no point
 test('a row that is alone has its properties, filters come first, and a property of that name gives way', async () => {
   const found = await clusters('/5/17/15?cluster=256&p=eq.n1')
   const odd = points.filter(({ id }) => id % 2 === 1)
-  expect(found.map(({ point_count: count }) => count).toSorted()).toEqual(brute([5, 17, 15], 256, odd))
+  expect(found.map(({ point_count: count }) => count).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+    brute([5, 17, 15], 256, odd),
+  )
   for (const one of found)
     expect(one).toEqual(
       one['point_count'] === 1

@@ -22,18 +22,16 @@ async function due(projectRef: string, hoursAgo: number): Promise<string> {
   const id = uuidv7()
   const nextAt = new Date(Math.floor(Date.now() / 1000) * 1000 - hoursAgo * 3_600_000)
   const input = { tableName: `t_${projectRef}_${hoursAgo}`, steps: 1 }
-  const made = await schedules.insert({
+  const made = await schedules.insert({ projectRef, organizationId: null, projectId: null }, 100, {
     id,
     task: TASK,
-    scope: { projectRef, organizationId: null, projectId: null },
     name: '',
     cron: NIGHTLY,
-    timeZone: 'UTC',
+    time_zone: 'UTC',
     input,
-    sealedInput: sealer.seal(input, id),
-    nextAt,
+    sealed_input: sealer.seal(input, id),
+    next_at: nextAt,
     paused: false,
-    most: 100,
   })
   expect(made).not.toBeNull()
   return id

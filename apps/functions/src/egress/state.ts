@@ -9,8 +9,6 @@ export const STATE_HOST = 'state.internal'
 /** Largest request: a commit of 800 KiB, or a value of 1 MiB, as Base64 in JSON. */
 const MAX_BYTES = 2 * 1024 * 1024
 
-type Store = readonly [kind: string, name: string]
-
 /**
  * Carries a request for state to the project's database. The store is of the function itself, or a namespace that its
  * policy binds, whatever the function asks for.
@@ -55,7 +53,7 @@ export async function carryState(
 /** The store in the database; null for one that the function may not use. */
 function storeOf({ name, policy }: FunctionVersion, store: unknown): string | null {
   if (!Array.isArray(store) || !store.every((part) => typeof part === 'string')) return null
-  const [kind = '', given = ''] = store as unknown as Store
+  const [kind = '', given = ''] = store as readonly string[]
   if (given.length > 200) return null
   if (kind === 'fn' || kind === 'cache') return `${kind}:${name}:${given}`
   const isBound = readBindings(policy.bindings).some((binding) => binding.kind === 'kv' && binding.value === given)

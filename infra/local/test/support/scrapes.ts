@@ -73,7 +73,7 @@ function extended(
 }
 
 /** Seconds of calm, and of the fault after it, that alerts are evaluated over. */
-export const [CALM_SECONDS, FAULT_SECONDS] = [1800, 1800]
+const [CALM_SECONDS, FAULT_SECONDS] = [1800, 1800]
 
 /**
  * The shipped alerts that fire at the end of a course as {@link extended} makes it, by their names, with their labels.

@@ -31,6 +31,6 @@ export function chosenTables(topics: Topics | undefined): readonly TopicTable[] 
   return TOPIC_TABLES.filter(({ topic }) => wanted.has(topic))
 }
 
-export function isStyle(topics: Topics | undefined): topics is OsmStyle {
+function isStyle(topics: Topics | undefined): topics is OsmStyle {
   return topics !== undefined && !Array.isArray(topics)
 }

@@ -231,7 +231,7 @@ function parse(text: string): XmlNode {
   const open: XmlNode[] = []
   let root: XmlNode | null = null
   parser.on('opentag', ({ name, attributes }) => {
-    const node: XmlNode = { name, attributes: attributes as Record<string, string>, children: [], text: '' }
+    const node: XmlNode = { name, attributes, children: [], text: '' }
     if (open.length === MAX_DEPTH) throw vrtUnusable({ why: `it is more than ${MAX_DEPTH} levels deep` })
     open.at(-1)?.children.push(node)
     root ??= node

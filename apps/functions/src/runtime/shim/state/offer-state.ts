@@ -1,4 +1,3 @@
-import type { Clone } from './deno-kv.ts'
 import { Kv, KvU64 } from './deno-kv.ts'
 import { Store } from './store.ts'
 import { KvNamespace } from './worker-kv.ts'
@@ -17,8 +16,7 @@ interface Queue {
 export function offerKv(scope: Scope, queue: string): void {
   // Taken before the function can replace it.
   const { fetch: send } = scope
-  const openKv = async (path = ''): Promise<Kv> =>
-    new Kv(new Store(send, ['fn', path]), (await import('node:v8')) as Clone, queue)
+  const openKv = async (path = ''): Promise<Kv> => new Kv(new Store(send, ['fn', path]), await import('node:v8'), queue)
   for (const [name, value] of Object.entries({ openKv, Kv, KvU64 }))
     Object.defineProperty(scope.Deno, name, { value, configurable: true, writable: true })
 }

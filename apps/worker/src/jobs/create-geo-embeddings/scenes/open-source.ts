@@ -129,7 +129,7 @@ async function vrtText(path: string): Promise<string | null> {
   if (!isVrt(head.subarray(0, bytesRead))) return null
   const { size } = await file.stat()
   if (size > MAX_VRT_BYTES) throw sourceTooLarge({ limit: MAX_VRT_BYTES, why: `the VRT has ${size} bytes` })
-  return (await file.readFile({ encoding: 'utf8' })).toString()
+  return await file.readFile({ encoding: 'utf8' })
 }
 
 async function sizeOf(path: string): Promise<number> {
