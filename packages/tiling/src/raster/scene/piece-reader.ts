@@ -25,7 +25,7 @@ export function openSceneFile(source: ByteSource, cacheBytes: number): OpenedFil
     cacheBytes,
   })
   const { mask } = raster
-  const cached = { name: 'mask', empty: 0, cacheBytes: cacheBytes / 8 }
+  const cached = { name: 'mask', empty: 0, cacheBytes: Math.ceil(cacheBytes / 8) }
   return { raster, image, mask: mask && createWindowReader(source, mask, cached) }
 }
 

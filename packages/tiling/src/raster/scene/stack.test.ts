@@ -273,6 +273,11 @@ describe('a scene', () => {
     await expect(stack([source], scene([all]))).rejects.toMatchObject({ code: 'SCENE_UNUSABLE' })
   })
 
+  test('may have any number of files', async () => {
+    const files = await Promise.all([1, 2, 3].map((value) => file([[value]], CORNER)))
+    expect((await stack(files, scene([band(0), band(1), band(2)]))).bands).toEqual([[[1]], [[2]], [[3]]])
+  })
+
   test('takes no room where nothing is', async () => {
     const grid = { width: 40_000, height: 512, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
     let end = 0

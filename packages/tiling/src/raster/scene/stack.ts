@@ -56,7 +56,7 @@ export async function stackScene(
   sink: ByteSink,
   maxBytes?: Guard,
 ): Promise<PartialBand[]> {
-  const files = sources.map((source) => openSceneFile(source, CACHE_BYTES / sources.length))
+  const files = sources.map((source) => openSceneFile(source, Math.floor(CACHE_BYTES / sources.length)))
   const plan = planStack(
     files.map(({ raster }) => raster),
     scene,
