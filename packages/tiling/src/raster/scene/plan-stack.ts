@@ -207,5 +207,8 @@ function guardBytes(
   const blocks = Math.ceil(width / STACK_TILE) * Math.ceil(height / STACK_TILE) * (bands + 1)
   if (blocks > MAX_BLOCKS) throw sceneUnusable({ why: `${width} × ${height} pixels of ${bands} bands are too many` })
   const figure = width * height * bands * SAMPLE_BYTES[type]
-  if (guard !== undefined && guard.limit > 0 && figure > guard.limit) throw rasterTooLarge({ figure, ...guard })
+  if (guard !== undefined && guard.limit > 0 && figure > guard.limit) {
+    const hint = `The files become one without compression. Name fewer bands, or raise ${guard.setting} (0 disables it).`
+    throw rasterTooLarge({ figure, ...guard }, { hint })
+  }
 }
