@@ -86,6 +86,6 @@ function sentinel2({ properties, bands }: StacItem, text: string): string[] {
 /** Whether the files lack the offset that the product had. */
 export function isOffsetApplied(properties: StacItem['properties']): boolean {
   return ['earthsearch:boa_offset_applied', 'sentinel:boa_offset_applied'].some(
-    (name) => `${properties[name]}` === 'true',
+    (name) => properties[name] === true || properties[name] === 'true',
   )
 }

@@ -188,14 +188,16 @@ function placeMask(file: number, { files, grid, finest }: PieceContext): Placeme
 
 /** Reads of parts of tiles: a VRT of a few bytes may name its files thousands of times. @throws SCENE_UNUSABLE */
 function guardReads({ width, height }: Grid, bands: readonly PlannedBand[]): void {
-  const count = (from: number, size: number): number =>
-    size === 0 ? 0 : Math.ceil((from + size) / STACK_TILE) - Math.floor(from / STACK_TILE)
   const reads = bands
     .flatMap(({ pieces }) => pieces)
-    .reduce((sum, { placement: { to } }) => sum + count(to.x, to.width) * count(to.y, to.height), 0)
-  if (reads > Math.max(MAX_READS, MAX_LAYERS * bands.length * count(0, width) * count(0, height))) {
+    .reduce((sum, { placement: { to } }) => sum + tilesAlong(to.x, to.width) * tilesAlong(to.y, to.height), 0)
+  if (reads > Math.max(MAX_READS, MAX_LAYERS * bands.length * tilesAlong(0, width) * tilesAlong(0, height))) {
     throw sceneUnusable({ why: `its sources lie over each other too often (${reads} parts of tiles would be read)` })
   }
+}
+
+function tilesAlong(from: number, size: number): number {
+  return size === 0 ? 0 : Math.ceil((from + size) / STACK_TILE) - Math.floor(from / STACK_TILE)
 }
 
 function guardBytes(

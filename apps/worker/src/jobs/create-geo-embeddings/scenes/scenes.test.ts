@@ -1,4 +1,4 @@
-import { CreateGeoEmbeddings } from '@terrane/contracts'
+import type { CreateGeoEmbeddings } from '@terrane/contracts'
 import type { GuardedFetch } from '@terrane/service'
 import { describe, expect, test } from 'vitest'
 import type { Project } from '../../task.ts'
@@ -69,7 +69,7 @@ test('resampling is refused where no raster has assets', () => {
   ).not.toThrow()
 })
 
-test('the version of a scene has each file once, and changes with which band is of which', () => {
+test('the version of a scene has each file once, and changes with the file of a band', () => {
   const scene = (...paths: string[]) =>
     sourceOf({ assets: paths.map((geotiffPath) => ({ geotiffPath })) }) as SceneSource
   expect(filesOf(scene('a.tif', 'a.tif', 'b.tif'))).toHaveLength(2)
@@ -93,13 +93,13 @@ describe('STAC', () => {
     links: [{ rel: 'self', href: 'https://h/cat/x.json' }],
     ...more,
   })
-  const rasters = (stac: object, text = '') => {
+  const rasters = (stac: Parameters<typeof rastersOfStac>[0], text = '') => {
     const body = Buffer.from(text)
     const store = {
       head: () => Promise.resolve({ size: body.length }),
       get: () => Promise.resolve({ body: (async function* () { yield body })() }), // prettier-ignore
     } as unknown as Project['store']
-    return rastersOfStac(stac as never, { project: { store }, dataRoots: [], remote: null, channels: ['red'] })
+    return rastersOfStac(stac, { project: { store }, dataRoots: [], remote: null, channels: ['red'] })
   }
 
   test('a single asset keeps the name of its band, unless its file has it', async () => {

@@ -197,7 +197,7 @@ const KEPT = [
   'sat:orbit_state',
   'created',
 ]
-/** Text of a property that is kept. */
+/** Characters of a property, an id or a name that are kept. */
 const MAX_FACT = 200
 
 function factsOf({ id, collection, properties }: StacItem, assets: readonly string[]): SourceFacts {
@@ -206,11 +206,14 @@ function factsOf({ id, collection, properties }: StacItem, assets: readonly stri
     const isPlain = typeof value === 'number' || typeof value === 'string' || Array.isArray(value)
     return isPlain && JSON.stringify(value).length <= MAX_FACT ? [[name, value] as const] : []
   })
-  const cut = (text: string): string => text.slice(0, MAX_FACT)
   return {
     id: cut(id),
     ...(collection !== null && { collection: cut(collection) }),
     assets: assets.map(cut),
     ...Object.fromEntries(kept),
   }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_FACT)
 }
