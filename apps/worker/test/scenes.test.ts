@@ -313,6 +313,8 @@ describe('a VRT', () => {
     ] as const) {
       expect(await run({ ...body, tableName: table, ...STATED })).toMatchObject({ status: 'success' })
       expect(await vectorsOf(table)).toEqual(await whole())
+      const files = BANDS.map((band) => ({ file: expect.stringContaining(`${band}.tif`) as string }))
+      expect(await sourcesOf(table)).toMatchObject([{ properties: { files } }])
     }
   })
 

@@ -2658,7 +2658,7 @@ export interface components {
             /** @description With assets: a file of classes or flags that says which pixels are left out. */
             mask?: components["schemas"]["Mask"];
             /**
-             * @description How assets with larger pixels are brought to the grid. Where grids agree pixels are taken as they are.
+             * @description How assets with larger pixels are brought to the grid. Where grids agree pixels are taken as they are. A VRT says it of each of its sources.
              * @default bilinear
              * @enum {unknown}
              */
@@ -2710,7 +2710,7 @@ export interface components {
                 assets?: string[];
                 /** @description Asset of classes or flags, such as scl or qa_pixel. */
                 maskAsset?: string;
-                /** @description Values of pixels that are left out. Default: those of clouds, shadows and no data, of masks that are known by their names. */
+                /** @description Values of pixels that are left out. Default, without maskBits: those of clouds, shadows and no data of SCL, QA_PIXEL and Fmask, by the name of file or asset. */
                 maskValues?: number[];
                 /** @description Bits of flags, from 0: a pixel with one of them set is left out. */
                 maskBits?: number[];
@@ -2815,7 +2815,7 @@ export interface components {
             storagePath?: components["schemas"]["StoragePath"];
             /** @description Band of the file, from 1. */
             band?: number;
-            /** @description Values of pixels that are left out. Default: those of clouds, shadows and no data, of masks that are known by their names. */
+            /** @description Values of pixels that are left out. Default, without maskBits: those of clouds, shadows and no data of SCL, QA_PIXEL and Fmask, by the name of file or asset. */
             maskValues?: number[];
             /** @description Bits of flags, from 0: a pixel with one of them set is left out. */
             maskBits?: number[];

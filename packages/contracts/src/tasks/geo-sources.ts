@@ -31,7 +31,7 @@ const maskFields = {
     Type.Array(Type.Integer({ minimum: 0, maximum: 0xffffffff }), {
       maxItems: 256,
       description:
-        'Values of pixels that are left out. Default: those of clouds, shadows and no data, of masks that are known by their names.',
+        'Values of pixels that are left out. Default, without maskBits: those of clouds, shadows and no data of SCL, QA_PIXEL and Fmask, by the name of file or asset.',
     }),
   ),
   maskBits: Type.Optional(
@@ -106,7 +106,7 @@ export const resampling = () =>
     Type.Enum(['bilinear', 'nearest'], {
       default: 'bilinear',
       description:
-        'How assets with larger pixels are brought to the grid. Where grids agree pixels are taken as they are.',
+        'How assets with larger pixels are brought to the grid. Where grids agree pixels are taken as they are. A VRT says it of each of its sources.',
     }),
   )
 

@@ -12,7 +12,7 @@ import { conflictingScales } from './errors.ts'
 import { inspectHeaders } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import { checkRequest, readRequest, type GeoRequest } from './request.ts'
-import { checkSource, filesOf } from './source.ts'
+import { checkResampling, checkSource, filesOf } from './source.ts'
 import { referenceOfRequest } from './stretch.ts'
 
 const EXPIRE_SECONDS = 24 * 3600
@@ -32,6 +32,7 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
     expireSeconds: EXPIRE_SECONDS,
     version: 2,
     checkSubmit: async (body, submit) => {
+      checkResampling(body)
       if (isCollection(body)) await checkCollection(deps, body, submit)
       else await checkRaster(deps, body, submit)
     },

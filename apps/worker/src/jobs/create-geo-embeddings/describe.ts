@@ -19,6 +19,8 @@ export interface Provenance {
   readonly clamped: readonly number[]
   /** What computed the model. */
   readonly choice: ProviderChoice
+  /** Of how the raster was made of others. */
+  readonly fileWarnings?: readonly JobWarning[]
   /** Of vectors that tell nothing; absent before they are made. */
   readonly vectorWarnings?: readonly JobWarning[]
 }
@@ -71,14 +73,15 @@ export function warningsOf({
   inspected,
   clamped,
   choice,
+  fileWarnings = [],
   vectorWarnings = [],
-}: Pick<Provenance, 'inspected' | 'clamped' | 'choice' | 'vectorWarnings'>): JobWarning[] {
+}: Pick<Provenance, 'inspected' | 'clamped' | 'choice' | 'fileWarnings' | 'vectorWarnings'>): JobWarning[] {
   const refused = choice.refused.map(({ provider, why }) => ({
     code: 'PROVIDER_UNAVAILABLE',
     message: `The worker's setting TERRANE_INFERENCE_PROVIDERS names ${provider}, which is not there (${why}), so ${choice.provider} computed the model`,
   }))
   const notices = inspected.notices.map(({ code, message }) => ({ code, message }))
-  return [...notices, ...clampedWarnings(inspected, clamped), ...vectorWarnings, ...refused]
+  return [...fileWarnings, ...notices, ...clampedWarnings(inspected, clamped), ...vectorWarnings, ...refused]
 }
 
 /** Metadata of the catalogue and of the GeoParquet file. */
@@ -135,14 +138,19 @@ export function sourceOfTable(
     zeroVectors: output.zeroVectors,
     bbox: output.bbox,
     version: sourceVersion(about.file.version, request),
-    properties: propertiesOf(request.source, about.facts ?? null),
+    properties: propertiesOf(request.source, about.file, about.facts ?? null),
     error: null,
   }
 }
 
-/** Fields of the source's item, and the files of a scene with how they came to one grid. */
-function propertiesOf(source: RasterSource, facts: SourceFacts | null): SourceFacts | null {
-  if (source.kind !== 'scene') return facts
+/** Fields of the source's item, and the files of a scene or VRT, of a scene with how they came to one grid. */
+function propertiesOf(
+  source: RasterSource,
+  { files: named }: SourceFile,
+  facts: SourceFacts | null,
+): SourceFacts | null {
+  if (source.kind !== 'scene')
+    return named ? { ...facts, files: named.map((file) => ({ file: describeSource(file) })) } : facts
   const files = source.assets.map(({ name, source: file, band }) => ({ name, file: describeSource(file), band }))
   const mask = source.mask && {
     file: describeSource(source.mask.source),

@@ -97,14 +97,15 @@ export function readInput(
 }
 
 /** Embeds the tiles of a raster into the staging table. @throws NO_VALID_TILES, VECTORS_EMPTY */
-export async function embedTiles(run: RasterRun, { path }: SourceFile, raster: RasterInput): Promise<EmbeddedRaster> {
+export async function embedTiles(run: RasterRun, file: SourceFile, raster: RasterInput): Promise<EmbeddedRaster> {
   const { deps, request, context, watch } = run
+  const { path, warnings: fileWarnings = [] } = file
   showPhase(context, 'model', 'loading the model')
   const acquired = await watch.time('model', acquireModel(deps, request.modelName, context))
   using lease = await deps.engines.lease(acquired, context.signal)
   const { engine } = lease
   const { model } = engine
-  const provenance = { request, model, choice: engine.choice, ...raster }
+  const provenance = { request, model, choice: engine.choice, fileWarnings, ...raster }
   const { plan, raster: image, bands } = raster.inspected
   const identity = identityOf([path], model.sha256, plan, image, bands, raster.scale)
   const staged = await openStaging(context, outputOptions(request, model, metadataOf(provenance)), identity)

@@ -15,7 +15,9 @@ export const sourceTooLarge = defineError(
   'too_large',
   (f: { limit: number; why: string }) =>
     `The GeoTIFF is too large: ${f.why}; GEOEMBEDDINGS_MAX_GEOTIFF_BYTES allows ${f.limit}.`,
-  () => ({ hint: 'Send a smaller raster, or raise GEOEMBEDDINGS_MAX_GEOTIFF_BYTES (0 disables it).' }),
+  () => ({
+    hint: 'Send a smaller raster or fewer bands, or raise GEOEMBEDDINGS_MAX_GEOTIFF_BYTES (0 disables it). It bounds all files of a scene together, and the file without compression that is made of them.',
+  }),
 )
 
 export const noValidTiles = defineError(
@@ -47,6 +49,23 @@ export const sourceMissing = defineError(
         message: 'geotiffPath, storagePath or assets is needed, only one; mask goes with assets',
       },
     ],
+  }),
+)
+
+export const resamplingAlone = defineError(
+  'SOURCE_MISSING',
+  'invalid',
+  () => 'resampling needs assets',
+  () => ({ errors: [{ path: '/resampling', message: 'goes with assets; a VRT says it of each of its sources' }] }),
+)
+
+export const maskUnknown = defineError(
+  'SCENE_UNUSABLE',
+  'invalid',
+  (f: { name: string; at: string }) => `Nothing says which values of the mask ${f.name} are to be left out`,
+  (f) => ({
+    hint: 'Send maskValues or maskBits. Files named SCL, QA_PIXEL and Fmask are known.',
+    errors: [{ path: `${f.at}/maskValues`, message: 'is needed, or maskBits' }],
   }),
 )
 

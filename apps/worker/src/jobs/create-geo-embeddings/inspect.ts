@@ -1,6 +1,6 @@
 import { TerraneError } from '@terrane/core'
 import { Thread } from '@terrane/core/threads'
-import type { Scene } from '@terrane/tiling/scene'
+import type { PartialBand, Scene } from '@terrane/tiling/scene'
 import type { CrsEntry, Guard, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
 import { checkClamped } from './clamped.ts'
 
@@ -24,8 +24,8 @@ export interface StackTask {
 
 /** What the thread can do. */
 export interface InspectMethods {
-  /** Writes a scene as one GeoTIFF. */
-  stack(task: StackTask): void
+  /** Writes a scene as one GeoTIFF; returns the bands that end within its grid. */
+  stack(task: StackTask): PartialBand[]
   /** What the headers tell. */
   inspect(task: InspectTask): InspectedRaster
   /** The scale of the raster that was inspected last, which needs pixels. */
@@ -44,9 +44,10 @@ export function inspectHeaders(task: InspectTask, signal: AbortSignal): Promise<
 /**
  * Makes one GeoTIFF of the files of a scene, in a thread.
  *
+ * @returns the bands that end within its grid
  * @throws what `stackScene` throws, the reason of the signal
  */
-export function stackFiles(task: StackTask, signal: AbortSignal): Promise<void> {
+export function stackFiles(task: StackTask, signal: AbortSignal): Promise<PartialBand[]> {
   return inThread(signal, (thread) => thread.call('stack', task))
 }
 

@@ -17,7 +17,7 @@ serveThread<null, InspectMethods>(() => {
     stack: async ({ scene, paths, path, maxBytes }) => {
       using files = new DisposableStack()
       const sources = paths.map((one) => files.use(openFileSource(one)))
-      await stackScene(sources, scene, files.use(openFileSink(path)), maxBytes)
+      return await stackScene(sources, scene, files.use(openFileSink(path)), maxBytes)
     },
     inspect: ({ path, request, crs }) => {
       using source = openFileSource(path)

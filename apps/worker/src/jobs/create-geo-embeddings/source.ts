@@ -2,16 +2,17 @@ import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { CreateGeoEmbeddings } from '@terrane/contracts'
+import type { CreateGeoEmbeddings, JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { downloadToFile } from '@terrane/service'
 import { objectNotFound } from '@terrane/storage'
+import { knownMask } from '@terrane/tiling/scene'
 import { redactUrl } from '../../projects/redact.ts'
 import { findUnderRoots } from '../data-roots.ts'
 import { identityOf } from '../identity.ts'
 import { requireBucket } from '../stored-object.ts'
 import type { JobContext, SubmitContext } from '../task.ts'
-import { badSource, sourceNotFound, sourceTooLarge } from './errors.ts'
+import { badSource, maskUnknown, resamplingAlone, sourceNotFound, sourceTooLarge } from './errors.ts'
 
 /** The setting that limits the size of a raster file. */
 export const MAX_BYTES_SETTING = 'GEOEMBEDDINGS_MAX_GEOTIFF_BYTES'
@@ -73,7 +74,7 @@ export function fileOf({
 /**
  * The one source that a request names; null when it names none or two.
  *
- * @throws SOURCE_MISSING for an asset that names none or two files
+ * @throws SOURCE_MISSING for an asset that names none or two files, SCENE_UNUSABLE for a mask that leaves nothing out
  */
 export function sourceOf(body: Partial<CreateGeoEmbeddings>, at = ''): RasterSource | null {
   const { assets, mask, resampling = 'bilinear' } = body
@@ -97,9 +98,26 @@ export function sourceOf(body: Partial<CreateGeoEmbeddings>, at = ''): RasterSou
   return {
     kind: 'scene',
     assets: files as [SceneAssetFile, ...SceneAssetFile[]],
-    mask: mask ? { ...sceneFile(mask, `${at}/mask`), values: mask.maskValues ?? [], bits: mask.maskBits ?? [] } : null,
+    mask: mask ? sceneMask(mask, `${at}/mask`) : null,
     resampling,
   }
+}
+
+/** Classes and flags of a mask; those of a known product where the request names none. */
+function sceneMask(mask: NonNullable<CreateGeoEmbeddings['mask']>, at: string): NonNullable<SceneSource['mask']> {
+  const { maskValues: values = [], maskBits: bits = [] } = mask
+  const file = sceneFile(mask, at)
+  if (values.length + bits.length > 0) return { ...file, values, bits }
+  const name = fileNameOf(file.source)
+  const known = knownMask(name)
+  if (known === null) throw maskUnknown({ name, at })
+  return { ...file, values: known.values, bits: known.bits }
+}
+
+/** @throws SOURCE_MISSING where no raster of the request has assets. The default is no choice. */
+export function checkResampling({ resampling, assets, sources = [], stac }: CreateGeoEmbeddings): void {
+  const isMeant = (assets ?? stac) !== undefined || sources.some((source) => source.assets !== undefined)
+  if (!isMeant && resampling !== undefined && resampling !== 'bilinear') throw resamplingAlone()
 }
 
 function sceneFile(asset: Pick<SceneAsset, 'geotiffPath' | 'storagePath' | 'band'>, at: string): SceneFile {
@@ -108,10 +126,21 @@ function sceneFile(asset: Pick<SceneAsset, 'geotiffPath' | 'storagePath' | 'band
   return { source, band: asset.band ?? null, at }
 }
 
-/** The files of a source. */
+/** The files of a source, each once. */
 export function filesOf(source: RasterSource): readonly FileSource[] {
-  if (source.kind !== 'scene') return [source]
-  return [...source.assets, ...(source.mask ? [source.mask] : [])].map((asset) => asset.source)
+  return source.kind === 'scene' ? sceneFiles(source).map((file) => file.source) : [source]
+}
+
+/** The files of a scene, each once, with the first place where it is named. */
+export function sceneFiles({ assets, mask }: SceneSource): readonly SceneFile[] {
+  const all: readonly SceneFile[] = [...assets, ...(mask ? [mask] : [])]
+  return all.filter((file, i) => fileNumber(all, file.source) === i)
+}
+
+/** The place of a file in a list. */
+export function fileNumber(files: readonly Pick<SceneFile, 'source'>[], source: FileSource): number {
+  const key = JSON.stringify(source)
+  return files.findIndex((file) => JSON.stringify(file.source) === key)
 }
 
 /**
@@ -154,8 +183,8 @@ export async function checkSource(
   at = '/geotiffPath',
 ): Promise<string | null> {
   if (source.kind === 'scene') {
-    const files: readonly SceneFile[] = [...source.assets, ...(source.mask ? [source.mask] : [])]
-    for (const file of files) await checkSource(file.source, { project, checkUrl }, { dataRoots, maxBytes }, file.at)
+    for (const file of sceneFiles(source))
+      await checkSource(file.source, { project, checkUrl }, { dataRoots, maxBytes }, file.at)
     return null
   }
   if (source.kind === 'url') {
@@ -190,6 +219,10 @@ export interface SourceFile {
   readonly path: string
   /** Changes with the content. */
   readonly version: string
+  /** The files that a VRT names. */
+  readonly files?: readonly FileSource[]
+  /** What a person should know of how the file was made of others. */
+  readonly warnings?: readonly JobWarning[]
 }
 
 /** The version of a source, where that can be told without reading it; null where it cannot, and of one that is gone. */
@@ -218,11 +251,19 @@ async function versionOfFile(path: string): Promise<string> {
   return `file ${size} ${mtimeMs}`
 }
 
-/** The version of a scene: changes with its files and how they are read. */
-export function sceneVersion(source: SceneSource, versions: readonly string[]): string {
-  const { assets, mask, resampling } = source
-  const bands = assets.map(({ band, name, scale, offset, nodata }) => [band, name, scale, offset, nodata])
-  return JSON.stringify([versions, bands, mask && [mask.band, mask.values, mask.bits], resampling])
+/**
+ * The version of a scene: changes with its files and how they are read.
+ *
+ * @param versions of its files, as `sceneFiles` has them
+ */
+export function sceneVersion(scene: SceneSource, versions: readonly string[]): string {
+  const { assets, mask, resampling } = scene
+  const files = sceneFiles(scene)
+  const bands = assets.map(({ source, band, name, scale, offset, nodata }) => {
+    return [fileNumber(files, source), band, name, scale, offset, nodata]
+  })
+  const left = mask && [fileNumber(files, mask.source), mask.band, mask.values, mask.bits]
+  return JSON.stringify([versions, bands, left, resampling])
 }
 
 /**

@@ -2,17 +2,17 @@ import type { BandInfo, RasterInfo } from '../raster-info.ts'
 import type { ProfileBand, SensorProfile } from './sensor-profiles.ts'
 
 /**
- * The raster as its profile reads it: bands with the sensor's names, physical values by its scale and offset unless the
- * file stores its own, its nodata where the file names none. A fourth band that the profile names is no alpha.
+ * The raster as its profile reads it: bands with the sensor's names, physical values by its scale and offset where the
+ * band has none of its own, its nodata where the file names none. A fourth band that the profile names is no alpha.
  */
 export function applyProfile<R extends RasterInfo>(raster: R, profile: SensorProfile, fileName: string): R {
   const named = nameBands(raster.bands, profile, fileName)
-  const stored = raster.bands.some(({ scale, offset }) => scale !== 1 || offset !== 0)
   const { scale, offset } = profile
   const bands = raster.bands.map((band, i) => {
     const known = named[i] ?? null
+    const isBare = band.scale === 1 && band.offset === 0
     const color = known !== null && band.color === 'alpha' ? ('undefined' as const) : band.color
-    return { ...band, color, name: known?.name ?? band.name, ...(!stored && { scale, offset }) }
+    return { ...band, color, name: known?.name ?? band.name, ...(isBare && { scale, offset }) }
   })
   const alpha = raster.alphaBand === null ? null : bands[raster.alphaBand]?.color === 'alpha' ? raster.alphaBand : null
   return { ...raster, bands, alphaBand: alpha, nodata: raster.nodata ?? profile.nodata }

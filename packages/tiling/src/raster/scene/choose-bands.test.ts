@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chooseBands } from './choose-bands.ts'
+import { chooseBands, knownMask } from './choose-bands.ts'
 import type { BandChoice, ChosenBands } from './choose-bands.ts'
 import { readStacItem } from './stac-item.ts'
 
@@ -168,7 +168,7 @@ describe('without assets the bands are what the model takes', () => {
     [
       'MODIS',
       MODIS,
-      'modis-09: sur_refl_b01/0 sur_refl_b01 0.0001  , sur_refl_b04/0 sur_refl_b04 0.0001  , sur_refl_b03/0 sur_refl_b03 0.0001  ',
+      'modis-09: sur_refl_b01/0 sur_refl_b01 0.0001 0 , sur_refl_b04/0 sur_refl_b04 0.0001 0 , sur_refl_b03/0 sur_refl_b03 0.0001 0 ',
     ],
     [
       'NAIP, all bands of its only GeoTIFF',
@@ -238,6 +238,47 @@ test('a Sentinel-2 item that does not tell its baseline has the names of the sen
   expect(told(choose(old, { assets: ['red'] }))).toBe('sentinel-2-l2a: B04/0 B04   ')
 })
 
+test('a band that states only a part of its scale has the rest of the profile, beside bands that state nothing', () => {
+  const scaled = { 'raster:bands': [{ scale: 0.0001 }] }
+  const item = {
+    ...PLANETARY_S2,
+    assets: { red: asset('B04', { ...eo('B04', 'red'), ...scaled }), nir: asset('B08', eo('B08', 'nir')) },
+  }
+  expect(told(choose(item, { assets: ['red', 'nir'] }))).toBe(
+    'sentinel-2-l2a-offset: red/0 B04 0.0001 -0.1 , nir/0 B08   ',
+  )
+})
+
+test.each([
+  ['an empty baseline', { 's2:processing_baseline': '' }, 'null: B04/0 B04   '],
+  ['a version of processing of another maker', { 'processing:version': '2.1' }, 'null: B04/0 B04   '],
+  [
+    'an offset applied, as text',
+    { 's2:processing_baseline': '05.09', 'earthsearch:boa_offset_applied': 'true' },
+    'sentinel-2-l2a: B04/0 B04  0 ',
+  ],
+])('%s of a Sentinel-2 item', (_, properties, expected) => {
+  const item = {
+    ...PLANETARY_S2,
+    id: 'S2A_28QCH_20230714_0_L2A',
+    properties: { platform: 'sentinel-2a', ...properties },
+  }
+  expect(told(choose(item, { assets: ['red'] }))).toBe(expected)
+})
+
+test('an item of very many bands is refused, and many properties cost no more than few', () => {
+  const of = (bands: number, properties: object = {}): object => ({
+    id: 'x',
+    properties,
+    assets: { a: asset('a', { 'raster:bands': Array.from({ length: bands }, () => 0) }) },
+  })
+  expect(() => readStacItem(of(513), 0)).toThrow('513 bands')
+  const properties = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 0]))
+  const started = process.cpuUsage().user
+  readStacItem(of(512, properties), 0)
+  expect(process.cpuUsage().user - started).toBeLessThan(1_000_000)
+})
+
 describe('masks', () => {
   const mask = (item: object, asset_: string, values: number[] | null = null, bits: number[] | null = null) =>
     choose(item, { assets: null, channels: ['red'], mask: { asset: asset_, values, bits } }).mask
@@ -247,6 +288,15 @@ describe('masks', () => {
     expect(mask(LANDSAT_PC, 'qa_pixel')).toMatchObject({ values: [], bits: [0, 1, 2, 3, 4] })
     expect(mask(HLS('S30', 'B8A'), 'Fmask')).toMatchObject({ values: [255], bits: [1, 2, 3] })
     expect(mask(EARTH_SEARCH, 'scl', [6])).toMatchObject({ values: [6], bits: [] })
+  })
+
+  test.each([
+    ['T33UUP_20230629T100031_SCL_20m.tif', true],
+    ['LC08_L2SP_021030_20230109_02_T1_QA_PIXEL.TIF', true],
+    ['HLS.S30.T13TDE.2021133T173859.v2.0.Fmask.tif', true],
+    ['clouds.tif', false],
+  ])('of the file %s', (name, isKnown) => {
+    expect(knownMask(name) !== null).toBe(isKnown)
   })
 
   test('of other names need their values', () => {

@@ -3,6 +3,7 @@ import { bandKey, findBand } from '../profile/apply-profile.ts'
 import { isAuxiliary } from '../profile/product-bands.ts'
 import type { SensorProfile } from '../profile/sensor-profiles.ts'
 import { isOffsetApplied, profileBand, profileOfBands, profilesOfItem } from './item-profile.ts'
+import type { SceneMask } from './scene.ts'
 import type { StacBand, StacItem } from './stac-item.ts'
 
 /** Which bands of an item are wanted. */
@@ -56,9 +57,12 @@ export function chooseBands(item: StacItem, { assets, channels, mask }: BandChoi
   const unique = [...new Set(named ?? byDefault(item, channels, profiles))]
   const profile = profileOfBands(profiles, unique)
   checkImagery(unique, profiles, profile)
+  const isRead = isCertain && unique.every(isData)
   return {
-    bands: unique.map((band) => chosen(band, profile, isOffsetApplied(item.properties))),
-    profile: isCertain && unique.every(isData) ? (profile?.id ?? null) : null,
+    bands: unique.map((band) =>
+      chosen(band, profile, { isCertain: isRead, isApplied: isOffsetApplied(item.properties) }),
+    ),
+    profile: isRead ? (profile?.id ?? null) : null,
     mask: mask && chooseMask(item, mask),
   }
 }
@@ -144,8 +148,16 @@ function bestOf(bands: readonly StacBand[]): StacBand | null {
   return bands.find((band) => isData(band) && band.of <= 1) ?? bands.find(isData) ?? bands[0] ?? null
 }
 
-function chosen(band: StacBand, profile: SensorProfile | null, isApplied: boolean): ChosenBand {
-  const { asset, href, scale, nodata, names, common, of } = band
+/** A profile that is certain says what a band leaves out that states only one of scale and offset. */
+function chosen(
+  band: StacBand,
+  profile: SensorProfile | null,
+  { isCertain, isApplied }: { readonly isCertain: boolean; readonly isApplied: boolean },
+): ChosenBand {
+  const { asset, href, nodata, names, common, of } = band
+  const states = isCertain && (band.scale !== null || band.offset !== null)
+  const scale = band.scale ?? (states ? (profile?.scale ?? null) : null)
+  const offset = isApplied ? 0 : (band.offset ?? (states ? (profile?.offset ?? null) : null))
   const agency = profile === null ? null : profileBand(profile, band)
   return {
     asset,
@@ -154,7 +166,7 @@ function chosen(band: StacBand, profile: SensorProfile | null, isApplied: boolea
     // The common name says more than a name of the maker's that no profile knows.
     name: agency ?? common ?? names[0] ?? null,
     scale,
-    offset: isApplied ? 0 : band.offset,
+    offset,
     of,
     nodata,
   }
@@ -174,17 +186,23 @@ const KNOWN_MASKS: readonly {
   { names: /^fmask$/i, values: [255], bits: [1, 2, 3] },
 ]
 
+/** What a mask of a product leaves out, by the name of its file or asset; null for a name that none is known by. */
+export function knownMask(name: string): Pick<SceneMask, 'values' | 'bits'> | null {
+  const parts = [name, ...name.split(/[._]/), ...name.split('.').map((part) => part.split('_').slice(-2).join('_'))]
+  return KNOWN_MASKS.find(({ names }) => parts.some((part) => names.test(part))) ?? null
+}
+
 function chooseMask(item: StacItem, { asset, values, bits }: MaskChoice): NonNullable<ChosenBands['mask']> {
   const [band] = find(item, asset, [])
   if (band === undefined)
     throw sceneUnusable({ why: `item ${item.id} has no asset ${asset} for the mask; ${has(item)}` })
-  const known = KNOWN_MASKS.find(({ names }) => names.test(band.asset) || band.names.some((name) => names.test(name)))
-  if (values === null && bits === null && !known) {
+  const known = [band.asset, ...band.names].map(knownMask).find((one) => one !== null)
+  const isStated = (values?.length ?? 0) + (bits?.length ?? 0) > 0
+  if (!isStated && !known) {
     throw sceneUnusable({
       why: `nothing says which values of ${asset} are to be left out (send maskValues or maskBits)`,
     })
   }
-  const isStated = values !== null || bits !== null
   return {
     href: band.href,
     band: band.band ?? 0,
@@ -194,5 +212,6 @@ function chooseMask(item: StacItem, { asset, values, bits }: MaskChoice): NonNul
 }
 
 function has({ assets }: StacItem): string {
-  return `it has ${assets.join(', ') || 'none'}`
+  const listed = assets.slice(0, 40).map((name) => name.slice(0, 100))
+  return `it has ${listed.join(', ') || 'none'}${assets.length > 40 ? ', …' : ''}`
 }

@@ -70,11 +70,11 @@ function idsOf(item: StacItem): string[] {
 function sentinel2({ properties, bands }: StacItem, text: string): string[] {
   const level = /(?:^|[^a-z])(?:msi)?l1c/i.test(text) ? 'l1c' : 'l2a'
   if (isOffsetApplied(properties)) return [`sentinel-2-${level}`]
-  const stated =
-    properties['s2:processing_baseline'] ??
-    properties['sentinel:processing_baseline'] ??
-    properties['processing:version']
-  const baseline = Number(stated ?? Number(/_N(\d{4})_/.exec(text)?.[1]) / 100)
+  // Other versions of processing than the baseline of ESA look otherwise.
+  const stated = ['s2:processing_baseline', 'sentinel:processing_baseline', 'processing:version']
+    .map((name) => properties[name])
+    .find((value) => typeof value === 'string' && /^\d\d\.\d\d$/.test(value))
+  const baseline = stated === undefined ? Number(/_N(\d{4})_/.exec(text)?.[1]) / 100 : Number(stated)
   if (!Number.isNaN(baseline)) return [`sentinel-2-${level}${baseline >= 4 ? '-offset' : ''}`]
   const offset = bands.find((band) => band.offset !== null || band.scale !== null)
   if (offset !== undefined) return [`sentinel-2-${level}${offset.offset ? '-offset' : ''}`]
@@ -85,5 +85,7 @@ function sentinel2({ properties, bands }: StacItem, text: string): string[] {
 
 /** Whether the files lack the offset that the product had. */
 export function isOffsetApplied(properties: StacItem['properties']): boolean {
-  return properties['earthsearch:boa_offset_applied'] === true || properties['sentinel:boa_offset_applied'] === true
+  return ['earthsearch:boa_offset_applied', 'sentinel:boa_offset_applied'].some(
+    (name) => properties[name] === true || properties[name] === 'true',
+  )
 }

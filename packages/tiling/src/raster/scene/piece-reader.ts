@@ -25,7 +25,7 @@ export function openSceneFile(source: ByteSource, cacheBytes: number): OpenedFil
     cacheBytes,
   })
   const { mask } = raster
-  const cached = { name: 'mask', empty: 0, cacheBytes: cacheBytes / 8 }
+  const cached = { name: 'mask', empty: 0, cacheBytes: Math.ceil(cacheBytes / 8) }
   return { raster, image, mask: mask && createWindowReader(source, mask, cached) }
 }
 
@@ -37,6 +37,9 @@ export interface PieceReading {
   readonly resampling: Resampling
   /** Stored value that means "no data"; null for none. */
   readonly nodata: number | null
+  /** Value of the tile = stored value · ratio + shift. */
+  readonly ratio: number
+  readonly shift: number
   /** Whether mask and alpha band of the file count. */
   readonly ownMasks: boolean
 }
@@ -48,16 +51,30 @@ export interface TileValues {
   readonly valid: Uint8Array
 }
 
+/** Pixels of a file that are read at once. */
+const MAX_WINDOW = 1 << 22
+
 /** Writes what a piece has of a tile over what is there. @throws CORRUPT_TILE */
 export async function readPiece(piece: PieceReading, tile: TileValues): Promise<void> {
+  const target = clip(tile.rect, piece.placement.to)
+  if (target.width > 0 && target.height > 0) await readPart(piece, target, tile)
+}
+
+async function readPart(piece: PieceReading, target: PixelRect, tile: TileValues): Promise<void> {
   const { placement } = piece
-  const target = clip(tile.rect, placement.to)
-  if (target.width === 0 || target.height === 0) return
   const rect = sourceRect(placement, target)
   if (rect.width === 0 || rect.height === 0) return
+  const { x, y, width, height } = target
+  if (rect.width * rect.height > MAX_WINDOW && height > 1) {
+    // Pixels of the file may be far smaller.
+    const half = height >> 1
+    await readPart(piece, { x, y, width, height: half }, tile)
+    await readPart(piece, { x, y: y + half, width, height: height - half }, tile)
+    return
+  }
   const window = await readSource(piece, rect)
   const sample = placement.isExact || piece.resampling === 'nearest' ? nearest : bilinear
-  sample(window, placement, target, tile)
+  sample(window, piece, target, tile)
 }
 
 /** The pixels of a file around some of the grid. */
@@ -98,13 +115,13 @@ async function readSource(piece: PieceReading, rect: PixelRect): Promise<SourceW
   return { rect, samples, valid }
 }
 
-type Sampler = (window: SourceWindow, placement: Placement, target: PixelRect, tile: TileValues) => void
+type Sampler = (window: SourceWindow, piece: PieceReading, target: PixelRect, tile: TileValues) => void
 
 /** A place on an edge between pixels belongs to the next, whatever the digits lost on the way. */
 const EDGE = 1e-9
 
-const nearest: Sampler = ({ rect, samples, valid }, { map }, target, tile) => {
-  const [x0, xc, xr, y0, yc, yr] = map
+const nearest: Sampler = ({ rect, samples, valid }, { placement, ratio, shift }, target, tile) => {
+  const [x0, xc, xr, y0, yc, yr] = placement.map
   for (let row = target.y; row < target.y + target.height; row++) {
     let o = (row - tile.rect.y) * tile.rect.width + target.x - tile.rect.x
     for (let column = target.x; column < target.x + target.width; column++, o++) {
@@ -113,15 +130,15 @@ const nearest: Sampler = ({ rect, samples, valid }, { map }, target, tile) => {
       if (x < 0 || y < 0 || x >= rect.width || y >= rect.height) continue
       const i = y * rect.width + x
       if (valid[i] === 0) continue
-      tile.values[o] = samples[i] as number
+      tile.values[o] = (samples[i] as number) * ratio + shift
       tile.valid[o] = 1
     }
   }
 }
 
 /** The four pixels around, without invalid ones; nothing where the nearest pixel is not. */
-const bilinear: Sampler = ({ rect, samples, valid }, { map }, target, tile) => {
-  const [x0, xc, xr, y0, yc, yr] = map
+const bilinear: Sampler = ({ rect, samples, valid }, { placement, ratio, shift }, target, tile) => {
+  const [x0, xc, xr, y0, yc, yr] = placement.map
   const { width, height } = rect
   for (let row = target.y; row < target.y + target.height; row++) {
     let o = (row - tile.rect.y) * tile.rect.width + target.x - tile.rect.x
@@ -143,7 +160,7 @@ const bilinear: Sampler = ({ rect, samples, valid }, { map }, target, tile) => {
         sum += weight * (samples[i] as number)
         weights += weight
       }
-      tile.values[o] = sum / weights
+      tile.values[o] = (sum / weights) * ratio + shift
       tile.valid[o] = 1
     }
   }

@@ -26,18 +26,33 @@ interface Grid {
   readonly affine: Affine
 }
 
-/**
- * By the georeferences of both.
- *
- * @param reference the file whose reference system is that of the grid
- * @throws SCENE_UNUSABLE when the reference systems differ, or the file has no georeference
- */
-export function georeferencedPlacement(grid: Grid, file: RasterInfo, reference: RasterInfo): Placement {
-  if (crsText(file) !== crsText(reference)) {
-    throw sceneUnusable({
-      why: `its files are in different reference systems (${nameOf(file)} and ${nameOf(reference)})`,
-    })
-  }
+/** @throws SCENE_UNUSABLE when the reference systems differ */
+export function checkSameCrs(file: RasterInfo, reference: RasterInfo): void {
+  if (crsText(file) === crsText(reference)) return
+  throw sceneUnusable({
+    why: `its files are in different reference systems (${nameOf(file)} and ${nameOf(reference)})`,
+  })
+}
+
+/** Share of the grid that lies in the file; of another angle, that of the rectangles around both. */
+export function coverOf({ width, height }: Pick<Grid, 'width' | 'height'>, { map, from }: Placement): number {
+  const [x0, xc, xr, y0, yc, yr] = map
+  const corners = [-0.5, width - 0.5].flatMap((column) => [-0.5, height - 0.5].map((row) => [column, row] as const))
+  const xs = corners.map(([column, row]) => x0 + column * xc + row * xr)
+  const ys = corners.map(([column, row]) => y0 + column * yc + row * yr)
+  return covered(xs, from.x, from.width) * covered(ys, from.y, from.height)
+}
+
+/** Edges of products of one scene differ by a part of a pixel. */
+function covered(places: readonly number[], from: number, size: number): number {
+  const [least, most] = [Math.min(...places), Math.max(...places)]
+  const common = Math.min(most, from + size) - Math.max(least, from)
+  if (common < SAME) return 0
+  return most - least - common < 1 ? 1 : common / (most - least)
+}
+
+/** By the georeferences of both. @throws SCENE_UNUSABLE when the file has none */
+export function georeferencedPlacement(grid: Grid, file: RasterInfo): Placement {
   if (file.affine === null) throw sceneUnusable({ why: 'a file has no georeference' })
   const [x0, xc, xr, y0, yc, yr] = file.affine
   const [gx0, gxc, gxr, gy0, gyc, gyr] = grid.affine

@@ -1,12 +1,13 @@
 import { rasterTooLarge, sceneUnusable, unsupportedLayout } from '../errors.ts'
 import type { Guard } from '../errors.ts'
 import { SAMPLE_BYTES } from '../decode/samples.ts'
+import { storedNodata } from '../nodata.ts'
 import type { Affine, BandColor, RasterInfo, SampleType } from '../raster-info.ts'
-import { georeferencedPlacement, placementOf } from './placement.ts'
+import { checkSameCrs, coverOf, georeferencedPlacement, placementOf } from './placement.ts'
 import type { Placement } from './placement.ts'
 import { ALL_BANDS } from './scene.ts'
 import type { Scene, SceneBand, ScenePiece } from './scene.ts'
-import { commonType, withFraction } from './sample-types.ts'
+import { commonType } from './sample-types.ts'
 
 /** Side of the tiles of a stacked file. */
 export const STACK_TILE = 512
@@ -14,6 +15,9 @@ export const STACK_TILE = 512
 const MAX_BANDS = 128
 /** Blocks of a file, as the reader allows them. */
 const MAX_BLOCKS = 1 << 20
+/** Reads of a part of a tile from a piece: this many, or more where a scene has so many tiles of so few layers. */
+const MAX_READS = 100_000
+const MAX_LAYERS = 32
 
 /** A piece with its place on the grid. */
 export interface PlannedPiece extends Omit<ScenePiece, 'place'> {
@@ -28,8 +32,10 @@ export interface PlannedBand {
   readonly color: BandColor
   readonly scale: number
   readonly offset: number
-  /** What pixels without data have in its files; null for none. */
-  readonly nodata: number | null
+  /** The value that means "no data" once its pieces lie over each other, NaN for none. */
+  readonly nodata: number
+  /** Share of the grid that its file covers; 1 of a VRT, whose sources lie where it says. */
+  readonly cover: number
   readonly pieces: readonly PlannedPiece[]
 }
 
@@ -41,7 +47,6 @@ export interface StackPlan {
   /** The file whose reference system is taken. */
   readonly georeferenceOf: number
   readonly type: SampleType
-  readonly nodata: number | null
   readonly bands: readonly PlannedBand[]
   readonly mask: { readonly file: number; readonly band: number; readonly placement: Placement } | null
 }
@@ -59,31 +64,21 @@ export function planStack(files: readonly RasterInfo[], scene: Scene, maxBytes?:
   for (const { pieces } of bands) for (const piece of pieces) checkPiece(piece, files)
   const finest = finestOf(bands, files)
   const grid = scene.grid ?? gridOf(files[finest] as RasterInfo)
-  const nodatas = bands.map((band) => nodataOf(band, files))
-  const known = [...new Set(nodatas.filter((value) => value !== null))]
-  const stored = commonType(bands.map((band) => typeOf(band, files)))
-  // Where "no data" differs from band to band there is no value that means it everywhere but NaN.
-  const type = known.length > 1 ? withFraction(stored) : stored
-  const planned = bands.map((band, i) => ({
-    name: band.name,
-    color: band.color ?? ('undefined' as const),
-    ...scaleOf(band, files),
-    nodata: nodatas[i] ?? null,
-    pieces: band.pieces.map((piece) => planPiece(piece, nodatas[i] ?? null, { files, grid, scene, finest })),
-  }))
+  const type = commonType(bands.map((band) => typeOf(band, files)))
+  const { epsg } = files[finest] as RasterInfo
+  if (scene.epsg !== null && epsg !== null && epsg !== scene.epsg) {
+    throw sceneUnusable({ why: `it is in EPSG:${scene.epsg}, its files are in EPSG:${epsg}` })
+  }
+  const planned = bands.map((band, i) => planBand(band, i, { files, grid, finest }))
   guardBytes(grid, planned.length, type, maxBytes)
+  guardReads(grid, planned)
   const { mask } = scene
   return {
     ...grid,
     georeferenceOf: finest,
     type,
-    nodata: known.length > 1 ? Number.NaN : (known[0] ?? null),
     bands: planned,
-    mask: mask && {
-      file: mask.file,
-      band: mask.band,
-      placement: georeferencedPlacement(grid, files[mask.file] as RasterInfo, files[finest] as RasterInfo),
-    },
+    mask: mask && { file: mask.file, band: mask.band, placement: placeMask(mask.file, { files, grid, finest }) },
   }
 }
 
@@ -91,8 +86,7 @@ export function planStack(files: readonly RasterInfo[], scene: Scene, maxBytes?:
 function expand(band: SceneBand, files: readonly RasterInfo[]): SceneBand[] {
   const [piece] = band.pieces
   if (piece === undefined || piece.band !== ALL_BANDS) return [band]
-  const { bands, palette } = files[piece.file] as RasterInfo
-  if (palette !== null) throw unsupportedLayout({ layout: 'A palette among the bands of a scene' })
+  const { bands } = files[piece.file] as RasterInfo
   const opaque = bands.filter(({ color }) => color !== 'alpha')
   return opaque.map(({ index, name, color }) => ({
     ...band,
@@ -103,10 +97,11 @@ function expand(band: SceneBand, files: readonly RasterInfo[]): SceneBand[] {
 }
 
 function checkPiece({ file, band }: ScenePiece, files: readonly RasterInfo[]): void {
-  const { samplesPerPixel, color } = files[file] as RasterInfo
+  const { samplesPerPixel, color, palette } = files[file] as RasterInfo
   if (band >= samplesPerPixel) {
     throw sceneUnusable({ why: `band ${band + 1} is asked of a file that has ${samplesPerPixel}` })
   }
+  if (palette !== null) throw unsupportedLayout({ layout: 'A palette among the bands of a scene' })
   if (color === 'gray-inverted')
     throw unsupportedLayout({ layout: 'An image whose zero is white, among the bands of a scene' })
 }
@@ -132,11 +127,6 @@ function typeOf({ type, pieces }: SceneBand, files: readonly RasterInfo[]): Samp
   return type ?? commonType(pieces.map(({ file }) => (files[file] as RasterInfo).sampleType))
 }
 
-function nodataOf({ nodata, pieces }: SceneBand, files: readonly RasterInfo[]): number | null {
-  if (nodata !== null || pieces.some(({ place }) => place !== null)) return nodata
-  return pieces.map(({ file }) => (files[file] as RasterInfo).nodata).find((value) => value !== null) ?? null
-}
-
 function scaleOf(
   { scale, offset, pieces }: SceneBand,
   files: readonly RasterInfo[],
@@ -148,9 +138,29 @@ function scaleOf(
 
 interface PieceContext {
   readonly files: readonly RasterInfo[]
-  readonly grid: { readonly width: number; readonly height: number; readonly affine: Affine }
-  readonly scene: Scene
+  readonly grid: Grid
   readonly finest: number
+}
+
+type Grid = Pick<StackPlan, 'width' | 'height' | 'affine'>
+
+/** @throws SCENE_UNUSABLE for a file that has no pixel of the grid */
+function planBand(band: SceneBand, index: number, context: PieceContext): PlannedBand {
+  const { name, color, nodata } = band
+  const pieces = band.pieces.map((piece) => planPiece(piece, nodata, context))
+  const isWhole = band.pieces.length === 1 && band.pieces[0]?.place === null
+  const cover = isWhole ? coverOf(context.grid, pieces[0]!.placement) : 1
+  if (cover === 0) throw sceneUnusable({ why: `band ${name ?? index + 1} lies elsewhere than the others` })
+  const type = typeOf(band, context.files)
+  return {
+    name,
+    color: color ?? 'undefined',
+    ...scaleOf(band, context.files),
+    // What lies over each other may have the value as a result.
+    nodata: isWhole ? Number.NaN : storedNodata(nodata, { sampleType: type }),
+    cover,
+    pieces,
+  }
 }
 
 function planPiece(
@@ -159,15 +169,35 @@ function planPiece(
   { files, grid, finest }: PieceContext,
 ): PlannedPiece {
   const raster = files[piece.file] as RasterInfo
-  const placement =
-    place === null
-      ? georeferencedPlacement(grid, raster, files[finest] as RasterInfo)
-      : placementOf(place, grid, raster)
+  checkSameCrs(raster, files[finest] as RasterInfo)
+  const placement = place === null ? georeferencedPlacement(grid, raster) : placementOf(place, grid, raster)
   const [, xc, xr, , yc, yr] = placement.map
   if (piece.resampling === 'bilinear' && Math.max(Math.hypot(xc, yc), Math.hypot(xr, yr)) > 1 + 1e-6) {
     throw sceneUnusable({ why: 'pixels are to be made larger by bilinear resampling, which would leave some out' })
   }
-  return { ...piece, placement, nodata: place === null ? nodata : piece.without }
+  return { ...piece, placement, nodata: place === null ? (raster.nodata ?? nodata) : piece.without }
+}
+
+function placeMask(file: number, { files, grid, finest }: PieceContext): Placement {
+  const raster = files[file] as RasterInfo
+  checkSameCrs(raster, files[finest] as RasterInfo)
+  const placement = georeferencedPlacement(grid, raster)
+  if (coverOf(grid, placement) === 0) throw sceneUnusable({ why: 'the mask lies elsewhere than the bands' })
+  return placement
+}
+
+/** Reads of parts of tiles: a VRT of a few bytes may name its files thousands of times. @throws SCENE_UNUSABLE */
+function guardReads({ width, height }: Grid, bands: readonly PlannedBand[]): void {
+  const reads = bands
+    .flatMap(({ pieces }) => pieces)
+    .reduce((sum, { placement: { to } }) => sum + tilesAlong(to.x, to.width) * tilesAlong(to.y, to.height), 0)
+  if (reads > Math.max(MAX_READS, MAX_LAYERS * bands.length * tilesAlong(0, width) * tilesAlong(0, height))) {
+    throw sceneUnusable({ why: `its sources lie over each other too often (${reads} parts of tiles would be read)` })
+  }
+}
+
+function tilesAlong(from: number, size: number): number {
+  return size === 0 ? 0 : Math.ceil((from + size) / STACK_TILE) - Math.floor(from / STACK_TILE)
 }
 
 function guardBytes(
@@ -179,5 +209,8 @@ function guardBytes(
   const blocks = Math.ceil(width / STACK_TILE) * Math.ceil(height / STACK_TILE) * (bands + 1)
   if (blocks > MAX_BLOCKS) throw sceneUnusable({ why: `${width} × ${height} pixels of ${bands} bands are too many` })
   const figure = width * height * bands * SAMPLE_BYTES[type]
-  if (guard !== undefined && guard.limit > 0 && figure > guard.limit) throw rasterTooLarge({ figure, ...guard })
+  if (guard !== undefined && guard.limit > 0 && figure > guard.limit) {
+    const hint = `The files become one without compression. Name fewer bands, or raise ${guard.setting} (0 disables it).`
+    throw rasterTooLarge({ figure, ...guard }, { hint })
+  }
 }

@@ -31,11 +31,6 @@ function wider(a: SampleType, b: SampleType): SampleType {
   return `${signed ? '' : 'u'}int${size}` as SampleType
 }
 
-/** The smallest type of floating point numbers that holds a type. */
-export function withFraction(type: SampleType): SampleType {
-  return wider(type, 'float32')
-}
-
 /** Numbers as samples; to whole ones they are rounded half away from zero and brought into the range, as GDAL does. */
 export function samplesOf(values: Float64Array, type: SampleType): Samples {
   const samples = allocateSamples(type, values.length)

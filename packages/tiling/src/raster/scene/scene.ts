@@ -51,6 +51,8 @@ export interface SceneMask {
 export interface Scene {
   /** Null: the grid of the band with the smallest pixels. */
   readonly grid: { readonly width: number; readonly height: number; readonly affine: Affine } | null
+  /** EPSG code that its files must be in; null for whichever they are in. */
+  readonly epsg: number | null
   readonly bands: readonly SceneBand[]
   readonly mask: SceneMask | null
   /** Whether masks and alpha bands of the files count. */
@@ -59,12 +61,13 @@ export interface Scene {
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** A file of a scene that is its own: all its bands, as they are. Null where the scene is more than that. */
+/** A file of a scene that is its own: all its bands with their names, as they are. Null where the scene is more than that. */
 export function plainFile({ grid, bands, mask }: Scene): number | null {
   const [first] = bands
   const piece = first?.pieces[0]
   if (bands.length !== 1 || first === undefined || first.pieces.length !== 1 || !piece || grid || mask) return null
-  const isBare = first.scale === null && first.offset === null && first.nodata === null && first.type === null
+  const isBare =
+    first.name === null && first.scale === null && first.offset === null && first.nodata === null && first.type === null
   return isBare && piece.band === ALL_BANDS ? piece.file : null
 }
 

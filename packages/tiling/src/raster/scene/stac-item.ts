@@ -1,3 +1,9 @@
+import { sceneUnusable } from '../errors.ts'
+
+/** Bands of one asset, as imaging spectrometers have them, and of all assets. */
+const MAX_BANDS = 512
+const MAX_ALL_BANDS = 4096
+
 /** A band of an asset of a STAC item. */
 export interface StacBand {
   /** Name of the asset. */
@@ -42,19 +48,22 @@ const GEOTIFF = /^image\/(?:tiff|vnd\.stac\.geotiff)\b/i
  * Source: https://github.com/radiantearth/stac-spec, https://github.com/stac-extensions
  *
  * @param position in the list, for an item without an id
+ * @throws SCENE_UNUSABLE for more than 512 bands of an asset, or 4,096 of all
  */
 export function readStacItem(value: unknown, position: number): StacItem {
   const item = fieldsOf(value)
   const properties = fieldsOf(item['properties'])
   const assets = Object.entries(fieldsOf(item['assets']))
   const links = listOf(item['links']).map(fieldsOf)
+  const bands = assets.flatMap(([name, asset]) => bandsOf(name, fieldsOf(asset), properties))
+  if (bands.length > MAX_ALL_BANDS) throw sceneUnusable({ why: `an item has ${bands.length} bands` })
   return {
     id: textOf(item['id']) ?? `item ${position}`,
     collection: textOf(item['collection']),
     properties,
     datetime: timeOf(properties['datetime'] ?? properties['start_datetime']),
     self: textOf(links.find(({ rel }) => rel === 'self')?.['href']),
-    bands: assets.flatMap(([name, asset]) => bandsOf(name, fieldsOf(asset), properties)),
+    bands,
     assets: assets.map(([name]) => name),
   }
 }
@@ -68,9 +77,11 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
   const bands = listOf(fields['bands']).map(fieldsOf)
   const polarizations = listOf(fields['sar:polarizations']).flatMap((one) => textOf(one) ?? [])
   const of = Math.max(eo.length, raster.length, bands.length)
+  if (of > MAX_BANDS) throw sceneUnusable({ why: `asset ${asset.slice(0, 100)} has ${of} bands` })
   const roles = listOf(fields['roles']).flatMap((role) => textOf(role) ?? [])
   return Array.from({ length: Math.max(1, of) }, (_, i) => {
-    const own = { ...properties, ...fields, ...bands[i] }
+    const own = (name: string): unknown =>
+      [bands[i], fields, properties].find((one) => one && Object.hasOwn(one, name))?.[name]
     const values = { ...raster[i] }
     const polarization = of <= 1 && polarizations.length === 1 ? (polarizations[0] as string) : null
     const names = [eo[i]?.['name'], bands[i]?.['name'], polarization, of <= 1 ? asset.replace(/\.tiff?$/i, '') : null]
@@ -79,11 +90,11 @@ function bandsOf(asset: string, fields: Fields, properties: Fields): StacBand[] 
       href,
       band: of === 0 ? null : i,
       names: [...new Set(names.flatMap((name) => textOf(name) ?? []))],
-      common: textOf(eo[i]?.['common_name'] ?? own['eo:common_name']) ?? polarization?.toLowerCase() ?? null,
+      common: textOf(eo[i]?.['common_name'] ?? own('eo:common_name')) ?? polarization?.toLowerCase() ?? null,
       roles,
-      scale: numberOf(values['scale'] ?? own['raster:scale']),
-      offset: numberOf(values['offset'] ?? own['raster:offset']),
-      nodata: numberOf(values['nodata'] ?? own['nodata']),
+      scale: numberOf(values['scale'] ?? own('raster:scale')),
+      offset: numberOf(values['offset'] ?? own('raster:offset')),
+      nodata: numberOf(values['nodata'] ?? own('nodata')),
       of,
     }
   })

@@ -9,7 +9,10 @@ import type { ByteSource } from '../source.ts'
 import { readWindow } from '../window.ts'
 import { ALL_BANDS, plainFile } from './scene.ts'
 import type { Scene, SceneBand, ScenePiece } from './scene.ts'
+import { openSceneFile, readPiece } from './piece-reader.ts'
+import { georeferencedPlacement } from './placement.ts'
 import { stackScene } from './stack.ts'
+import type { PartialBand } from './stack.ts'
 import { readVrt } from './vrt.ts'
 
 type Rows = readonly (readonly number[])[]
@@ -45,6 +48,7 @@ const band = (number: number, more: Partial<SceneBand> = {}): SceneBand => ({
 })
 const scene = (bands: readonly SceneBand[], more: Partial<Scene> = {}): Scene => ({
   grid: null,
+  epsg: null,
   bands,
   mask: null,
   ownMasks: true,
@@ -55,7 +59,7 @@ const scene = (bands: readonly SceneBand[], more: Partial<Scene> = {}): Scene =>
 async function stack(
   sources: readonly ByteSource[],
   of: Scene,
-): Promise<{ raster: RasterInfo; bands: number[][][]; shown: number[][] | null }> {
+): Promise<{ raster: RasterInfo; bands: number[][][]; shown: number[][] | null; partial: PartialBand[] }> {
   let bytes = new Uint8Array(0)
   const write = (part: Uint8Array, position: number): void => {
     if (position + part.length > bytes.length) {
@@ -65,7 +69,7 @@ async function stack(
     }
     bytes.set(part, position)
   }
-  await stackScene(sources, of, { write })
+  const partial = await stackScene(sources, of, { write })
   const source = bufferSource(bytes)
   const raster = openGeoTiff(source)
   const rect = { x: 0, y: 0, width: raster.width, height: raster.height }
@@ -75,7 +79,7 @@ async function stack(
   for (let i = 0; i < raster.samplesPerPixel; i++)
     bands.push(rowsOf(await readWindow(source, raster, { ...rect, band: i })))
   const mask = raster.mask && { ...raster, ...raster.mask, nodata: null }
-  return { raster, bands, shown: mask && rowsOf(await readWindow(source, mask, { ...rect, band: 0 })) }
+  return { raster, bands, partial, shown: mask && rowsOf(await readWindow(source, mask, { ...rect, band: 0 })) }
 }
 
 const TENS = Array.from({ length: 6 }, (_, row) =>
@@ -94,8 +98,9 @@ describe('a scene', () => {
       await file(TENS, CORNER, { nodata: '0' }),
       await file(coarse, [400_000, 5_500_000, 20], { nodata: '0' }),
     ]
-    const { raster, bands } = await stack(files, scene([band(1, { name: 'B05' }), band(0, { name: 'B04' })]))
-    expect(raster).toMatchObject({ width: 6, height: 6, epsg: 32_633, nodata: 0, sampleType: 'uint16', mask: null })
+    const { raster, bands, shown } = await stack(files, scene([band(1, { name: 'B05' }), band(0, { name: 'B04' })]))
+    expect(raster).toMatchObject({ width: 6, height: 6, epsg: 32_633, nodata: null, sampleType: 'uint16' })
+    expect(shown).toEqual(bands[0]!.map((row) => row.map((value) => (value === 0 ? 0 : 255))))
     expect(raster.affine).toEqual([400_000, 10, 0, 5_500_000, 0, -10])
     expect(raster.bands.map(({ name }) => name)).toEqual(['B05', 'B04'])
     // gdalwarp 3.10.3 -r bilinear.
@@ -148,6 +153,79 @@ describe('a scene', () => {
     expect(await masked([], [1])).toEqual(['xxxxxx', 'xxxxxx', 'xxxx..', 'xxxx..', '..xxxx', '..xxxx'])
   })
 
+  test.each([
+    ['its file, which its samples cannot hold', { nodata: '-9999' }, null],
+    ['its file, not a number of integers', { nodata: 'nan' }, null],
+    ['its asset, which its samples cannot hold', {}, -9999],
+  ])('leaves out what its mask names whatever "no data" is: of %s', async (_, options, nodata) => {
+    const files = [await file([[5, 6]], CORNER, options), await file([[1, 9]], CORNER, { type: 'uint8' })]
+    const mask = { file: 1, band: 0, values: [9], bits: [] }
+    expect((await stack(files, scene([band(0, { nodata })], { mask }))).shown).toEqual([[255, 0]])
+  })
+
+  test('takes a bit that is named twice once', async () => {
+    const files = [await file([[5, 6, 7]], CORNER), await file([[8, 16, 1]], CORNER, { type: 'uint8' })]
+    const mask = { file: 1, band: 0, values: [], bits: [3, 3] }
+    expect((await stack(files, scene([band(0)], { mask }))).shown).toEqual([[0, 255, 255]])
+  })
+
+  test('leaves out a pixel that one band lacks; "no data" of a band says nothing of the others', async () => {
+    const files = [await file([[5, 0, 6]], CORNER, { nodata: '0' }), await file([[0, 7, 8]], CORNER)]
+    const { bands, shown } = await stack(files, scene([band(0), band(1)]))
+    expect({ bands, shown }).toEqual({ bands: [[[5, 0, 6]], [[0, 7, 8]]], shown: [[255, 0, 255]] })
+  })
+
+  test('takes "no data" of its asset only where its file has none', async () => {
+    const rows = [[65_535, 0, 7]]
+    const stated = scene([band(0, { nodata: 0 })])
+    expect((await stack([await file(rows, CORNER, { nodata: '65535' })], stated)).shown).toEqual([[0, 255, 255]])
+    expect((await stack([await file(rows, CORNER)], stated)).shown).toEqual([[255, 0, 255]])
+  })
+
+  test('tells which bands end within the grid, and is refused when one lies elsewhere', async () => {
+    const here = await file(TENS, CORNER)
+    const east = await file(TENS, [400_030, 5_500_000, 10])
+    const far = await file(TENS, [900_000, 5_500_000, 10])
+    const { shown, partial } = await stack([here, east], scene([band(0), band(1, { name: 'B08' })]))
+    expect(partial).toEqual([{ band: 'B08', cover: 0.5 }])
+    expect(shown![0]).toEqual([0, 0, 0, 255, 255, 255])
+    const elsewhere = expect.objectContaining({
+      code: 'SCENE_UNUSABLE',
+      message: expect.stringContaining('elsewhere') as string,
+    }) as Error
+    await expect(stack([here, far], scene([band(0), band(1, { name: 'B08' })]))).rejects.toEqual(elsewhere)
+    const mask = { file: 1, band: 0, values: [9], bits: [] }
+    await expect(stack([here, far], scene([band(0)], { mask }))).rejects.toEqual(elsewhere)
+  })
+
+  test('is refused when a band that is named has a palette', async () => {
+    const palette = [[0, 0, 0], [255, 0, 0]] as never // prettier-ignore
+    const colored = await file([[0, 1]], CORNER, { type: 'uint8', color: 'palette', palette })
+    await expect(stack([colored], scene([band(0)]))).rejects.toMatchObject({ code: 'UNSUPPORTED_LAYOUT' })
+  })
+
+  test('of far smaller pixels is read in parts', async () => {
+    const rows = Array.from({ length: 32 }, (_, y) => Array.from({ length: 32 }, (__, x) => y * 32 + x))
+    const opened = openSceneFile(await file(rows, CORNER), 1 << 20)
+    // As if it had 16,384 × 16,384 pixels.
+    const raster = { ...opened.raster, width: 8192, height: 8192 }
+    const grid = { width: 512, height: 512, affine: [400_000, 160, 0, 5_500_000, 0, -160] as const }
+    let largest = 0
+    const image: typeof opened.image = async ({ width, height }) => {
+      largest = Math.max(largest, width * height)
+      return new Uint16Array(width * height).fill(7)
+    }
+    const rect = { x: 0, y: 0, width: 512, height: 512 }
+    const tile = { rect, values: new Float64Array(512 * 512), valid: new Uint8Array(512 * 512) }
+    const reading = { ...piece(0, { resampling: 'nearest' }), nodata: null, ownMasks: false }
+    await readPiece(
+      { ...reading, file: { raster, image, mask: null }, placement: georeferencedPlacement(grid, raster) },
+      tile,
+    )
+    expect(largest).toBeLessThanOrEqual(1 << 22)
+    expect(tile.values.every((value) => value === 7)).toBe(true)
+  })
+
   test('keeps scale and offset: what it states before what its files state', async () => {
     const bandItems = [
       { band: 0, role: 'scale', value: '0.5' },
@@ -161,14 +239,14 @@ describe('a scene', () => {
     ])
   })
 
-  test('of different types gets one that holds both; where "no data" differs it becomes NaN', async () => {
+  test('of different types gets one that holds both; where "no data" differs the mask says it', async () => {
     const files = [
       await file([[1, 0]], CORNER, { nodata: '0' }),
       await file([[-5, -9999]], CORNER, { type: 'int16', nodata: '-9999' }),
     ]
-    const { raster, bands } = await stack(files, scene([band(0), band(1)]))
-    expect(raster).toMatchObject({ sampleType: 'float64', nodata: Number.NaN })
-    expect(bands).toEqual([[[1, Number.NaN]], [[-5, Number.NaN]]])
+    const { raster, bands, shown } = await stack(files, scene([band(0), band(1)]))
+    expect(raster).toMatchObject({ sampleType: 'int32', nodata: null })
+    expect({ bands, shown }).toEqual({ bands: [[[1, 0]], [[-5, 0]]], shown: [[255, 0]] })
     const { raster: plain } = await stack(
       [await file([[1]], CORNER), await file([[-5]], CORNER, { type: 'int16' })],
       scene([band(0), band(1)]),
@@ -195,6 +273,11 @@ describe('a scene', () => {
     await expect(stack([source], scene([all]))).rejects.toMatchObject({ code: 'SCENE_UNUSABLE' })
   })
 
+  test('may have any number of files', async () => {
+    const files = await Promise.all([1, 2, 3].map((value) => file([[value]], CORNER)))
+    expect((await stack(files, scene([band(0), band(1), band(2)]))).bands).toEqual([[[1]], [[2]], [[3]]])
+  })
+
   test('takes no room where nothing is', async () => {
     const grid = { width: 40_000, height: 512, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
     let end = 0
@@ -209,6 +292,7 @@ describe('a scene', () => {
     const whole = band(0, { pieces: [piece(0, { band: ALL_BANDS })] })
     expect(plainFile(scene([whole]))).toBe(0)
     expect(plainFile(scene([{ ...whole, scale: 2 }]))).toBeNull()
+    expect(plainFile(scene([{ ...whole, name: 'B04' }]))).toBeNull()
     expect(plainFile(scene([whole, whole]))).toBeNull()
   })
 })
@@ -238,19 +322,56 @@ describe('a VRT', () => {
         ),
     )
     const { scene: of, files: names } = readVrt(text)
-    expect(names).toEqual([
-      { name: 'a.tif', isRelative: true },
-      { name: 'b.tif', isRelative: true },
-    ])
-    const { raster, bands } = await stack(files, of)
+    expect(names).toEqual(['a.tif', 'b.tif'])
+    const { raster, bands, shown } = await stack(files, of)
     expect(raster.bands[0]!.name).toBe('B04')
     expect(bands[0]).toEqual([
       [1, 70, 0, 0],
       [3, 4, 80, 0],
     ])
+    expect(shown).toEqual(bands[0]!.map((row) => row.map((value) => (value === 0 ? 0 : 255))))
+    const outside = readVrt(text.replace('<NoDataValue>0<', '<NoDataValue>-9999<'))
+    expect((await stack(files, outside.scene)).shown).toEqual(shown)
+  })
+
+  const UTM = (zone: number): string =>
+    `PROJCS["UTM",GEOGCS["WGS 84",AUTHORITY["EPSG","4326"]],UNIT["metre",1,AUTHORITY["EPSG","9001"]],AUTHORITY["EPSG","326${zone}"]]`
+  test('is refused where it or a source is in another reference system', async () => {
+    const sources = [0, 2].map((x) => source('SimpleSource', `${x}.tif`, rect('DstRect', [x, 0, 2, 2]))).join('')
+    const files = [await file([[1, 2], [3, 4]], CORNER), await file([[1, 2], [3, 4]], CORNER)] // prettier-ignore
+    const other = await file([[1, 2], [3, 4]], CORNER, { epsg: 32_632 }) // prettier-ignore
+    const read = (srs: string) => readVrt(vrt(sources, srs && `<SRS>${srs}</SRS>`)).scene
+    for (const srs of ['', 'EPSG:32633', UTM(33), 'LOCAL_CS["x"]']) {
+      expect((await stack(files, read(srs))).raster.epsg).toBe(32_633)
+    }
+    for (const srs of ['EPSG:32632', UTM(32)]) {
+      await expect(stack(files, read(srs))).rejects.toThrow('it is in EPSG:32632, its files are in EPSG:32633')
+    }
+    await expect(stack([files[0]!, other], read(''))).rejects.toThrow('different reference systems')
   })
 
   const whole = rect('DstRect', [0, 0, 4, 2])
+  test('has the mask of its files, and no other', () => {
+    const masked = (band_: string, name = 'a.tif'): string =>
+      vrt(
+        source('SimpleSource', 'a.tif', whole),
+        `<MaskBand><VRTRasterBand dataType="Byte">${source('SimpleSource', name, whole).replace('<SourceBand>1', `<SourceBand>${band_}`)}</VRTRasterBand></MaskBand>`,
+      )
+    expect(readVrt(masked('mask,1')).scene.ownMasks).toBe(true)
+    expect(() => readVrt(masked('1'))).toThrow('MaskBand')
+    expect(() => readVrt(masked('mask,1', 'm.tif'))).toThrow('MaskBand')
+  })
+
+  test('whose sources lie over each other thousands of times is refused', async () => {
+    const text = vrt(
+      Array.from({ length: 4000 }, () => source('SimpleSource', 'a.tif', rect('DstRect', [0, 0, 4096, 4096]))).join(''),
+    )
+    const { scene: of } = readVrt(
+      text.replace('rasterXSize="4" rasterYSize="2"', 'rasterXSize="4096" rasterYSize="4096"'),
+    )
+    await expect(stack([await file([[1]], CORNER)], of)).rejects.toThrow('lie over each other')
+  })
+
   test.each([
     ['a kernel', vrt(source('KernelFilteredSource', 'a.tif', whole)), 'KernelFilteredSource'],
     ['a table of values', vrt(source('ComplexSource', 'a.tif', whole, '<LUT>0:0</LUT>')), 'LUT'],
@@ -267,6 +388,7 @@ describe('a VRT', () => {
       'VRTDerivedRasterBand',
     ],
     ['samples that are complex', vrt('').replace('UInt16', 'CFloat32'), 'CFloat32'],
+    ['a transform without an area', vrt('').replace('1.0e+01, 0,', '0, 0,'), 'GeoTransform'],
     ['no transform', vrt('').replace(/<GeoTransform>.*<\/GeoTransform>/, ''), 'GeoTransform'],
     [
       'an entity of its own',

@@ -26,6 +26,14 @@ import type { Scene, SceneMask } from './scene.ts'
 /** Memory for decoded blocks of all files. */
 const CACHE_BYTES = 256 * 1024 * 1024
 
+/** A band that ends within the grid. */
+export interface PartialBand {
+  /** Its name, or its number from 1. */
+  readonly band: string
+  /** Share of the grid. */
+  readonly cover: number
+}
+
 /** Where a file is written to, from its beginning on. */
 export interface ByteSink {
   /** Writes at a position of the file. */
@@ -35,8 +43,11 @@ export interface ByteSink {
 /**
  * Writes a scene as one GeoTIFF: a BigTIFF with a plane per band, in tiles of 512 pixels without compression; tiles without
  * data take no room. Pixels are copied where grids agree, else found as the scene says; flags and classes are never mixed.
+ * A pixel that any band lacks is out: files differ in what stands for "no data", and in where they end, so the mask of the
+ * file says it alone.
  *
  * @param sources the files of the scene, by their number
+ * @returns the bands whose files end within the grid, with the share of it that they cover
  * @throws what `openGeoTiff` throws, SCENE_UNUSABLE, UNSUPPORTED_LAYOUT, size_guard_exceeded, CORRUPT_TILE
  */
 export async function stackScene(
@@ -44,8 +55,8 @@ export async function stackScene(
   scene: Scene,
   sink: ByteSink,
   maxBytes?: Guard,
-): Promise<void> {
-  const files = sources.map((source) => openSceneFile(source, CACHE_BYTES / sources.length))
+): Promise<PartialBand[]> {
+  const files = sources.map((source) => openSceneFile(source, Math.floor(CACHE_BYTES / sources.length)))
   const plan = planStack(
     files.map(({ raster }) => raster),
     scene,
@@ -55,10 +66,11 @@ export async function stackScene(
   for (const [index, rect] of tilesOf(plan).entries()) {
     const masked = await maskOf(plan, scene.mask, files, rect)
     const bands: TileValues[] = []
-    for (const band of plan.bands) bands.push(await readBand(band, plan, { files, ownMasks: scene.ownMasks }, rect))
+    for (const band of plan.bands) bands.push(await readBand(band, { files, ownMasks: scene.ownMasks }, rect))
     tiles.add(index, bands, masked)
   }
   tiles.finish(georeference(sources[plan.georeferenceOf] as ByteSource, plan), scene.tags)
+  return plan.bands.flatMap(({ name, cover }, i) => (cover < 1 ? [{ band: name ?? `${i + 1}`, cover }] : []))
 }
 
 function tilesOf({ width, height }: StackPlan): PixelRect[] {
@@ -71,7 +83,6 @@ function tilesOf({ width, height }: StackPlan): PixelRect[] {
 
 async function readBand(
   { pieces, nodata }: PlannedBand,
-  plan: StackPlan,
   { files, ownMasks }: { readonly files: readonly OpenedFile[]; readonly ownMasks: boolean },
   rect: PixelRect,
 ): Promise<TileValues> {
@@ -80,24 +91,9 @@ async function readBand(
     values: new Float64Array(rect.width * rect.height),
     valid: new Uint8Array(rect.width * rect.height),
   }
-  for (const { file, ratio, shift, ...piece } of pieces) {
-    const isPlain = ratio === 1 && shift === 0
-    const part = isPlain
-      ? tile
-      : { rect, values: new Float64Array(tile.values.length), valid: new Uint8Array(tile.valid.length) }
-    await readPiece({ ...piece, file: files[file] as OpenedFile, ownMasks }, part)
-    if (!isPlain) {
-      part.values.forEach((value, i) => {
-        if (part.valid[i] === 0) return
-        tile.values[i] = value * ratio + shift
-        tile.valid[i] = 1
-      })
-    }
-  }
-  // What the band calls "no data" may stand in its files as a value.
-  if (nodata !== null && !Object.is(nodata, plan.nodata)) {
-    tile.values.forEach((value, i) => value === nodata && (tile.valid[i] = 0))
-  }
+  for (const { file, ...piece } of pieces)
+    await readPiece({ ...piece, file: files[file] as OpenedFile, ownMasks }, tile)
+  if (!Number.isNaN(nodata)) tile.values.forEach((value, i) => value === nodata && (tile.valid[i] = 0))
   return tile
 }
 
@@ -115,10 +111,18 @@ async function maskOf(
     valid: new Uint8Array(rect.width * rect.height),
   }
   const { file, band, placement } = planned
-  const reading = { file: files[file] as OpenedFile, band, placement, nodata: null, ownMasks: false }
+  const reading = {
+    file: files[file] as OpenedFile,
+    band,
+    placement,
+    nodata: null,
+    ratio: 1,
+    shift: 0,
+    ownMasks: false,
+  }
   await readPiece({ ...reading, resampling: 'nearest' }, tile)
   const values = new Set(mask.values)
-  const bits = mask.bits.reduce((sum, bit) => sum + 2 ** bit, 0)
+  const bits = mask.bits.reduce((all, bit) => all | (1 << bit), 0)
   return tile.valid.map((has, i) => {
     const value = tile.values[i] as number
     return has === 0 || values.has(value) || (value & bits) !== 0 ? 1 : 0
@@ -132,7 +136,7 @@ class TileWriter {
   readonly #tiles: number
   readonly #offsets: Float64Array
   readonly #counts: Float64Array
-  /** Tiles of the mask, where a pixel is left out that no value marks. */
+  /** Tiles of the mask, where a pixel is left out. */
   readonly #maskTiles = new Map<number, { readonly offset: number; readonly count: number }>()
   #end = HEADER_BYTES
 
@@ -146,16 +150,16 @@ class TileWriter {
 
   /** @param masked 1 where a pixel is left out of all bands */
   add(index: number, bands: readonly TileValues[], masked: Uint8Array | null): void {
-    const { nodata, type } = this.#plan
-    const hidden = nodata === null ? this.#hiddenPixels(bands, masked) : null
+    const { type } = this.#plan
+    const hidden = this.#hiddenPixels(bands, masked)
     if (hidden !== null) this.#maskTiles.set(index, this.#append(deflateSync(hidden, { level: 1 })))
     for (const [band, { values, valid, rect }] of bands.entries()) {
       let filled = 0
       for (let i = 0; i < values.length; i++) {
         if (valid[i] === 1 && masked?.[i] !== 1) filled++
-        else values[i] = nodata ?? (valid[i] === 1 ? (values[i] as number) : 0)
+        else values[i] = 0
       }
-      // A tile that was never written reads as no data, or as zeros without a value for it.
+      // A tile that was never written reads as zeros.
       if (filled === 0) continue
       const samples = samplesOf(values, type)
       const bytes = new Uint8Array(samples.buffer, samples.byteOffset, rect.width * rect.height * SAMPLE_BYTES[type])
@@ -187,7 +191,7 @@ class TileWriter {
   }
 
   finish(place: readonly TiffField[], tags: Readonly<Record<string, string>>): void {
-    const { bands, nodata, type } = this.#plan
+    const { bands, type } = this.#plan
     const metadata = gdalMetadata(bands, tags)
     const bits = 8 * SAMPLE_BYTES[type]
     const format = type.startsWith('float') ? 3 : type.startsWith('u') ? 1 : 2
@@ -202,7 +206,6 @@ class TileWriter {
       ...(bands.length > 1 ? [shortField(TAG.extraSamples, perBand(0).slice(1))] : []),
       ...place,
       ...(metadata === '' ? [] : [text(TAG.gdalMetadata, metadata)]),
-      ...(nodata === null ? [] : [text(TAG.gdalNodata, Number.isNaN(nodata) ? 'nan' : `${nodata}`)]),
     ]
     const images = this.#maskTiles.size === 0 ? [image] : [image, this.#maskFields()]
     // Directories begin on a word.

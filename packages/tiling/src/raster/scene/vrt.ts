@@ -8,14 +8,7 @@ import type { Resampling, Scene, SceneBand, ScenePiece } from './scene.ts'
 export interface VrtScene {
   readonly scene: Scene
   /** Names of its files, as they are written there; the numbers of the scene are places in this list. */
-  readonly files: readonly VrtFile[]
-}
-
-/** A file that a VRT names. */
-export interface VrtFile {
-  readonly name: string
-  /** Whether the name begins where the VRT lies. */
-  readonly isRelative: boolean
+  readonly files: readonly string[]
 }
 
 /** Longest VRT, in bytes. */
@@ -53,13 +46,16 @@ export function readVrt(text: string): VrtScene {
   const pieces = bands.reduce((sum, band) => sum + band.pieces.length, 0)
   if (pieces > MAX_PIECES) throw vrtUnusable({ why: `it has ${pieces} sources; ${MAX_PIECES} are allowed` })
   const affine = readTransform(root)
+  const mask = child(root, 'MaskBand')
+  if (mask !== null) checkMask(mask, files.all)
   return {
     files: files.all,
     scene: {
       grid: { width, height, affine },
+      epsg: epsgOf(textOf(root, 'SRS') ?? ''),
       bands,
       mask: null,
-      ownMasks: child(root, 'MaskBand') !== null,
+      ownMasks: mask !== null,
       tags: readTags(root),
     },
   }
@@ -67,10 +63,10 @@ export function readVrt(text: string): VrtScene {
 
 /** The files of a VRT, each once. */
 class FileList {
-  readonly all: VrtFile[] = []
+  readonly all: string[] = []
 
-  numberOf(file: VrtFile): number {
-    const known = this.all.findIndex(({ name, isRelative }) => name === file.name && isRelative === file.isRelative)
+  numberOf(file: string): number {
+    const known = this.all.indexOf(file)
     if (known !== -1) return known
     if (this.all.length === MAX_FILES) throw vrtUnusable({ why: `it names more than ${MAX_FILES} files` })
     return this.all.push(file) - 1
@@ -147,7 +143,7 @@ function readPiece(node: XmlNode, files: FileList): ScenePiece {
   if (from === null || to === null) throw vrtUnusable({ why: 'a source has no SrcRect or DstRect' })
   const isComplex = node.name === 'ComplexSource'
   return {
-    file: files.numberOf({ name: file.text.trim(), isRelative: file.attributes['relativeToVRT'] === '1' }),
+    file: files.numberOf(file.text.trim()),
     band: band - 1,
     place: { from, to },
     resampling: resamplingOf(node),
@@ -169,7 +165,26 @@ function readTransform(root: XmlNode): Affine {
     .split(',')
     .map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
   if (numbers.length !== 6 || !numbers.every(Number.isFinite)) throw vrtUnusable({ why: 'it has no GeoTransform' })
+  const [, xc, xr, , yc, yr] = numbers as unknown as Affine
+  if (xc * yr === xr * yc) throw vrtUnusable({ why: 'its GeoTransform has no area' })
   return numbers as unknown as Affine
+}
+
+/** The code of a reference system by code or WKT, of its whole and not of its parts; null where it has none. */
+function epsgOf(srs: string): number | null {
+  const [, code] =
+    /^EPSG:(\d{1,6})$/i.exec(srs) ??
+    /^(?:PROJ|GEOG|GEOD)[^]*(?:AUTHORITY|ID)\["EPSG",\s*"?(\d{1,6})"?\]\s*\]$/.exec(srs) ??
+    []
+  return code === undefined ? null : Number(code)
+}
+
+/** A mask that is that of the files. @throws VRT_UNUSABLE for any other */
+function checkMask(node: XmlNode, files: readonly string[]): void {
+  const parts = node.children.flatMap(({ children }) => children).filter(({ name }) => name.endsWith('Source'))
+  const isOwn = (part: XmlNode): boolean =>
+    /^mask(?:,\d+)?$/.test(textOf(part, 'SourceBand') ?? '') && files.includes(textOf(part, 'SourceFilename') ?? '')
+  if (parts.length === 0 || !parts.every(isOwn)) throw vrtUnusable({ why: 'its MaskBand is not that of its files' })
 }
 
 function readTags(root: XmlNode): Record<string, string> {

@@ -1,22 +1,37 @@
 import { posix } from 'node:path'
 import type { FileSource } from '../source.ts'
 
+/** How a file is named: a VRT has names as they are, STAC has addresses with escapes such as `%20`. */
+export type NameKind = 'name' | 'address'
+
 /**
  * The file that a VRT or a STAC item names: an https URL, or a file relative to where that lies, of the same kind. Null for
  * anything else: what lies in storage or at an address names no files of the machine.
  *
  * @param base where the VRT or item lies; null for an item of a request
  */
-export function fileNear(name: string, base: FileSource | null): FileSource | null {
-  const text = name.replace(/^\/vsicurl\//, '')
+export function fileNear(written: string, base: FileSource | null, kind: NameKind): FileSource | null {
+  const text = written.replace(/^\/vsicurl\//, '')
   if (/^https?:\/\//i.test(text)) return URL.canParse(text) ? { kind: 'url', url: text } : null
   if (base?.kind === 'url') {
+    const address = kind === 'name' ? text.split('/').map(encodeURIComponent).join('/') : text
     // `//host/…` and `file:` would leave the place.
-    const url = URL.parse(text, base.url)
+    const url = URL.parse(address, base.url)
     return url !== null && url.origin === URL.parse(base.url)?.origin ? { kind: 'url', url: url.href } : null
   }
-  if (base === null || /^[a-z][a-z0-9+.-]*:|^[/\\]|\\|\0/i.test(text)) return null
-  if (base.kind === 'path') return { kind: 'path', path: posix.join(posix.dirname(base.path), text) }
-  const path = posix.join(posix.dirname(base.path), text)
+  const name = kind === 'name' ? text : nameOf(text)
+  if (base === null || name === null || /^[/\\]|\\|\0/.test(name)) return null
+  const path = posix.join(posix.dirname(base.path), name)
+  if (base.kind === 'path') return { kind: 'path', path }
   return path.startsWith('../') || path === '..' ? null : { kind: 'storage', bucket: base.bucket, path }
+}
+
+/** The name of a file at a relative address; null where it is none. */
+function nameOf(address: string): string | null {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(address)) return null
+  try {
+    return decodeURIComponent(address.split(/[?#]/)[0]!)
+  } catch {
+    return null
+  }
 }

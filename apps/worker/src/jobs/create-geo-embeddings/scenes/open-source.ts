@@ -1,12 +1,23 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ALL_BANDS, MAX_VRT_BYTES, isVrt, plainFile, readVrt, type Scene } from '@terrane/tiling/scene'
+import type { JobWarning } from '@terrane/contracts'
+import {
+  ALL_BANDS,
+  MAX_VRT_BYTES,
+  isVrt,
+  plainFile,
+  readVrt,
+  type PartialBand,
+  type Scene,
+} from '@terrane/tiling/scene'
 import type { JobContext } from '../../task.ts'
 import { fileRefused, sourceTooLarge } from '../errors.ts'
 import { stackFiles } from '../inspect.ts'
 import {
   MAX_BYTES_SETTING,
+  fileNumber,
   openFile,
+  sceneFiles,
   sceneVersion,
   type FileSource,
   type RasterSource,
@@ -29,21 +40,23 @@ export async function openSource(
   options: SourceOptions,
 ): Promise<SourceFile> {
   if (source.kind === 'scene') return openScene(source, context, options)
-  const file = await openFile({ source, at: '/geotiffPath', name: 'source.tif' }, context, options)
+  const at = source.kind === 'storage' ? '/storagePath' : '/geotiffPath'
+  const file = await openFile({ source, at, name: 'source.tif' }, context, options)
   const text = await vrtText(file.path)
-  return text === null ? file : openVrt(text, { file, source }, context, options)
+  return text === null ? file : openVrt(text, { file, source, at }, context, options)
 }
 
 /** A file to be opened, and where it is named. */
 type Wanted = Pick<SceneFile, 'source' | 'at'>
 
 async function openScene(source: SceneSource, context: JobContext, options: SourceOptions): Promise<SourceFile> {
-  const wanted = distinct([...source.assets, ...(source.mask ? [source.mask] : [])])
+  const wanted = sceneFiles(source)
   const files = await openAll(wanted, context, options)
-  const numberOf = (one: FileSource): number => wanted.findIndex((other) => keyOf(other.source) === keyOf(one))
+  const numberOf = (one: FileSource): number => fileNumber(wanted, one)
   const { mask } = source
   const scene: Scene = {
     grid: null,
+    epsg: null,
     bands: source.assets.map((asset) => bandOf(asset, numberOf(asset.source), source.resampling)),
     mask: mask && { file: numberOf(mask.source), band: (mask.band ?? 1) - 1, values: mask.values, bits: mask.bits },
     ownMasks: true,
@@ -55,7 +68,7 @@ async function openScene(source: SceneSource, context: JobContext, options: Sour
   )
   const plain = plainFile(scene)
   if (plain !== null) return { path: files[plain]!.path, version }
-  return stacked(scene, files, version, { context, options })
+  return { version, ...(await stacked(scene, files, context, options)) }
 }
 
 function bandOf(
@@ -70,19 +83,20 @@ function bandOf(
 
 async function openVrt(
   text: string,
-  { file, source }: { readonly file: SourceFile; readonly source: FileSource },
+  { file, source, at }: { readonly file: SourceFile; readonly source: FileSource; readonly at: string },
   context: JobContext,
   options: SourceOptions,
 ): Promise<SourceFile> {
   const { scene, files: named } = readVrt(text)
-  const wanted = named.map(({ name }) => {
-    const found = fileNear(name, source)
-    if (found === null) throw fileRefused({ name, where: 'The VRT', at: '/geotiffPath' })
-    return { source: found, at: '/geotiffPath' }
+  const wanted = named.map((name) => {
+    const found = fileNear(name, source, 'name')
+    if (found === null) throw fileRefused({ name, where: 'The VRT', at })
+    return { source: found, at }
   })
   const files = await openAll(wanted, context, options)
   const version = JSON.stringify([file.version, ...files.map((one) => one.version)])
-  return stacked(scene, files, version, { context, options })
+  const made = await stacked(scene, files, context, options)
+  return { version, ...made, files: wanted.map((one) => one.source) }
 }
 
 /** Opens files one after the other; together they have no more bytes than one may have. */
@@ -109,16 +123,22 @@ async function openAll(wanted: readonly Wanted[], context: JobContext, options: 
 async function stacked(
   scene: Scene,
   files: readonly SourceFile[],
-  version: string,
-  { context, options }: { readonly context: JobContext; readonly options: SourceOptions },
-): Promise<SourceFile> {
+  context: JobContext,
+  options: SourceOptions,
+): Promise<Pick<SourceFile, 'path' | 'warnings'>> {
   const path = join(context.workdir, 'scene.tif')
   context.progress({ phase: 'stack', message: 'bringing the bands to one grid', done: 0, total: null, unit: '' })
   const maxBytes = { limit: options.maxBytes, setting: MAX_BYTES_SETTING }
-  await stackFiles({ scene, paths: files.map((file) => file.path), path, maxBytes }, context.signal)
+  const partial = await stackFiles({ scene, paths: files.map((file) => file.path), path, maxBytes }, context.signal)
   const copies = files.filter((file) => file.path.startsWith(context.workdir))
   await Promise.all(copies.map((file) => rm(file.path)))
-  return { path, version }
+  return { path, warnings: partial.length === 0 ? [] : [bandsIncomplete(partial)] }
+}
+
+function bandsIncomplete(partial: readonly PartialBand[]): JobWarning {
+  const examples = partial.slice(0, 10).map(({ band, cover }) => `${band}: ${Math.floor(cover * 1000) / 10} %`)
+  const message = 'Files of some bands cover only a part of the grid; pixels that one lacks are left out of all'
+  return { code: 'BANDS_INCOMPLETE', message, count: partial.length, examples }
 }
 
 /** The text of a VRT; null of any other file. */
@@ -135,18 +155,4 @@ async function vrtText(path: string): Promise<string | null> {
 async function sizeOf(path: string): Promise<number> {
   await using file = await open(path)
   return (await file.stat()).size
-}
-
-function distinct(files: readonly SceneFile[]): Wanted[] {
-  const keys = new Set<string>()
-  return files.filter(({ source }) => {
-    const key = keyOf(source)
-    if (keys.has(key)) return false
-    keys.add(key)
-    return true
-  })
-}
-
-function keyOf(source: FileSource): string {
-  return JSON.stringify(source)
 }

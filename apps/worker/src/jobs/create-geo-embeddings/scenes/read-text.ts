@@ -12,12 +12,12 @@ export const MAX_ITEM_BYTES = 64 << 20
 export async function readObject(
   store: Pick<ObjectStore, 'head' | 'get'>,
   { bucket, path: key }: { readonly bucket: string; readonly path: string },
-  maxBytes: number,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
   const info = await store.head(bucket, key)
   if (!info) throw objectNotFound({ bucket, key })
   guard(info.size, maxBytes, '/stac/storagePath')
-  const { body } = await store.get(bucket, key)
+  const { body } = await store.get(bucket, key, signal && { signal })
   return Buffer.from(await readBytes(body, info.size)).toString('utf8')
 }
 

@@ -14,17 +14,13 @@ interface PageRequest {
   readonly body: unknown
 }
 
-/** An item, and the address that its relative addresses begin at. */
-export interface FoundItem {
-  readonly item: unknown
-  readonly base: string
-}
-
-interface Options {
+interface Options<T> {
   readonly fetch: GuardedFetch
   readonly signal: AbortSignal
-  /** Items after which no further page is asked for. */
+  /** Items that are taken: no further page is asked for. */
   readonly limit: number
+  /** What is kept of an item; `page` is the address of its page, `index` counts from 0. */
+  readonly read: (item: unknown, page: string, index: number) => T
 }
 
 /**
@@ -34,12 +30,12 @@ interface Options {
  *
  * @throws STAC_UNUSABLE, and what the guarded fetch throws
  */
-export async function fetchItems(
+export async function fetchItems<T>(
   url: string,
   search: Readonly<Record<string, unknown>> | null,
-  { fetch, signal, limit }: Options,
-): Promise<FoundItem[]> {
-  const found: FoundItem[] = []
+  { fetch, signal, limit, read }: Options<T>,
+): Promise<T[]> {
+  const found: T[] = []
   const seen = new Set<string>()
   let bytes = 0
   let next: PageRequest | null = { url, method: search === null ? 'GET' : 'POST', body: search ?? undefined }
@@ -51,11 +47,13 @@ export async function fetchItems(
     seen.add(key)
     const page = await fetchPage(request, fetch, signal, Math.min(PAGE_BYTES, ALL_BYTES - bytes))
     bytes += page.bytes
-    found.push(...itemsOf(page.answer, '/stac/url').map((item) => ({ item, base: page.url })))
+    for (const item of itemsOf(page.answer, '/stac/url').slice(0, limit - found.length)) {
+      found.push(read(item, page.url, found.length))
+    }
     if (found.length >= limit) break
     next = nextOf(page.answer, request, page.url)
   }
-  return found.slice(0, limit)
+  return found
 }
 
 async function fetchPage(

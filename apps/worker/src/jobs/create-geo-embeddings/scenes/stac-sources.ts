@@ -38,19 +38,20 @@ interface Context {
 export async function rastersOfStac(stac: StacSources, context: Context): Promise<StacRaster[] | null> {
   checkFields(stac)
   const at = stac.items ? '/stac/items' : stac.storagePath ? '/stac/storagePath' : '/stac/url'
-  const found = await findItems(stac, context)
-  if (found === null) return null
-  if (found.length === 0) throw noSources({ where: 'among the STAC items: there are none', at })
-  return found.map(({ item, base }, i) =>
-    rasterOf(readStacItem(item, i), { stac, base, at, channels: context.channels }),
-  )
+  const read = (item: unknown, base: FileSource | null, index: number): StacRaster =>
+    rasterOf(item, index, { stac, base, at, channels: context.channels })
+  const found = await readItems(stac, context, read)
+  if (found?.length === 0) throw noSources({ where: 'among the STAC items: there are none', at })
+  return found
 }
 
 function checkFields({ items, url, storagePath, search, asset, assets, maskAsset, ...stac }: StacSources): void {
   if ([items, url, storagePath].filter((field) => field !== undefined).length !== 1) {
     throw stacUnusable({ why: 'one of items and url is needed, or storagePath', at: '/stac' })
   }
-  if (search !== undefined && url === undefined) throw stacUnusable({ why: 'search needs a url', at: '/stac/search' })
+  if (search !== undefined && !/^https?:\/\//i.test(url ?? '')) {
+    throw stacUnusable({ why: 'search needs the url of an API', at: '/stac/search' })
+  }
   if (asset !== undefined && assets !== undefined) {
     throw stacUnusable({ why: 'asset and assets exclude each other', at: '/stac/asset' })
   }
@@ -59,31 +60,31 @@ function checkFields({ items, url, storagePath, search, asset, assets, maskAsset
   }
 }
 
-/** An item, and where it lies: null for one of the request. */
-interface PlacedItem {
-  readonly item: unknown
-  readonly base: FileSource | null
-}
-
-async function findItems(
+/** @param read makes a raster of an item and of where it lies: null for one of the request */
+async function readItems(
   stac: StacSources,
   { project, dataRoots, remote }: Context,
-): Promise<readonly PlacedItem[] | null> {
+  read: (item: unknown, base: FileSource | null, index: number) => StacRaster,
+): Promise<StacRaster[] | null> {
   const { items, url, storagePath, search = null, maxItems } = stac
-  const within = (all: readonly PlacedItem[]): readonly PlacedItem[] => all.slice(0, maxItems ?? all.length)
-  if (items) return within(itemsOf(items, '/stac/items').map((item) => ({ item, base: null })))
+  // One more than is allowed tells that there are too many.
+  const limit = maxItems ?? MAX_GEO_SOURCES + 1
+  const within = (all: readonly unknown[], base: FileSource | null): StacRaster[] =>
+    all.slice(0, limit).map((item, i) => read(item, base, i))
+  if (items) return within(itemsOf(items, '/stac/items'), null)
   const base = fileOf({ ...(storagePath && { storagePath }), ...(url !== undefined && { geotiffPath: url }) })!
   if (base.kind === 'url') {
     if (remote === null) return null
-    // One more than is allowed tells that there are too many.
-    const limit = maxItems ?? MAX_GEO_SOURCES + 1
-    const found = await fetchItems(base.url, search, { ...remote, limit })
-    return found.map(({ item, base: page }) => ({ item, base: { kind: 'url', url: page } }))
+    return fetchItems(base.url, search, {
+      ...remote,
+      limit,
+      read: (item, page, index) => read(item, { kind: 'url', url: page }, index),
+    })
   }
   const at = base.kind === 'storage' ? '/stac/storagePath' : '/stac/url'
   const text =
     base.kind === 'storage'
-      ? await readObject(project.store, base, MAX_ITEM_BYTES)
+      ? await readObject(project.store, base, { maxBytes: MAX_ITEM_BYTES, signal: remote?.signal })
       : await readFileUnderRoots(dataRoots, base.path, { maxBytes: MAX_ITEM_BYTES, at })
   let answer: unknown
   try {
@@ -91,7 +92,7 @@ async function findItems(
   } catch {
     throw stacUnusable({ why: 'the file is no JSON', at })
   }
-  return within(itemsOf(answer, at).map((item) => ({ item, base })))
+  return within(itemsOf(answer, at), base)
 }
 
 interface ItemContext {
@@ -101,15 +102,20 @@ interface ItemContext {
   readonly channels: readonly string[]
 }
 
-function rasterOf(item: StacItem, { stac, base, at, channels }: ItemContext): StacRaster {
+function rasterOf(value: unknown, index: number, { stac, base, at, channels }: ItemContext): StacRaster {
   const { asset, assets, maskAsset, maskValues = null, maskBits = null } = stac
-  const chosen = choose(() => {
+  const { item, chosen } = choose(() => {
+    const read = readStacItem(value, index)
     const mask = maskAsset === undefined ? null : { asset: maskAsset, values: maskValues, bits: maskBits }
-    return chooseBands(item, { assets: assets ?? (asset === undefined ? null : [asset]), channels, mask })
+    const wanted = assets ?? (asset === undefined ? null : [asset])
+    return { item: read, chosen: chooseBands(read, { assets: wanted, channels, mask }) }
   }, at)
-  const self = item.self !== null && URL.canParse(item.self) ? ({ kind: 'url', url: item.self } as const) : base
+  // An item of a search lies elsewhere than its page; a file lies where it was read, whatever it says.
+  const isPlaced = base !== null && base.kind !== 'url'
+  const place =
+    !isPlaced && item.self !== null && URL.canParse(item.self) ? ({ kind: 'url', url: item.self } as const) : base
   const fileFor = (href: string): Pick<SceneAsset, 'geotiffPath' | 'storagePath'> => {
-    const file = fileNear(href, self)
+    const file = fileNear(href, place, 'address')
     if (file === null) {
       throw stacUnusable({ why: `item ${item.id} has the address ${href.slice(0, 200)}, which is no https URL`, at })
     }
@@ -132,7 +138,7 @@ function rasterOf(item: StacItem, { stac, base, at, channels }: ItemContext): St
 }
 
 /** Errors of the choice name the field. */
-function choose(work: () => ChosenBands, at: string): ChosenBands {
+function choose<T>(work: () => T, at: string): T {
   try {
     return work()
   } catch (error) {
@@ -157,7 +163,7 @@ function rasterFields(
     (band, i) => band.asset === first?.asset && !isPart(chosen, band) && (band.band ?? i) === i,
   )
   const isBare = bands.every(({ scale, offset, nodata }) => scale === null && !offset && nodata === null)
-  if (first && isWhole && isBare && mask === null) return fileFor(first.href)
+  if (first && isWhole && isBare && mask === null && isNamed(chosen, first)) return fileFor(first.href)
   return {
     assets: bands.map(({ href, band, name, scale, offset, nodata }) => ({
       ...fileFor(href),
@@ -174,6 +180,12 @@ function rasterFields(
   }
 }
 
+/** Whether the file alone tells what the item calls its band; a file of many bands is read as it is. */
+function isNamed({ profile }: ChosenBands, { name, of, href }: ChosenBand): boolean {
+  const parts = href.split(/[?#]/)[0]!.split('/').at(-1)!.toLowerCase().split(/[._]/)
+  return of > 1 || name === null || (profile !== null && parts.includes(name.toLowerCase()))
+}
+
 const KEPT = [
   'platform',
   'constellation',
@@ -185,7 +197,7 @@ const KEPT = [
   'sat:orbit_state',
   'created',
 ]
-/** Text of a property that is kept. */
+/** Characters of a property, an id or a name that are kept. */
 const MAX_FACT = 200
 
 function factsOf({ id, collection, properties }: StacItem, assets: readonly string[]): SourceFacts {
@@ -194,5 +206,14 @@ function factsOf({ id, collection, properties }: StacItem, assets: readonly stri
     const isPlain = typeof value === 'number' || typeof value === 'string' || Array.isArray(value)
     return isPlain && JSON.stringify(value).length <= MAX_FACT ? [[name, value] as const] : []
   })
-  return { id, ...(collection !== null && { collection }), assets, ...Object.fromEntries(kept) }
+  return {
+    id: cut(id),
+    ...(collection !== null && { collection: cut(collection) }),
+    assets: assets.map(cut),
+    ...Object.fromEntries(kept),
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_FACT)
 }
