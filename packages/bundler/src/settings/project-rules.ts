@@ -28,14 +28,20 @@ export function configTomlFile(folder: string): string {
 }
 
 /**
- * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of one.
+ * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of one. Those of a
+ * Supabase project hold for a Worker in it, too: whether it is served, and who may call.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file that is not TOML, or a field of another type
  */
 export function readProjectRules(folder: string): ProjectRules | null {
   const worker = readWrangler(folder)
-  if (worker)
-    return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
+  const rules = readConfigToml(folder)
+  if (!worker) return rules
+  const usual = rules ?? { enabled: true, verifyJwt: false, importMap: null, staticFiles: [], entrypoint: null }
+  return { ...usual, entrypoint: usual.entrypoint ?? worker.entrypoint, worker }
+}
+
+function readConfigToml(folder: string): ProjectRules | null {
   const file = configTomlFile(folder)
   let text: string
   try {
