@@ -114,7 +114,11 @@ function settingsOf(config: Table, folder: string): WorkerSettings {
   const rest = (table: Table, field: string, read: readonly string[]) =>
     unavailable.push(...Object.keys(table).flatMap((key) => (read.includes(key) ? [] : [`${field}.${key}`])))
   const bindings = [
-    ...Object.entries(tableOf(config['vars'], 'vars')).map(([key, value]) => variableOf(key, value)),
+    ...Object.entries(tableOf(config['vars'], 'vars')).flatMap(([key, value]) => {
+      if (isName(key)) return [variableOf(key, value)]
+      unavailable.push(`vars: ${key}`)
+      return []
+    }),
     ...listOf(config['kv_namespaces'], 'kv_namespaces').map(({ binding, id }) => {
       const own = nameOf(binding)
       if (typeof id === 'string' && NAMESPACE.test(id)) return `kv:${own}=${id}`
@@ -159,10 +163,10 @@ function unavailableOf(config: Table): string[] {
 }
 
 function variableOf(key: string, value: unknown): string {
-  if (typeof value === 'string') return `var:${nameOf(key)}=${value}`
+  if (typeof value === 'string') return `var:${key}=${value}`
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Error(`vars.${key}: ${value} is no number of JSON`)
-  return `json:${nameOf(key)}=${JSON.stringify(value)}`
+  return `json:${key}=${JSON.stringify(value)}`
 }
 
 function consumerOf({ queue, max_batch_size: size, max_retries: retries }: Table, notes: string[]) {
@@ -181,8 +185,12 @@ function consumerOf({ queue, max_batch_size: size, max_retries: retries }: Table
   }
 }
 
+function isName(name: string): boolean {
+  return NAME.test(name) && name !== '__proto__'
+}
+
 function nameOf(value: unknown): string {
-  if (typeof value === 'string' && NAME.test(value) && value !== '__proto__') return value
+  if (typeof value === 'string' && isName(value)) return value
   throw new Error(`the binding ${JSON.stringify(value)} has to be a name of A-Z, a-z, 0-9 and _`)
 }
 
