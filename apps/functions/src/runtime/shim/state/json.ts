@@ -25,6 +25,6 @@ function assertKept(value: unknown, converts: boolean): void {
       return
     }
   }
-  const kind = typeof value === 'object' ? `a ${value.constructor.name}` : String(value)
+  const kind = typeof value === 'object' ? value.constructor.name : String(value)
   throw new TypeError(`a message is kept as JSON, which has no ${kind.slice(0, 50)}: send text, numbers, lists and plain objects`)
 }
