@@ -15,6 +15,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   let database: TestDatabase
   let app: TestApp
   let api: Server
+  let origin: string
   let name = ''
   let count = 0
 
@@ -23,9 +24,12 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     // An API that keeps no state.
     api = createServer((_request, response) => response.writeHead(404).end())
     await once(api.listen(0, '127.0.0.1'), 'listening')
-    const { port } = api.address() as AddressInfo
-    const TERRANE_PROJECT_URL = `http://127.0.0.1:${port}`
-    app = await startApp({ DATABASE_URL: database.url, TERRANE_PROJECT_URL, TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":6000}}' })
+    origin = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    app = await startApp({
+      DATABASE_URL: database.url,
+      TERRANE_PROJECT_URL: origin,
+      TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":6000}}',
+    })
   })
   afterAll(async () => {
     await app[Symbol.asyncDispose]()
@@ -181,9 +185,9 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     const env = async () => (await fetch(app.url(name))).json()
     await app.deploy(name, source, { auth: 'none', methods: ['GET'], secrets: ['SHARED'] })
     const host = {
-      PROJECT_URL: 'http://127.0.0.1:8000',
-      SUPABASE_URL: 'http://127.0.0.1:8000',
-      SUPABASE_JWKS_URL: 'http://127.0.0.1:8000/auth/v1/.well-known/jwks.json',
+      PROJECT_URL: origin,
+      SUPABASE_URL: origin,
+      SUPABASE_JWKS_URL: `${origin}/auth/v1/.well-known/jwks.json`,
       SUPABASE_JWKS: '{"keys":[]}',
       ANON_KEY,
       SUPABASE_ANON_KEY: ANON_KEY,

@@ -123,7 +123,8 @@ test('a Worker has the variables of its configuration and its secrets, and what 
 test('the .env of a folder of Workers is not sent, and names that are not taken are told', async () => {
   await write({
     'workers/.env': 'AWS_SECRET=of-this-machine\n',
-    'workers/one/wrangler.toml': '[vars]\nSUPABASE_URL = "http://other"\n[[kv_namespaces]]\nbinding = "CACHE"\nid = "c"\n',
+    'workers/one/wrangler.toml':
+      '[vars]\nSUPABASE_URL = "http://other"\n[[kv_namespaces]]\nbinding = "CACHE"\nid = "c"\n',
     'workers/one/.dev.vars': 'CACHE=x\nSUPABASE_KEY=y\nOWN=z\n',
     'workers/one/index.js': `export default { fetch: (_request, env) => Response.json([env.AWS_SECRET ?? null, env.OWN, typeof env.CACHE.get]) }`,
   })

@@ -93,15 +93,18 @@ for (const [runtime, profile] of [
       )
       await deploy('fetch', `export default { fetch: () => new Response('taken') }`)
       const messages = [{ id: 7, attempts: 1, created_at: '1970-01-01T00:00:01Z', body: 1 }]
-      const call = async (name: string, headers: Record<string, string>) => {
+      const post = async (name: string, headers: Record<string, string>) => {
         const body = JSON.stringify({ queue: 'mail', messages })
-        return (await fetch(host.url(name), { method: 'POST', headers: { apikey: 'service', ...headers }, body })).status
+        return (await fetch(host.url(name), { method: 'POST', headers: { apikey: 'service', ...headers }, body }))
+          .status
       }
-      const tick = { 'x-terrane-cron': encodeURIComponent(JSON.stringify({ name: '', cron: '0 3 * * 0', scheduledTime: 0 })) }
-      expect([await call('class', { 'x-terrane-queue': '1' }), await call('class', tick)]).toEqual([204, 204])
+      const tick = {
+        'x-terrane-cron': encodeURIComponent(JSON.stringify({ name: '', cron: '0 3 * * 0', scheduledTime: 0 })),
+      }
+      expect([await post('class', { 'x-terrane-queue': '1' }), await post('class', tick)]).toEqual([204, 204])
       expect(await (await fetch(host.url('class'))).json()).toEqual([['mail', 'function'], '0 3 * * 1'])
-      expect([await call('fetch', { 'x-terrane-queue': '1' }), await call('fetch', tick)]).toEqual([500, 500])
-      expect(await call('fetch', {})).toBe(200)
+      expect([await post('fetch', { 'x-terrane-queue': '1' }), await post('fetch', tick)]).toEqual([500, 500])
+      expect(await post('fetch', {})).toBe(200)
     })
 
     test('says why a message was not taken', async () => {

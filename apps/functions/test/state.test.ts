@@ -44,9 +44,17 @@ afterAll(async () => {
 })
 
 const ask = async (store: string, request: object) =>
-  (await client.unsafe('select geoembeddings.state($1, $2::text::jsonb) as state', [store, JSON.stringify(request)]))[0]!['state'] as unknown
+  (
+    await client.unsafe('select geoembeddings.state($1, $2::text::jsonb) as state', [store, JSON.stringify(request)])
+  )[0]!['state'] as unknown
 const write = (store: string, ...writes: object[]) => ask(store, { operation: 'write', checks: [], sends: [], writes })
-const setting = (key: string, value: Buffer, more: object = {}) => ({ operation: 'set', key, kind: 'raw', value: value.toString('base64'), ...more })
+const setting = (key: string, value: Buffer, more: object = {}) => ({
+  operation: 'set',
+  key,
+  kind: 'raw',
+  value: value.toString('base64'),
+  ...more,
+})
 const sizeOf = async (owner: string) =>
   Number((await client.unsafe('select bytes from terrane.state_sizes where owner = $1', [owner]))[0]?.['bytes'] ?? 0)
 
@@ -56,7 +64,8 @@ test('entries that are read at once have 4 MiB together, and the rest comes with
   for (const key of keys) await write('kv:large', setting(key, value))
   const got = (await ask('kv:large', { operation: 'get', keys: [...keys, ...keys] })) as { value: string | null }[]
   expect(got.map(({ value: each }) => each !== null)).toEqual([true, true, true, false, false, false])
-  const listed = (more: object) => ask('kv:large', { operation: 'list', first: '00', past: 'ff', limit: 9, reverse: false, ...more })
+  const listed = (more: object) =>
+    ask('kv:large', { operation: 'list', first: '00', past: 'ff', limit: 9, reverse: false, ...more })
   expect(await listed({})).toHaveLength(3)
   expect(await listed({ values: false })).toHaveLength(6)
   expect(((await listed({ reverse: true })) as { key: string }[]).map(({ key }) => key)).toEqual(['05', '04', '03'])
@@ -82,7 +91,13 @@ test('expired entries of all stores are swept by the next commit; a number that 
   const expiring = { expires_in: 0.001 }
   await write('fn:gone:', setting('01', Buffer.alloc(9), expiring))
   await write('fn:stays:', { operation: 'sum', key: '01', operand: '1' })
-  await write('fn:stays:', { operation: 'set', key: '02', kind: 'u64', value: Buffer.from('4').toString('base64'), expires_in: 60 })
+  await write('fn:stays:', {
+    operation: 'set',
+    key: '02',
+    kind: 'u64',
+    value: Buffer.from('4').toString('base64'),
+    expires_in: 60,
+  })
   await write('fn:stays:', { operation: 'sum', key: '02', operand: '1' })
   await expect.poll(async () => (await write('fn:stays:'), sizeOf('fn:gone'))).toBe(0)
   const rows = await client.unsafe(`select store from terrane.state where expires_at is not null`)

@@ -64,7 +64,8 @@ export async function importProject(target: Target, given: string, options: Impo
   const isSupabase = basename(dirname(root)) === 'supabase' || existsSync(join(root, '..', 'config.toml'))
   const shared = isSupabase && !found.isWorker ? await readSecrets(join(root, '.env'), fence) : {}
   const prepared: (Prepared | Outcome)[] = []
-  for (const [name, home] of found.functions) prepared.push(await prepare({ name, home, fence, imports: options.imports }))
+  for (const [name, home] of found.functions)
+    prepared.push(await prepare({ name, home, fence, imports: options.imports }))
   const runs = prepared.some((each) => 'upload' in each)
   const set = new Set(runs ? await setSecrets({ target, name: null, secrets: shared, dryRun, print }) : [])
   const outcomes: Outcome[] = []
@@ -182,9 +183,15 @@ async function setSecrets(job: {
   }
   const isReplaced = (each: string) => known.includes(each)
   const would = dryRun ? 'that would be ' : ''
-  say(`${would}set`, names.filter((each) => !isReplaced(each)))
+  say(
+    `${would}set`,
+    names.filter((each) => !isReplaced(each)),
+  )
   say(`${would}replaced`, names.filter(isReplaced))
-  say('not taken, which only the host sets or whose names are none', Object.keys(job.secrets).filter((each) => !isSecretName(each)))
+  say(
+    'not taken, which only the host sets or whose names are none',
+    Object.keys(job.secrets).filter((each) => !isSecretName(each)),
+  )
   if (names.length > 0 && !dryRun) await callHost(target, 'PUT', path, secrets)
   return [...known, ...names]
 }

@@ -38,7 +38,9 @@ test('a request that is cut off in its body ends without an error', async () => 
 
 test('requests and answers are bounded, and a function cannot remove state itself', async () => {
   await using api = await listen((_request, response) => response.end(Buffer.alloc(17 * 1024 * 1024, 32)))
-  await using door = await listen((request, response) => void carryState(request, response, version, addressOf(api.url)))
+  await using door = await listen(
+    (request, response) => void carryState(request, response, version, addressOf(api.url)),
+  )
   const statusOf = async (body: string) => (await fetch(door.url, { method: 'POST', body })).status
   expect(await statusOf(ASKED)).toBe(502)
   expect(await statusOf(' '.repeat(3 * 1024 * 1024))).toBe(413)

@@ -38,8 +38,7 @@ export async function carryState(
     if (!answer) return refuse(503, 'the project has no service key here, so it keeps no state')
     const bytes = await bytesOf(answer.body ?? [], MAX_ANSWER_BYTES)
     if (bytes === null) return refuse(502, 'the answer of the database is not one of state')
-    if (!response.destroyed)
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes)
+    if (!response.destroyed) response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes)
   } catch {
     refuse(503, 'the database of the project cannot be reached')
   }
@@ -51,8 +50,7 @@ export async function removeState(address: Pick<ProjectAddress, 'serviceKey' | '
     throw stateStays({ name, reason: String(error) })
   })
   await answer?.body?.cancel()
-  if (answer && !answer.ok && answer.status !== 404)
-    throw stateStays({ name, reason: `HTTP status ${answer.status}` })
+  if (answer && !answer.ok && answer.status !== 404) throw stateStays({ name, reason: `HTTP status ${answer.status}` })
 }
 
 /** Null for a project without a service key. */

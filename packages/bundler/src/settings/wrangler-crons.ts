@@ -11,7 +11,8 @@ export function fromSunday(cron: string): string {
   const days = fields[4]
   if (fields.length !== 5 || days === undefined) return cron
   const parts = days.split(',').map((part) => partOf(part))
-  if (parts.includes(null)) throw new Error(`triggers.crons: '${days}' of '${cron}' has to be days, 1 to 7 from Sunday on`)
+  if (parts.includes(null))
+    throw new Error(`triggers.crons: '${days}' of '${cron}' has to be days, 1 to 7 from Sunday on`)
   fields[4] = parts.join(',')
   return fields.join(' ')
 }

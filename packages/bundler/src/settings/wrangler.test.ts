@@ -48,7 +48,11 @@ test('a namespace without a usable id is of the Worker alone, and the report say
 
 test('every setting that is not read is named, and every bound', async () => {
   const consumer = { queue: 'mail', max_batch_size: 100, max_retries: 100, dead_letter_queue: 'dead', retry_delay: 5 }
-  const { unavailable, notes, consumer: read_ } = await read({
+  const {
+    unavailable,
+    notes,
+    consumer: read_,
+  } = await read({
     define: { A: '1' },
     routes: ['x'],
     compatibility_date: '2026-01-01',
@@ -69,7 +73,10 @@ test('every setting that is not read is named, and every bound', async () => {
 test.each([
   [{ triggers: { crons: '0 0 * * *' } }, 'triggers.crons has to be a list of texts'],
   [{ kv_namespaces: { binding: 'A' } }, 'kv_namespaces has to be a list of tables'],
-  [{ queues: { consumers: [{ queue: 'a', max_retries: '3' }] } }, 'queues.consumers.max_retries has to be a whole number'],
+  [
+    { queues: { consumers: [{ queue: 'a', max_retries: '3' }] } },
+    'queues.consumers.max_retries has to be a whole number',
+  ],
   [{ name: 1 }, 'name has to be a text'],
 ])('%j is refused', async (settings, message) => {
   await expect(read(settings)).rejects.toThrow(message)

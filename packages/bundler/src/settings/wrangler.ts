@@ -221,6 +221,6 @@ function textOf(value: unknown, field: string): string | null {
 
 function textsOf(value: unknown, field: string): string[] {
   if (value === undefined) return []
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value as string[]
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
   throw new Error(`${field} has to be a list of texts`)
 }

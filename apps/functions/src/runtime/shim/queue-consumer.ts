@@ -1,3 +1,4 @@
+import type { HostChannel } from './host-channel.ts'
 import { methodOf, type Context, type Method } from './handler.ts'
 
 /** Messages as the platform sends them to the function that consumes a queue. */
@@ -13,7 +14,12 @@ interface Delivery {
 
 /** Hands messages of a queue to `queue(batch, env, ctx)` of the default export, as Workers have it. */
 export class QueueConsumer {
+  readonly #channel: Pick<HostChannel, 'log' | 'error'>
   #consume: Method | null = null
+
+  constructor(channel: Pick<HostChannel, 'log' | 'error'>) {
+    this.#channel = channel
+  }
 
   get isEmpty(): boolean {
     return this.#consume === null
@@ -38,7 +44,10 @@ export class QueueConsumer {
     const again = (options?: { readonly delaySeconds?: number }) => {
       isWanted = true
       if (options?.delaySeconds !== undefined)
-        console.warn(`queue '${queue}': delaySeconds of retry is not offered here: the platform delays deliveries itself`)
+        this.#channel.log(
+          'warn',
+          `queue '${queue}': delaySeconds of retry is not offered here: the platform delays deliveries itself`,
+        )
     }
     const batch = {
       queue,
@@ -50,14 +59,16 @@ export class QueueConsumer {
         ack: () => void acknowledged.add(id),
         retry: again,
       })),
-      ackAll: () => void messages.forEach(({ id }) => acknowledged.add(id)),
+      ackAll: () => {
+        for (const { id } of messages) acknowledged.add(id)
+      },
       retryAll: again,
     }
     try {
       await this.#consume(batch, env, context)
     } catch (error) {
       if (isWanted || acknowledged.size < messages.length) throw error
-      console.error(error)
+      this.#channel.error(error)
     }
     if (isWanted) throw new Error(`queue '${queue}': the function asks for its messages again`)
     return true

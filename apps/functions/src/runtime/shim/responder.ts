@@ -119,7 +119,9 @@ export class Responder {
       return new Response(null, { status: 204 })
     // A Worker's fetch takes neither, and what it answers says nothing about them.
     if (tick !== null && this.#workerCrons)
-      throw new Error(tick === 'queue' ? 'nothing takes messages: the Worker has no queue()' : 'the Worker has no scheduled()')
+      throw new Error(
+        tick === 'queue' ? 'nothing takes messages: the Worker has no queue()' : 'the Worker has no scheduled()',
+      )
     return this.handler ? this.handler(request, context, env) : new Response(null, { status: 404 })
   }
 

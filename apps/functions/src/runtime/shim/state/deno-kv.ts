@@ -237,7 +237,9 @@ class Atomic {
   /** Sends a message to the queue that the function consumes. */
   enqueue(value: unknown, { delay = 0, keysIfUndelivered = [], backoffSchedule }: EnqueueOptions = {}): this {
     if (keysIfUndelivered.length > 0 || backoffSchedule != null)
-      throw new TypeError('keysIfUndelivered and backoffSchedule are not offered here: "attempts" of function.json bounds deliveries')
+      throw new TypeError(
+        'keysIfUndelivered and backoffSchedule are not offered here: "attempts" of function.json bounds deliveries',
+      )
     if (this.#queue === '') throw new TypeError('the function consumes no queue: name one in "queue" of function.json')
     if (!(delay >= 0 && delay <= MAX_DELAY_MS)) throw new TypeError('Delay cannot be greater than 30 days')
     this.#sends.push({ queue: this.#queue, body: jsonOf(value), delay_seconds: delay / 1000 })

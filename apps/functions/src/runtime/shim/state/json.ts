@@ -25,6 +25,8 @@ function assertKept(value: unknown, converts: boolean): void {
       return
     }
   }
-  const kind = typeof value === 'object' ? value.constructor.name : String(value)
-  throw new TypeError(`a message is kept as JSON, which has no ${kind.slice(0, 50)}: send text, numbers, lists and plain objects`)
+  const kind = typeof value === 'object' ? value.constructor.name : String(value as undefined)
+  throw new TypeError(
+    `a message is kept as JSON, which has no ${kind.slice(0, 50)}: send text, numbers, lists and plain objects`,
+  )
 }

@@ -11,31 +11,30 @@ export interface Watch<T> {
 
 /** What `look` finds, each time that its stamp has changed: looked at once a second, and only while somebody reads. */
 export function watch<T>(look: () => Promise<T>, stampOf: (found: T) => string): Watch<T> {
-  let isStopped = false
+  const state: { isStopped: boolean; wake: (() => void) | null } = { isStopped: false, wake: null }
   let before: string | null = null
   let failures = 0
-  let wake = () => {}
   const pause = async () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, WATCH_MS)
-      wake = () => {
+      state.wake = () => {
         clearTimeout(timer)
         resolve()
       }
     })
   const stop = () => {
-    isStopped = true
-    wake()
+    state.isStopped = true
+    state.wake?.()
   }
   const next = async (): Promise<T | null> => {
-    while (!isStopped) {
+    while (!state.isStopped) {
       if (before !== null || failures > 0) await pause()
-      if (isStopped) break
+      if (state.isStopped) break
       try {
         const found = await look()
         failures = 0
         const stamp = stampOf(found)
-        if (stamp === before || isStopped) continue
+        if (stamp === before || state.isStopped) continue
         before = stamp
         return found
       } catch (error) {
