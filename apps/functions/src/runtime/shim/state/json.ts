@@ -25,7 +25,7 @@ function assertKept(value: unknown, converts: boolean): void {
       return
     }
   }
-  const kind = typeof value === 'object' ? value.constructor.name : String(value as undefined)
+  const kind = typeof value === 'object' ? value.constructor.name : Number.isNaN(value) ? 'NaN' : typeof value
   throw new TypeError(
     `a message is kept as JSON, which has no ${kind.slice(0, 50)}: send text, numbers, lists and plain objects`,
   )
