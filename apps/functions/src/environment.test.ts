@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { addressesOf, environmentOf, ignoredNames, isSecretName } from './environment.ts'
+import { isSecretName } from './bindings.ts'
+import { addressesOf, environmentOf, ignoredNames } from './environment.ts'
 import { parsePolicy } from './policy.ts'
 
 const project = { databaseUrl: null }

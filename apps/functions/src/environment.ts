@@ -1,6 +1,6 @@
 import { DATABASE_URL_INSIDE } from './database/address.ts'
 import { missingSecrets } from './errors.ts'
-import { readBindings } from './bindings.ts'
+import { isSecretName, readBindings } from './bindings.ts'
 import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
 
@@ -9,9 +9,6 @@ import type { Project } from './projects/project.ts'
  * because it is valid only on the function's own socket.
  */
 export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
-
-/** Names that only the host sets. */
-const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/
 
 /** Names that every function is given, the database's where the project has one. */
 export const GIVEN_VARIABLES: ReadonlySet<string> = new Set([
@@ -23,11 +20,6 @@ export const GIVEN_VARIABLES: ReadonlySet<string> = new Set([
   ...['URL', 'JWKS', 'JWKS_URL', 'DB_URL', 'ANON_KEY', 'SERVICE_ROLE_KEY'].map((name) => `SUPABASE_${name}`),
   ...['PUBLISHABLE_KEY', 'PUBLISHABLE_KEYS', 'SECRET_KEY', 'SECRET_KEYS'].map((name) => `SUPABASE_${name}`),
 ])
-
-/** True for a permitted name of a secret. */
-export function isSecretName(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) && !RESERVED.test(name)
-}
 
 /**
  * Environment variables of a function's version: its secrets, and how it reaches the project's database. The function's

@@ -90,6 +90,15 @@ export const projectNotFound = defineError(
   (f: { ref: string }) => `There is no project '${f.ref}'`,
 )
 
+export const stateStays = defineError(
+  'FUNCTION_STATE_STAYS',
+  'unavailable',
+  (f: { name: string; reason: string }) => `The function '${f.name}' is removed, but not its state: ${f.reason}`,
+  () => ({
+    hint: 'Remove it again when the API of the project can be reached: a function of this name would read the state.',
+  }),
+)
+
 export const secretInvalid = defineError(
   'FUNCTION_SECRET_INVALID',
   'invalid',

@@ -78,6 +78,12 @@ describe('what is refused, by the path of the field', () => {
     [{ secrets: ['A B'] }, '/secrets/0'],
     [{ privileged: 'yes' }, '/privileged'],
     [{ verify_jwt: false }, '/verify_jwt'],
+    [{ bindings: ['json:J={bad'] }, '/bindings/0'],
+    [{ bindings: ['kv:E='] }, '/bindings/0'],
+    [{ bindings: ['queue:Q=Bad Name'] }, '/bindings/0'],
+    [{ bindings: ['var:A=1', 'kv:A=pages'] }, '/bindings/1'],
+    [{ bindings: ['var:SUPABASE_URL=x'] }, '/bindings/0'],
+    [{ bindings: ['kv:__proto__=x'] }, '/bindings/0'],
     [[], '/'],
     ['text', '/'],
   ])('%j', (given, path) => {

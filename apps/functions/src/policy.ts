@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 import type { FieldError } from '@terrane/core'
+import { problemsOfBindings } from './bindings.ts'
 import { invalidPolicy } from './errors.ts'
 
 /** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. */
@@ -111,7 +112,7 @@ const PolicySchema = Type.Object(
       description: 'Attempts until a message of queue is a dead letter.',
     }),
     bindings: Type.Array(
-      Type.String({ maxLength: 8192, pattern: '^(var|json|kv|queue):[A-Za-z_][A-Za-z0-9_]{0,127}=' }),
+      Type.String({ maxLength: 8192, pattern: '^(var|json|kv|queue|worker):[A-Za-z_][A-Za-z0-9_]{0,127}=' }),
       {
         default: [],
         maxItems: 200,
@@ -180,17 +181,21 @@ export function parsePolicy(given: unknown): Policy {
     }
     throw invalidPolicy({ errors: [...errors.values()] })
   }
+  const wrong = [...problemsOfBindings(value.bindings)].map(([at, message]) => ({ path: `/bindings/${at}`, message }))
+  if (wrong.length > 0) throw invalidPolicy({ errors: wrong })
   return value
 }
+
+const DEFAULTS: Policy = parsePolicy({})
 
 /** {@link parsePolicy}, then {@link clampPolicy}. */
 export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
   return clampPolicy(parsePolicy(given), ceilings)
 }
 
-/** Lowers a policy's values to the operator's ceilings. */
+/** Lowers a policy's values to the operator's ceilings. One that was stored before a field was known gets its default. */
 export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
-  const policy = { ...given }
+  const policy = { ...DEFAULTS, ...given }
   const { stream_bytes, ...bounds } = ceilings
   if (given.stream_body) bounds.body_bytes = stream_bytes
   for (const key of Object.keys(bounds) as (keyof typeof bounds)[]) policy[key] = Math.min(policy[key], bounds[key])

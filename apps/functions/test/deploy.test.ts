@@ -1,4 +1,7 @@
 // Slow: each deploy is bundled and started, and two wait for the limit of a start.
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
@@ -11,15 +14,26 @@ const says = (text: string) => `export default () => new Response(${JSON.stringi
 describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   let database: TestDatabase
   let app: TestApp
+  let api: Server
+  let origin: string
   let name = ''
   let count = 0
 
   beforeAll(async () => {
     database = await openTestDatabase()
-    app = await startApp({ DATABASE_URL: database.url, TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":6000}}' })
+    // An API that keeps no state.
+    api = createServer((_request, response) => response.writeHead(404).end())
+    await once(api.listen(0, '127.0.0.1'), 'listening')
+    origin = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    app = await startApp({
+      DATABASE_URL: database.url,
+      TERRANE_PROJECT_URL: origin,
+      TERRANE_SETTINGS: '{"functions":{"bootTimeoutMs":6000}}',
+    })
   })
   afterAll(async () => {
     await app[Symbol.asyncDispose]()
+    api.close()
     await database[Symbol.asyncDispose]()
   })
   beforeEach(() => {
@@ -171,9 +185,9 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     const env = async () => (await fetch(app.url(name))).json()
     await app.deploy(name, source, { auth: 'none', methods: ['GET'], secrets: ['SHARED'] })
     const host = {
-      PROJECT_URL: 'http://127.0.0.1:8000',
-      SUPABASE_URL: 'http://127.0.0.1:8000',
-      SUPABASE_JWKS_URL: 'http://127.0.0.1:8000/auth/v1/.well-known/jwks.json',
+      PROJECT_URL: origin,
+      SUPABASE_URL: origin,
+      SUPABASE_JWKS_URL: `${origin}/auth/v1/.well-known/jwks.json`,
       SUPABASE_JWKS: '{"keys":[]}',
       ANON_KEY,
       SUPABASE_ANON_KEY: ANON_KEY,

@@ -120,6 +120,25 @@ test('a Worker has the variables of its configuration and its secrets, and what 
   })
 })
 
+test('the .env of a folder of Workers is not sent, and names that are not taken are told', async () => {
+  await write({
+    'workers/.env': 'AWS_SECRET=of-this-machine\n',
+    'workers/one/wrangler.toml':
+      '[vars]\nSUPABASE_URL = "http://other"\n[[kv_namespaces]]\nbinding = "CACHE"\nid = "c"\n',
+    'workers/one/.dev.vars': 'CACHE=x\nSUPABASE_KEY=y\nOWN=z\n',
+    'workers/one/index.js': `export default { fetch: (_request, env) => Response.json([env.AWS_SECRET ?? null, env.OWN, typeof env.CACHE.get]) }`,
+  })
+  const dry = await terrane('import', '--dry-run', join(folder, 'workers'))
+  expect(dry.out).toContain('one: secrets that would be set: CACHE, OWN\n')
+  const { code, out } = await terrane('import', join(folder, 'workers'))
+  expect([code, out]).toEqual([0, expect.stringContaining('one: secrets set: CACHE, OWN\n')])
+  expect(out).toContain('one: secrets not taken, which only the host sets or whose names are none: SUPABASE_KEY\n')
+  expect(out).toContain('one: only the host sets var:SUPABASE_URL\n')
+  expect(out).toContain('one: its secret CACHE is not used: a binding has the name\n')
+  expect(await (await fetch(app.url('one'))).json()).toEqual([null, 'z', 'function'])
+  expect((await terrane('import', join(folder, 'workers'))).out).toContain('one: secrets replaced: CACHE, OWN\n')
+})
+
 test('a project reads no file outside of itself, by no link and no path', async () => {
   await write({
     'outside/secret.json': '{"key": "of-another-project"}',
@@ -128,6 +147,12 @@ test('a project reads no file outside of itself, by no link and no path', async 
       'project_id = "hostile"\n[functions.climbs]\nentrypoint = "../../outside/../hostile/supabase/functions/climbs/index.ts"\n',
     'hostile/supabase/functions/paths/index.ts': `import secret from '../../../../outside/secret.json' with { type: 'json' }
       Deno.serve(() => Response.json(secret))`,
+    'outside/.terrane/keys.json': '{"key": "of-the-stack"}',
+    'outside/node_modules/a/keys.json': '{"key": "of-another-project"}',
+    'hostile/supabase/functions/stack/index.ts': `import keys from '../../../../outside/.terrane/keys.json' with { type: 'json' }
+      Deno.serve(() => Response.json(keys))`,
+    'hostile/supabase/functions/packages/index.ts': `import keys from './node_modules/a/keys.json' with { type: 'json' }
+      Deno.serve(() => Response.json(keys))`,
     'hostile/supabase/functions/linked/index.ts': `import secret from './data.json' with { type: 'json' }
       Deno.serve(() => Response.json(secret))`,
     'hostile/supabase/functions/vars/index.ts': `Deno.serve(() => Response.json(Deno.env.get('KEY')))`,
@@ -135,11 +160,12 @@ test('a project reads no file outside of itself, by no link and no path', async 
     'hostile/.git/HEAD': '',
   })
   await symlink(join(folder, 'outside/secret.json'), join(folder, 'hostile/supabase/functions/linked/data.json'))
+  await symlink(join(folder, 'outside/node_modules'), join(folder, 'hostile/supabase/functions/packages/node_modules'))
   await symlink(join(folder, 'outside/.env'), join(folder, 'hostile/supabase/functions/vars/.env'))
   await symlink(join(folder, 'outside'), join(folder, 'hostile/supabase/functions/away'))
   const { code, out } = await terrane('import', join(folder, 'hostile/supabase'))
   expect(code).toBe(1)
-  for (const name of ['paths', 'linked', 'vars'])
+  for (const name of ['paths', 'linked', 'vars', 'stack', 'packages'])
     expect(out).toMatch(new RegExp(`^${name}: does not run: .*lies outside of`, 'm'))
   expect(out).toMatch(/^climbs: deployed/m)
   expect(out).toMatch(/^away: left out/m)

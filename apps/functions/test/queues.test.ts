@@ -76,6 +76,37 @@ for (const [runtime, profile] of [
       expect(await (await fetch(host.url('fn'))).json()).toEqual(seen)
     })
 
+    test('finds queue and scheduled of entry points that are classes, and a Worker without them fails', async () => {
+      await using host = await startHost(probed!)
+      const bindings = ['worker:crons={"0 3 * * 0":"0 3 * * 1"}']
+      const deploy = (name: string, source: string) =>
+        host.deploy(name, source, { policy: { auth: 'none', methods: ['GET', 'POST'], bindings } })
+      await deploy(
+        'class',
+        `import { WorkerEntrypoint } from 'cloudflare:workers'
+        const seen = []
+        export default class extends WorkerEntrypoint {
+          queue(batch) { seen.push([batch.queue, typeof this.ctx.waitUntil]); batch.ackAll(); throw new Error('after all of them') }
+          scheduled({ cron }) { seen.push(cron) }
+          fetch() { return Response.json(seen) }
+        }`,
+      )
+      await deploy('fetch', `export default { fetch: () => new Response('taken') }`)
+      const messages = [{ id: 7, attempts: 1, created_at: '1970-01-01T00:00:01Z', body: 1 }]
+      const post = async (name: string, headers: Record<string, string>) => {
+        const body = JSON.stringify({ queue: 'mail', messages })
+        return (await fetch(host.url(name), { method: 'POST', headers: { apikey: 'service', ...headers }, body }))
+          .status
+      }
+      const tick = {
+        'x-terrane-cron': encodeURIComponent(JSON.stringify({ name: '', cron: '0 3 * * 0', scheduledTime: 0 })),
+      }
+      expect([await post('class', { 'x-terrane-queue': '1' }), await post('class', tick)]).toEqual([204, 204])
+      expect(await (await fetch(host.url('class'))).json()).toEqual([['mail', 'function'], '0 3 * * 1'])
+      expect([await post('fetch', { 'x-terrane-queue': '1' }), await post('fetch', tick)]).toEqual([500, 500])
+      expect(await post('fetch', {})).toBe(200)
+    })
+
     test('says why a message was not taken', async () => {
       answer = { status: 400, body: { message: 'queue is a name', hint: null } }
       const source = `export default () => terrane.queue('No').send(1).catch((error) => new Response(error.message))`

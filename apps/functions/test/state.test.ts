@@ -43,6 +43,67 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
+const ask = async (store: string, request: object) =>
+  (
+    await client.unsafe('select geoembeddings.state($1, $2::text::jsonb) as state', [store, JSON.stringify(request)])
+  )[0]!['state'] as unknown
+const write = (store: string, ...writes: object[]) => ask(store, { operation: 'write', checks: [], sends: [], writes })
+const setting = (key: string, value: Buffer, more: object = {}) => ({
+  operation: 'set',
+  key,
+  kind: 'raw',
+  value: value.toString('base64'),
+  ...more,
+})
+const sizeOf = async (owner: string) =>
+  Number((await client.unsafe('select bytes from terrane.state_sizes where owner = $1', [owner]))[0]?.['bytes'] ?? 0)
+
+test('entries that are read at once have 4 MiB together, and the rest comes without values', async () => {
+  const value = Buffer.alloc(1024 * 1024)
+  const keys = Array.from({ length: 6 }, (_, at) => `0${at}`)
+  for (const key of keys) await write('kv:large', setting(key, value))
+  const got = (await ask('kv:large', { operation: 'get', keys: [...keys, ...keys] })) as { value: string | null }[]
+  expect(got.map(({ value: each }) => each !== null)).toEqual([true, true, true, false, false, false])
+  const listed = (more: object) =>
+    ask('kv:large', { operation: 'list', first: '00', past: 'ff', limit: 9, reverse: false, ...more })
+  expect(await listed({})).toHaveLength(3)
+  expect(await listed({ values: false })).toHaveLength(6)
+  expect(((await listed({ reverse: true })) as { key: string }[]).map(({ key }) => key)).toEqual(['05', '04', '03'])
+  await expect(ask('kv:large', { operation: 'get', keys: Array(101).fill('00') })).rejects.toThrow('at most 100 keys')
+})
+
+test('what a function holds is counted and bounded, and goes with it', async () => {
+  await write('fn:held:', setting('01', Buffer.alloc(1000)), setting('02', Buffer.alloc(10), { metadata: { a: 1 } }))
+  await write('fn:held:other', setting('01', Buffer.alloc(500)))
+  await write('fn:held2:', setting('01', Buffer.alloc(1)))
+  expect(await sizeOf('fn:held')).toBe(1101 + 111 + Buffer.byteLength('{"a": 1}') + 601)
+  await write('fn:held:', setting('01', Buffer.alloc(10)), { operation: 'delete', key: '02' })
+  expect(await sizeOf('fn:held')).toBe(111 + 601)
+  await client.unsafe(`update terrane.state_sizes set bytes = 1073741800 where owner = 'fn:held'`)
+  await expect(write('fn:held:', setting('03', Buffer.alloc(1)))).rejects.toThrow('at most 1073741824 bytes')
+  await write('fn:held:', { operation: 'delete', key: '01' })
+  await ask('fn:held:', { operation: 'remove' })
+  const left = await client.unsafe(`select store from terrane.state where store like 'fn:held%'`)
+  expect([left.map(({ store }) => store as string), await sizeOf('fn:held')]).toEqual([['fn:held2:'], 0])
+})
+
+test('expired entries of all stores are swept by the next commit; a number that is reckoned with does not expire, as in Deno', async () => {
+  const expiring = { expires_in: 0.001 }
+  await write('fn:gone:', setting('01', Buffer.alloc(9), expiring))
+  await write('fn:stays:', { operation: 'sum', key: '01', operand: '1' })
+  await write('fn:stays:', {
+    operation: 'set',
+    key: '02',
+    kind: 'u64',
+    value: Buffer.from('4').toString('base64'),
+    expires_in: 60,
+  })
+  await write('fn:stays:', { operation: 'sum', key: '02', operand: '1' })
+  await expect.poll(async () => (await write('fn:stays:'), sizeOf('fn:gone'))).toBe(0)
+  const rows = await client.unsafe(`select store from terrane.state where expires_at is not null`)
+  expect(rows.map(({ store }) => store as string)).not.toContain('fn:stays:')
+})
+
 /** A program whose lines tell everything that a database of Deno's own and ours must agree in. */
 const PROGRAM = `
 const lines = []
@@ -81,6 +142,16 @@ await kv.atomic().min(['n'], 2n).max(['m'], 9n).commit()
 await kv.atomic().mutate({ type: 'max', key: ['m'], value: new Deno.KvU64(4n) }, { type: 'sum', key: ['m'], value: new Deno.KvU64(1n) }).commit()
 say([(await kv.get(['n'])).value.value, (await kv.get(['m'])).value.value])
 await caught(() => kv.atomic().sum(['new'], 1n).commit())
+await caught(() => all({ prefix: ['b'], start: ['a'] }))
+await caught(() => all({ prefix: ['b'], end: ['c'] }))
+await caught(() => all({ prefix: ['b'], start: ['b', 1], end: ['b', 2] }))
+await caught(() => all({ start: ['b'], end: ['a'] }))
+await caught(() => kv.atomic().check({ key: ['a'], versionstamp: 'x' }).commit())
+await kv.set(['\ufeffbom'], 1)
+say(await all({ start: ['\ufeff'], end: ['\uffff'] }))
+const watching = kv.watch([['new']]).getReader()
+say(await watching.read())
+const last = watching.read()
 await caught(() => kv.set([], 1))
 await caught(() => kv.set(['x'.repeat(3000)], 1))
 await caught(() => kv.set(['x'], 'x'.repeat(70000)))
@@ -92,6 +163,7 @@ await new Promise((done) => setTimeout(done, 60))
 await kv.delete(['a']); await kv.delete(['a'])
 say((await kv.get(['a'])).value)
 kv.close()
+say(await last)
 await caught(() => kv.get(['a']))
 `
 
@@ -160,6 +232,8 @@ describe.skipIf(probed === null)(`state on ${title}`, () => {
         const one = await env.CACHE.list({ limit: 1 }), two = await env.CACHE.list({ limit: 2, cursor: one.cursor })
         return Response.json([await env.CACHE.get('a'), await env.CACHE.getWithMetadata('a'), [...new Uint8Array(await env.CACHE.get('b/1', 'arrayBuffer'))], await env.CACHE.get('b/2', { type: 'json' }), await env.CACHE.get('none'),
           one.keys, one.list_complete, two.keys.map(({ name }) => name), two.list_complete, (await env.CACHE.list({ prefix: 'b/' })).keys.map(({ name }) => name),
+          await env.CACHE.put('o', { a: 1 }).catch((error) => error.message), await env.MAIL.send(new Map()).catch((error) => error.message), await env.MAIL.send(1, { contentType: 'v8' }).catch((error) => error.message),
+          await (env.CACHE.put('\ufeffz', '\ufefftext').then(async () => [(await env.CACHE.list({ prefix: '\ufeff' })).keys.length, await env.CACHE.get('\ufeffz')])),
           env.LIST, env.NAME, typeof env.MAIL.send, await env.CACHE.put('k'.repeat(513), '').catch((error) => error.message), await env.CACHE.put('k', 'x'.repeat(2 ** 20 + 1)).catch((error) => error.message)]) } }`,
       { policy: { ...policy, bindings }, env: { NAME: 'a=b', LIST: '[1]' } },
     )
@@ -174,12 +248,33 @@ describe.skipIf(probed === null)(`state on ${title}`, () => {
       ['b/1', 'b/2'],
       true,
       ['b/1', 'b/2'],
+      'KV: a value is a string, an ArrayBuffer, a view of one, or a ReadableStream',
+      'a message is kept as JSON, which has no Map: send text, numbers, lists and plain objects',
+      `a message of the content type 'v8' is not offered here: messages are JSON`,
+      [1, '\ufefftext'],
       [1],
       'a=b',
       'function',
       'KV: a key is a text of 1 to 512 bytes, and neither . nor ..',
       'KV: a value has at most 1048576 bytes',
     ])
+  })
+
+  test('messages keep their values, or are refused when they are sent', async () => {
+    await using host = await hostFor()
+    await host.deploy(
+      'sender',
+      `export default { queue() {}, async fetch() { const kv = await Deno.openKv()
+        const values = [new Map(), new Date(), new Uint8Array(1), /x/, 1n, NaN, [undefined], { a: 1, b: undefined }]
+        const found = []
+        for (const value of values) found.push(await Promise.resolve().then(() => kv.enqueue(value)).then(() => 'sent', (error) => error.name))
+        for (const options of [{ keysIfUndelivered: [['a']] }, { backoffSchedule: [1] }]) found.push(await Promise.resolve().then(() => kv.enqueue(1, options)).then(() => 'sent', (error) => error.name))
+        return Response.json(found) } }`,
+      { policy: { ...policy, queue: 'mail' } },
+    )
+    const found = (await (await fetch(host.url('sender'))).json()) as string[]
+    expect(found.filter((each) => each === 'TypeError')).toHaveLength(9)
+    expect(found[7]).toBe('sent')
   })
 
   test('commits of one store come one after the other, and a sum loses none', async () => {

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readProjectRules } from '@terrane/bundler'
+import { readAdmission } from '../src/sources/admission.ts'
 import { readFolderPolicy } from '../src/sources/folder-policy.ts'
 import { ANON_KEY, SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
 
@@ -76,6 +78,22 @@ test('function.json comes before config.toml', async () => {
   await write('functions/both/function.json', '{"auth":"service","net":["a.example"],"privileged":false}')
   expect(await readFolderPolicy(folder)).toMatchObject({ auth: 'service', net: ['a.example'], privileged: false })
   expect((await readFolderPolicy(folder)).methods).toContain('PUT')
+})
+
+test('a wrangler file beside a function does not open what function.json or config.toml guards', async () => {
+  await write('other/config.toml', 'project_id = "o"\n[functions.toml]\nenabled = false\n')
+  const folder = (name: string) => join(project, 'other/functions', name)
+  for (const name of ['toml', 'json', 'plain']) {
+    await write(`other/functions/${name}/wrangler.toml`, '[vars]\nA = "1"\nSUPABASE_URL = "http://other"\n')
+    await write(`other/functions/${name}/index.js`, 'export default { fetch: () => new Response() }')
+  }
+  await write('other/functions/json/function.json', '{"timeout_ms":1000}')
+  const bindings = ['var:A=1', 'worker:crons={}']
+  expect(await readFolderPolicy(folder('toml'))).toMatchObject({ auth: 'anon', bindings })
+  expect(readProjectRules(folder('toml'))).toMatchObject({ enabled: false, verifyJwt: true })
+  expect(await readFolderPolicy(folder('json'))).toMatchObject({ auth: 'anon', methods: ['POST'], net: [], bindings })
+  expect(readAdmission(folder('json'))).toEqual({ auth: 'anon', methods: null })
+  expect(await readFolderPolicy(folder('plain'))).toMatchObject({ auth: 'none', net: ['*'] })
 })
 
 test('a folder with the configuration of a Worker is one, and follows it', async () => {

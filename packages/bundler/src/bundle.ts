@@ -6,7 +6,6 @@ import { failureOf } from './failure.ts'
 import type { ModuleGraph } from './imports/module-graph.ts'
 import { cloudflareWorkers } from './plugins/cloudflare-workers.ts'
 import { REQUIRE_NAMED, TABLE, computedRequires, requiresComputed } from './plugins/computed-requires.ts'
-import { constantAssignments } from './plugins/constant-assignments.ts'
 import { denoSource, denoSources } from './plugins/deno-sources.ts'
 import { fetchedModules } from './plugins/fetched-modules.ts'
 import { asksForFiles, filesBeside, type FilesBeside } from './plugins/files-beside.ts'
@@ -128,22 +127,11 @@ async function bundle(given: Options, root: string | null, config: readonly stri
   let options = given
   const beside: FilesBeside = { files: new Map(), inputs: new Set() }
   try {
-    let result = await build(options).catch((error: unknown) => {
-      const own =
-        root === null
-          ? null
-          : constantAssignments(error, root, (path, code) => readSource(path, code, given.entryPoints[0]))
-      if (!own) throw error
-      options = { ...options, plugins: [own, ...given.plugins] }
-      return build(options)
-    })
+    let result = await build(options)
     if (root !== null && asksForFiles(outputOf(result, '.mjs'))) {
       options = {
         ...options,
-        plugins: [
-          filesBeside(beside, (path, code) => readSource(path, code, given.entryPoints[0])),
-          ...options.plugins,
-        ],
+        plugins: [filesBeside(beside, (path, code) => readSource(path, code, given.entryPoints[0])), ...given.plugins],
       }
       result = await build(options)
     }

@@ -108,8 +108,9 @@ export async function importFolder(
   },
 ): Promise<void> {
   const { env, dryRun, print } = options
-  const imports = await options.openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
-  await importProject(target, folder, { dryRun, imports, print })
+  const cache = resolve('.terrane', 'functions', 'imports')
+  const imports = await options.openImports(cache, importHosts(env), env)
+  await importProject(target, folder, { dryRun, imports, cache, print })
 }
 
 /** @throws FUNCTION_CLI_FAILED with every error in the types of the functions, before anything is sent */

@@ -3,14 +3,15 @@ import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { ENTRIES, WRANGLER_FILES, readProjectRules, type DenoImports } from '@terrane/bundler'
 import { TerraneError } from '@terrane/core'
-import { readBindings } from '../bindings.ts'
-import { GIVEN_VARIABLES, isSecretName } from '../environment.ts'
+import { isSecretName, readBindings } from '../bindings.ts'
+import { GIVEN_VARIABLES } from '../environment.ts'
 import { cliFailed } from '../errors.ts'
 import { FUNCTION_NAME } from '../policy.ts'
+import { isReservedBinding } from '../sources/folder-policy.ts'
 import { isEnabled, readEnvFile, readOwnSecrets, secretsFiles } from '../sources/function-folder.ts'
 import { functionsRootOf } from '../sources/functions-root.ts'
 import { callHost, type Print, type Target } from './client.ts'
-import { readUpload, sendUpload } from './upload.ts'
+import { readUpload, sendUpload, type Upload } from './upload.ts'
 import { wantsOf } from './wants.ts'
 
 interface Outcome {
@@ -25,12 +26,23 @@ interface Outcome {
   readonly unsettable: readonly string[]
   /** Settings of a Worker that have no counterpart. */
   readonly unavailable: readonly string[]
+  /** What is done in another way than its files say. */
+  readonly notes: readonly string[]
 }
 
 interface ImportOptions {
   readonly dryRun: boolean
   readonly imports: DenoImports | null
+  /** Folder where `imports` keeps what it fetches. */
+  readonly cache: string
   readonly print: Print
+}
+
+/** A function that could be bundled. */
+interface Prepared extends Omit<Outcome, 'isRunning' | 'text' | 'unset' | 'unsettable'> {
+  readonly upload: Upload
+  readonly own: Readonly<Record<string, string>>
+  readonly variables: readonly string[]
 }
 
 /**
@@ -48,55 +60,73 @@ export async function importProject(target: Target, given: string, options: Impo
   const found = await functionsIn(root)
   for (const { name, why } of found.left) print(`${name}: left out, ${why}`)
   if (found.functions.length === 0) throw cliFailed({ reason: `there is no function in ${root}` })
-  const fence = fenceOf(folder)
-  const shared = found.isWorker ? {} : await readSecrets(join(root, '.env'), fence)
-  const set = new Set(await setSecrets({ target, path: '/secrets', secrets: shared, dryRun }))
+  const fence = await openFence(folder, options.cache)
+  const isSupabase = basename(dirname(root)) === 'supabase' || existsSync(join(root, '..', 'config.toml'))
+  const shared = isSupabase && !found.isWorker ? await readSecrets(join(root, '.env'), fence) : {}
+  const prepared: (Prepared | Outcome)[] = []
+  for (const [name, home] of found.functions)
+    prepared.push(await prepare({ name, home, fence, imports: options.imports }))
+  const runs = prepared.some((each) => 'upload' in each)
+  const set = new Set(runs ? await setSecrets({ target, name: null, secrets: shared, dryRun, print }) : [])
   const outcomes: Outcome[] = []
-  for (const [name, home] of found.functions) {
-    const outcome = await importOne({ target, name, home, fence, set, ...options })
+  for (const each of prepared) {
+    const outcome = 'upload' in each ? await send(target, each, set, options) : each
     outcomes.push(outcome)
-    print(`${name}: ${outcome.text}`)
+    print(`${outcome.name}: ${outcome.text}`)
   }
   report(outcomes, print)
   const failed = outcomes.filter(({ isRunning }) => !isRunning)
   if (failed.length > 0) throw cliFailed({ reason: `${failed.length} of ${outcomes.length} functions do not run` })
 }
 
-async function importOne(job: {
-  readonly target: Target
+async function prepare(job: {
   readonly name: string
   readonly home: string
-  readonly fence: string
-  readonly set: ReadonlySet<string>
-  readonly dryRun: boolean
+  readonly fence: Fence
   readonly imports: DenoImports | null
-}): Promise<Outcome> {
-  const { target, name, home, fence, set, dryRun, imports } = job
-  const nothing = { name, hosts: [], unset: [], unsettable: [], unavailable: [] }
+}): Promise<Prepared | Outcome> {
+  const { name, home, fence, imports } = job
   try {
     for (const file of secretsFiles(home)) await assertInside(file, fence)
-    const unavailable = readProjectRules(home)?.worker?.unavailable ?? []
+    const worker = readProjectRules(home)?.worker
     const upload = await readUpload(home, imports)
     for (const file of upload.inputs) await assertInside(file, fence)
     const own = await readOwnSecrets(home)
-    const path = `/functions/${name}/secrets`
-    const names = new Set([...set, ...(await setSecrets({ target, path, secrets: own, dryRun }))])
-    for (const binding of readBindings(upload.policy.bindings)) names.add(binding.name)
-    const { hosts, variables } = await wantsOf(upload.inputs, fence)
-    const unset = variables.filter((each) => !names.has(each) && !GIVEN_VARIABLES.has(each))
-    const facts = {
-      hosts,
-      unavailable,
-      unset: unset.filter(isSecretName),
-      unsettable: unset.filter((each) => !isSecretName(each)),
-    }
-    try {
-      return { name, ...facts, isRunning: true, text: await sendUpload(target, name, upload, dryRun) }
-    } catch (error) {
-      return { name, ...facts, isRunning: false, text: whyNot(error) }
-    }
+    const { hosts, variables } = await wantsOf(upload.inputs, fence.folder)
+    const reserved = (worker?.bindings ?? []).filter(isReservedBinding).map((binding) => `${binding.split('=', 1)[0]}`)
+    const replaced = readBindings(upload.policy.bindings)
+      .filter((binding) => binding.kind !== 'var' && binding.name in own)
+      .map((binding) => `its secret ${binding.name} is not used: a binding has the name`)
+    const notes = [...(worker?.notes ?? []), ...reserved.map((each) => `only the host sets ${each}`), ...replaced]
+    return { name, upload, own, hosts, variables, notes, unavailable: worker?.unavailable ?? [] }
   } catch (error) {
-    return { ...nothing, isRunning: false, text: whyNot(error) }
+    const nothing = { hosts: [], unset: [], unsettable: [], unavailable: [], notes: [] }
+    return { name, ...nothing, isRunning: false, text: whyNot(error) }
+  }
+}
+
+async function send(
+  target: Target,
+  { upload, own, variables, ...facts }: Prepared,
+  shared: ReadonlySet<string>,
+  { dryRun, print }: ImportOptions,
+): Promise<Outcome> {
+  const { name } = facts
+  let unset: string[] = []
+  const outcome = (isRunning: boolean, text: string): Outcome => ({
+    ...facts,
+    isRunning,
+    text,
+    unset: unset.filter(isSecretName),
+    unsettable: unset.filter((each) => !isSecretName(each)),
+  })
+  try {
+    const names = new Set([...shared, ...(await setSecrets({ target, name, secrets: own, dryRun, print }))])
+    for (const binding of readBindings(upload.policy.bindings)) names.add(binding.name)
+    unset = variables.filter((each) => !names.has(each) && !GIVEN_VARIABLES.has(each))
+    return outcome(true, await sendUpload(target, name, upload, dryRun))
+  } catch (error) {
+    return outcome(false, whyNot(error))
   }
 }
 
@@ -133,38 +163,75 @@ function hasEntrypoint(home: string): boolean {
   }
 }
 
-/** Sets secrets on the host; returns the names that are set there. */
+/** Sets secrets on the host, and says which; returns the names that are set there. @param job `name`: null for those of the project */
 async function setSecrets(job: {
   readonly target: Target
-  readonly path: string
+  readonly name: string | null
   readonly secrets: Readonly<Record<string, string>>
   readonly dryRun: boolean
+  readonly print: Print
 }): Promise<readonly string[]> {
-  const { target, path, dryRun } = job
-  const secrets = Object.fromEntries(Object.entries(job.secrets).filter(([name]) => isSecretName(name)))
+  const { target, name, dryRun, print } = job
+  const path = name === null ? '/secrets' : `/functions/${name}/secrets`
+  const secrets = Object.fromEntries(Object.entries(job.secrets).filter(([each]) => isSecretName(each)))
   const names = Object.keys(secrets)
-  if (names.length > 0 && !dryRun) await callHost(target, 'PUT', path, secrets)
   const { data } = (await callHost(target, 'GET', path)) as { data: readonly { readonly name: string }[] }
-  return [...data.map(({ name }) => name), ...names]
+  const known = data.map((each) => each.name)
+  const say = (what: string, listed: readonly string[]) => {
+    const whose = name === null ? 'secrets of the project' : `${name}: secrets`
+    if (listed.length > 0) print(`${whose} ${what}: ${listed.join(', ')}`)
+  }
+  const isReplaced = (each: string) => known.includes(each)
+  const would = dryRun ? 'that would be ' : ''
+  say(
+    `${would}set`,
+    names.filter((each) => !isReplaced(each)),
+  )
+  say(`${would}replaced`, names.filter(isReplaced))
+  say(
+    'not taken, which only the host sets or whose names are none',
+    Object.keys(job.secrets).filter((each) => !isSecretName(each)),
+  )
+  if (names.length > 0 && !dryRun) await callHost(target, 'PUT', path, secrets)
+  return [...known, ...names]
 }
 
-async function readSecrets(file: string, fence: string): Promise<Record<string, string>> {
+async function readSecrets(file: string, fence: Fence): Promise<Record<string, string>> {
   await assertInside(file, fence)
   return readEnvFile(file)
 }
 
-/** The folder that a project may read: its repository, or the folder that the project lies in. */
+/** What a project may read. */
+interface Fence {
+  /** Its repository, or the folder that the project lies in. */
+  readonly folder: string
+  /** Folders of packages outside of it that its imports resolve to. */
+  readonly packages: readonly string[]
+}
+
+async function openFence(folder: string, cache: string): Promise<Fence> {
+  const own = fenceOf(folder)
+  const packages = [cache]
+  // Folders in the fence may be links of the project itself.
+  for (let at = own; at !== dirname(at);) {
+    at = dirname(at)
+    packages.push(join(at, 'node_modules'))
+  }
+  const real = await Promise.all(packages.map((each) => realpath(each).catch(() => null)))
+  return { folder: own, packages: real.filter((each) => each !== null) }
+}
+
 function fenceOf(folder: string): string {
   for (let at = folder; at !== dirname(at); at = dirname(at)) if (existsSync(join(at, '.git'))) return at
   const isProject = basename(folder) === 'supabase' || existsSync(join(folder, 'config.toml'))
   return isProject ? dirname(folder) : folder
 }
 
-/** @throws CLI_FAILED for a file that a link or a path leads outside to; packages may lie elsewhere */
-async function assertInside(file: string, fence: string): Promise<void> {
+/** @throws CLI_FAILED for a file that a link or a path leads outside to, but for packages */
+async function assertInside(file: string, { folder, packages }: Fence): Promise<void> {
   const real = await realpath(file).catch(() => file)
-  if (real.startsWith(fence + sep) || /[\\/](?:node_modules|\.terrane)[\\/]/.test(real)) return
-  throw cliFailed({ reason: `${file} lies outside of ${fence}, so it is not read` })
+  if ([folder, ...packages].some((each) => real.startsWith(each + sep))) return
+  throw cliFailed({ reason: `${file} lies outside of ${folder}, so it is not read` })
 }
 
 function whyNot(error: unknown): string {
@@ -176,12 +243,13 @@ function whyNot(error: unknown): string {
 function report(outcomes: readonly Outcome[], print: Print): void {
   print('')
   print(`${outcomes.filter(({ isRunning }) => isRunning).length} of ${outcomes.length} functions run.`)
-  for (const { name, hosts, unset, unsettable, unavailable } of outcomes) {
+  for (const { name, hosts, unset, unsettable, unavailable, notes } of outcomes) {
     if (hosts.length > 0) print(`${name}: names the hosts ${hosts.join(', ')}`)
     if (unset.length > 0) print(`${name}: wants secrets that are not set: ${unset.join(', ')}`)
     if (unsettable.length > 0)
       print(`${name}: reads variables that only the host sets, and it does not: ${unsettable.join(', ')}`)
     for (const setting of unavailable) print(`${name}: is not offered here: ${setting}`)
+    for (const note of notes) print(`${name}: ${note}`)
   }
   if (outcomes.some(({ unset }) => unset.length > 0))
     print('Set secrets by `terrane functions secrets --env-file FILE`, with `--function NAME` for one function.')

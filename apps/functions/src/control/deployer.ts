@@ -5,6 +5,7 @@ import { environmentOf } from '../environment.ts'
 import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
 import { digestOf, type Archive } from '../build/archive.ts'
 import { BootFailure } from '../pool/exit.ts'
+import { removeState } from '../egress/state.ts'
 import { withCrons } from '../crons.ts'
 import { clampPolicy, parsePolicy, type Ceilings, type Policy } from '../policy.ts'
 import type { Projects } from '../projects/project.ts'
@@ -109,11 +110,18 @@ export class Deployer {
     return { version: target.version, etag: await this.#promote(project, name, target.version, live) }
   }
 
-  /** Removes a function with its versions, secrets and archives; false when there is none. */
+  /**
+   * Removes a function with its versions, secrets, archives and state; false when there is none.
+   *
+   * @throws FUNCTION_STATE_STAYS where the project's database cannot be asked; done again, it removes the state alone
+   */
   async remove(project: string, name: string): Promise<boolean> {
     const removed = await this.#registry.remove(project, name)
     await this.#source.look()
     await this.#archives.remove(project, removed?.unused ?? [])
+    const address = this.#projects.get(project)
+    // A function of the same name starts without it.
+    if (address) await removeState(address, name)
     return removed !== null
   }
 

@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBindings } from '../bindings.ts'
+import { stateStays } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
-import { passable } from './forward.ts'
 import type { ProjectAddress } from './project-address.ts'
 
 /** Where functions keep their state. */
 export const STATE_HOST = 'state.internal'
 /** Largest request: a commit of 800 KiB, or a value of 1 MiB, as Base64 in JSON. */
 const MAX_BYTES = 2 * 1024 * 1024
+/** Largest answer: entries of 4 MiB, as Base64 and hexadecimal in JSON. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const ASK_MS = 30_000
 
 /**
  * Carries a request for state to the project's database. The store is of the function itself, or a namespace that its
@@ -20,34 +23,55 @@ export async function carryState(
   address: ProjectAddress,
 ): Promise<void> {
   const refuse = (status: number, message: string) => {
+    if (response.headersSent || response.destroyed) return
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }))
   }
-  const { serviceKey, apiUrl } = address
-  if (serviceKey === null) return refuse(503, 'the project has no service key here, so it keeps no state')
-  const body = await bodyOf(request)
-  if (body === null) return refuse(413, `a request for state has at most ${MAX_BYTES} bytes`)
-  const { store, ...asked } = readJson(body)
-  const name = storeOf(version, store)
-  if (name === null) return refuse(403, 'the namespace is not in the bindings of the function')
   try {
-    const answer = await fetch(`${apiUrl.replace(/\/$/, '')}/rest/v1/rpc/state`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'content-profile': 'geoembeddings',
-        apikey: serviceKey,
-        authorization: `Bearer ${serviceKey}`,
-      },
-      body: JSON.stringify({ store: name, request: asked }),
-      redirect: 'manual',
-    })
-    const bytes = Buffer.from(await answer.arrayBuffer())
-    const headers = passable(Object.fromEntries(answer.headers))
-    for (const header of ['content-encoding', 'content-length']) delete headers[header]
-    response.writeHead(answer.status, headers).end(bytes)
+    // The answer goes out on the connection of a request that is too large.
+    const body = await bytesOf(request.iterator({ destroyOnReturn: false }), MAX_BYTES)
+    if (body === null) return refuse(413, `a request for state has at most ${MAX_BYTES} bytes`)
+    const { store, ...asked } = readJson(body)
+    if (asked['operation'] === 'remove') return refuse(403, 'the state of a function is removed with the function')
+    const name = storeOf(version, store)
+    if (name === null) return refuse(403, 'the namespace is not in the bindings of the function')
+    const answer = await askState(address, name, asked)
+    if (!answer) return refuse(503, 'the project has no service key here, so it keeps no state')
+    const bytes = await bytesOf(answer.body ?? [], MAX_ANSWER_BYTES)
+    if (bytes === null) return refuse(502, 'the answer of the database is not one of state')
+    if (!response.destroyed) response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes)
   } catch {
     refuse(503, 'the database of the project cannot be reached')
   }
+}
+
+/** Removes all state of a function; nothing where the project keeps none. @throws FUNCTION_STATE_STAYS */
+export async function removeState(address: Pick<ProjectAddress, 'serviceKey' | 'apiUrl'>, name: string): Promise<void> {
+  const answer = await askState(address, `fn:${name}:`, { operation: 'remove' }).catch((error: unknown) => {
+    throw stateStays({ name, reason: String(error) })
+  })
+  await answer?.body?.cancel()
+  if (answer && !answer.ok && answer.status !== 404) throw stateStays({ name, reason: `HTTP status ${answer.status}` })
+}
+
+/** Null for a project without a service key. */
+async function askState(
+  { serviceKey, apiUrl }: Pick<ProjectAddress, 'serviceKey' | 'apiUrl'>,
+  store: string,
+  request: object,
+): Promise<Response | null> {
+  if (serviceKey === null) return null
+  return fetch(`${apiUrl.replace(/\/$/, '')}/rest/v1/rpc/state`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'content-profile': 'geoembeddings',
+      apikey: serviceKey,
+      authorization: `Bearer ${serviceKey}`,
+    },
+    body: JSON.stringify({ store, request }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(ASK_MS),
+  })
 }
 
 /** The store in the database; null for one that the function may not use. */
@@ -55,17 +79,18 @@ function storeOf({ name, policy }: FunctionVersion, store: unknown): string | nu
   if (!Array.isArray(store) || !store.every((part) => typeof part === 'string')) return null
   const [kind = '', given = ''] = store as readonly string[]
   if (given.length > 200) return null
-  if (kind === 'fn' || kind === 'cache') return `${kind}:${name}:${given}`
+  if (kind === 'fn') return `fn:${name}:${given}`
   const isBound = readBindings(policy.bindings).some((binding) => binding.kind === 'kv' && binding.value === given)
   return kind === 'kv' && isBound ? `kv:${given}` : null
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = []
+/** The bytes of a stream; null for one of more than `most`. */
+async function bytesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, most: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of stream) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) return null
+    if (bytes > most) return null
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -19,8 +19,8 @@ const RANKS = ['none', 'anon', 'user', 'service'] as const
  */
 export function readAdmission(folder: string): Admission | null {
   try {
-    const defaults = defaultsOf(readProjectRules(folder))
     const given = readFunctionJson(folder) as object
+    const defaults = defaultsOf(readProjectRules(folder), given)
     const { auth = 'anon', methods } = { ...defaults, ...given } as { auth?: unknown; methods?: unknown }
     const rank = RANKS.find((known) => known === auth)
     if (rank === undefined) return null

@@ -2,26 +2,35 @@ import { glob } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { bundleFailed, readProjectRules, type ProjectRules } from '@terrane/bundler'
 import { isInside } from '../build/static-files.ts'
+import { isSecretName, readBindings } from '../bindings.ts'
 import { METHODS, parsePolicy, type Policy } from '../policy.ts'
 import { readFunctionJson } from './function-json.ts'
 
 /**
  * What the settings of a Supabase project or a Worker mean for a function: all methods and hosts, as it has them there. Functions of
- * Supabase have the service key, to send it themselves; Workers have their bindings, crons and queue.
+ * Supabase have the service key, to send it themselves; Workers have their bindings, crons and queue. A Worker with a `function.json` of its own
+ * is as open as that says.
+ *
+ * @param given the contents of its `function.json`; empty where there is none
  */
-export function defaultsOf(rules: ProjectRules | null): Partial<Policy> {
+export function defaultsOf(rules: ProjectRules | null, given: object): Partial<Policy> {
   if (!rules) return {}
   const open: Partial<Policy> = { auth: rules.verifyJwt ? 'anon' : 'none', methods: [...METHODS], net: ['*'] }
   const { worker } = rules
   if (!worker) return { ...open, privileged: 'key' }
   const { bindings, schedule, consumer } = worker
   return {
-    ...open,
-    cors: [],
-    bindings: [...bindings],
-    schedule: [...schedule],
+    ...(Object.keys(given).length === 0 && { ...open, cors: [] }),
+    bindings: bindings.filter((binding) => !isReservedBinding(binding)),
+    schedule: [...new Set(schedule)],
     ...(consumer && { queue: consumer.queue, batch: consumer.batch, attempts: consumer.attempts }),
   }
+}
+
+/** True for a member of `env` whose name only the host sets. */
+export function isReservedBinding(binding: string): boolean {
+  const [{ kind, name } = { kind: '', name: '' }] = readBindings([binding])
+  return kind !== 'worker' && !isSecretName(name)
 }
 
 /**
@@ -33,7 +42,7 @@ export async function readFolderPolicy(folder: string): Promise<Policy> {
   const rules = readProjectRules(folder)
   const given = readFunctionJson(folder)
   if (!rules || given === null || typeof given !== 'object' || Array.isArray(given)) return parsePolicy(given)
-  const policy = parsePolicy({ ...defaultsOf(rules), ...given })
+  const policy = parsePolicy({ ...defaultsOf(rules, given), ...given })
   return { ...policy, static: [...new Set([...policy.static, ...(await staticOf(folder, rules))])] }
 }
 

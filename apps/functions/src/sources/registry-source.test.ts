@@ -62,3 +62,10 @@ test('a version that could not be loaded is tried again, though nothing changes 
   for (let poll = 0; poll < 2; poll++) await vi.advanceTimersByTimeAsync(POLL_MS)
   await expect.poll(() => served).toBe('two')
 })
+
+test('a version of before a field was known is loaded with the default of the field', async () => {
+  const { bindings: _, ...policy } = parsePolicy({})
+  records = [{ ...record('old'), policy } as unknown as LiveRecord]
+  await source.follow('p', 'f')
+  expect(served).toBe('old')
+})

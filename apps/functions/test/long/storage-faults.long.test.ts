@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -18,7 +21,17 @@ beforeAll(async () => {
   const database = opened.use(await openTestDatabase())
   const emulator = opened.use(await startFaux())
   proxy = opened.use(await startFaultProxy(emulator.port))
-  env = { DATABASE_URL: database.url, TERRANE_FUNCTIONS_STORAGE: 's3://bucket/f', ...awsAt(proxy.port) }
+  // The project keeps no state.
+  const api = createServer((_request, response) => response.writeHead(404).end())
+  await once(api.listen(0, '127.0.0.1'), 'listening')
+  opened.defer(() => void api.close())
+  const TERRANE_PROJECT_URL = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+  env = {
+    DATABASE_URL: database.url,
+    TERRANE_PROJECT_URL,
+    TERRANE_FUNCTIONS_STORAGE: 's3://bucket/f',
+    ...awsAt(proxy.port),
+  }
   app = opened.use(await startApp(env))
 })
 afterAll(() => opened.disposeAsync())

@@ -48,7 +48,7 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   const entry = await entryOf(folder, project)
   const imports: Record<string, string> = {}
   for (const file of nearerLast(folder, ['package.json']))
-    Object.assign(imports, importsOfDependencies(await readJsonFile(file)))
+    Object.assign(imports, importsOfDependencies(await readJsonFile(file), folder))
   const workspace = await readWorkspace(folder)
   Object.assign(imports, workspace.imports)
   let { jsx, experimentalDecorators, decoratorMetadata } = readCompilerOptions(null)

@@ -28,14 +28,21 @@ export function configTomlFile(folder: string): string {
 }
 
 /**
- * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of one.
+ * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of one. What a
+ * config.toml says of the function holds for a Worker, too: whether it is served, and who may call.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file that is not TOML, or a field of another type
  */
 export function readProjectRules(folder: string): ProjectRules | null {
   const worker = readWrangler(folder)
-  if (worker)
-    return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
+  const rules = readConfigToml(folder)
+  if (!worker) return rules
+  if (rules?.isNamed) return { ...rules, entrypoint: rules.entrypoint ?? worker.entrypoint, worker }
+  return { enabled: true, verifyJwt: false, entrypoint: worker.entrypoint, importMap: null, staticFiles: [], worker }
+}
+
+/** The rules, and whether the file names the function. */
+function readConfigToml(folder: string): (ProjectRules & { readonly isNamed: boolean }) | null {
   const file = configTomlFile(folder)
   let text: string
   try {
@@ -53,7 +60,8 @@ export function readProjectRules(folder: string): ProjectRules | null {
     throw bundleFailed({ problems: [`config.toml: ${(error as Error).message}`] })
   }
   if (basename(home) !== 'supabase' && typeof config['project_id'] !== 'string') return null
-  return functionOf(tableOf(tableOf(config['functions'])[basename(folder)]), basename(folder), home)
+  const table = tableOf(config['functions'])[basename(folder)]
+  return { ...functionOf(tableOf(table), basename(folder), home), isNamed: table !== undefined }
 }
 
 function functionOf(table: Readonly<Record<string, unknown>>, name: string, home: string): ProjectRules {

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
+import { fromSunday } from './wrangler-crons.ts'
 
 /** Names of the configuration of a Cloudflare Worker, the one that is used first. */
-export const WRANGLER_FILES = ['wrangler.jsonc', 'wrangler.json', 'wrangler.toml'] as const
+export const WRANGLER_FILES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml'] as const
 
 /** What the configuration of a Worker says of the function in its folder. */
 export interface WorkerSettings {
@@ -13,14 +14,19 @@ export interface WorkerSettings {
   readonly name: string | null
   /** Absolute path; null: the usual file of the folder. */
   readonly entrypoint: string | null
-  /** Members of `env`: `var:NAME=text`, `json:NAME=JSON`, `kv:NAME=namespace`, `queue:NAME=queue`. */
+  /**
+   * Members of `env`: `var:NAME=text`, `json:NAME=JSON`, `kv:NAME=namespace`, `queue:NAME=queue`. `worker:crons=JSON` has the texts of
+   * the crons by the expressions of `schedule`.
+   */
   readonly bindings: readonly string[]
   /** Cron expressions, Sunday being 0. */
   readonly schedule: readonly string[]
   /** Queue that it consumes; null: none. */
   readonly consumer: { readonly queue: string; readonly batch: number; readonly attempts: number } | null
-  /** Settings that have no counterpart here, as `field: name`. */
+  /** Settings that have no counterpart here, or are not read, as `field: name`. */
   readonly unavailable: readonly string[]
+  /** What is done in another way than the file says. */
+  readonly notes: readonly string[]
 }
 
 type Table = Readonly<Record<string, unknown>>
@@ -48,8 +54,28 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   version_metadata: 'binding',
   workflows: 'binding',
 }
+/** Settings that change nothing of what a Worker does here. */
+const HARMLESS = [
+  '$schema',
+  'account_id',
+  'compatibility_date',
+  'compatibility_flags',
+  'dev',
+  'keep_vars',
+  'minify',
+  'observability',
+  'preview_urls',
+  'send_metrics',
+  'upload_source_maps',
+  'workers_dev',
+]
+const READ = ['name', 'main', 'vars', 'kv_namespaces', 'queues', 'triggers', 'durable_objects', 'env']
+const KNOWN: ReadonlySet<string> = new Set([...HARMLESS, ...READ, ...Object.keys(UNAVAILABLE)])
+const MAX_BATCH = 50
+const MAX_ATTEMPTS = 20
 const QUEUE = /^[a-z][a-z0-9_-]{0,62}$/
 const NAME = /^[A-Za-z_]\w{0,127}$/
+const NAMESPACE = /^[\w-]{1,64}$/
 
 /**
  * The settings of the Worker in a folder; null where none of {@link WRANGLER_FILES} is there. Those of named environments are not read.
@@ -60,15 +86,17 @@ export function readWrangler(folder: string): WorkerSettings | null {
   for (const name of WRANGLER_FILES) {
     let text: string
     try {
-      text = readFileSync(join(folder, name), 'utf8')
-    } catch {
-      continue
+      text = readFileSync(join(folder, name), 'utf8').replace(/^\uFEFF/, '')
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') continue
+      throw bundleFailed({ problems: [`${name}: ${message}`] })
     }
     try {
       const config: unknown = name.endsWith('.toml')
         ? parse(text)
         : JSON.parse(stripJsonComments(text, { trailingCommas: true }))
-      return settingsOf(tableOf(config), folder)
+      return settingsOf(tableOf(config, 'the file'), folder)
     } catch (error) {
       throw bundleFailed({ problems: [`${name}: ${(error as Error).message}`] })
     }
@@ -77,65 +105,92 @@ export function readWrangler(folder: string): WorkerSettings | null {
 }
 
 function settingsOf(config: Table, folder: string): WorkerSettings {
-  const { main } = config
-  if (main !== undefined && typeof main !== 'string') throw new Error('main must be a path')
-  const unavailable: string[] = []
-  const queues = tableOf(config['queues'])
+  const name = textOf(config['name'], 'name')
+  const main = textOf(config['main'], 'main')
+  const unavailable: string[] = unavailableOf(config)
+  const notes: string[] = []
+  const queues = tableOf(config['queues'], 'queues')
+  const triggers = tableOf(config['triggers'], 'triggers')
+  const rest = (table: Table, field: string, read: readonly string[]) =>
+    unavailable.push(...Object.keys(table).flatMap((key) => (read.includes(key) ? [] : [`${field}.${key}`])))
   const bindings = [
-    ...Object.entries(tableOf(config['vars'])).map(([name, value]) =>
-      typeof value === 'string' ? `var:${nameOf(name)}=${value}` : `json:${nameOf(name)}=${JSON.stringify(value)}`,
-    ),
-    ...listOf(config['kv_namespaces']).map(({ binding, id }) => {
-      const name = nameOf(binding)
-      return `kv:${name}=${typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : name}`
+    ...Object.entries(tableOf(config['vars'], 'vars')).flatMap(([key, value]) => {
+      if (isName(key)) return [variableOf(key, value)]
+      unavailable.push(`vars: ${key}`)
+      return []
     }),
-    ...listOf(queues['producers']).map(({ binding, queue }) => `queue:${nameOf(binding)}=${queueOf(queue)}`),
+    ...listOf(config['kv_namespaces'], 'kv_namespaces').map(({ binding, id }) => {
+      const own = nameOf(binding)
+      if (typeof id === 'string' && NAMESPACE.test(id)) return `kv:${own}=${id}`
+      // Other Workers have namespaces of this name.
+      const namespace = `${(name ?? basename(folder)).replaceAll(/[^\w-]/g, '-')}-${own}`.slice(0, 64)
+      notes.push(`kv_namespaces: ${own} has no id, so its namespace is ${namespace}`)
+      return `kv:${own}=${namespace}`
+    }),
+    ...listOf(queues['producers'], 'queues.producers').map(({ binding, queue, ...more }) => {
+      rest(more, 'queues.producers', [])
+      return `queue:${nameOf(binding)}=${queueOf(queue)}`
+    }),
   ]
-  const [consumer, ...more] = listOf(queues['consumers'])
+  const [consumer, ...more] = listOf(queues['consumers'], 'queues.consumers')
   for (const { queue } of more) unavailable.push(`queues.consumers: ${String(queue)}`)
-  for (const [field, member] of Object.entries(UNAVAILABLE))
-    for (const { [member]: value } of listOf(config[field]))
-      unavailable.push(`${field}: ${typeof value === 'string' ? value : '?'}`)
-  for (const { name } of listOf(tableOf(config['durable_objects'])['bindings']))
-    unavailable.push(`durable_objects: ${String(name)}`)
-  if (Object.keys(tableOf(config['env'])).length > 0) unavailable.push('env: named environments')
+  rest(queues, 'queues', ['producers', 'consumers'])
+  rest(consumer ?? {}, 'queues.consumers', ['queue', 'max_batch_size', 'max_retries'])
+  rest(triggers, 'triggers', ['crons'])
+  const crons = textsOf(triggers['crons'], 'triggers.crons').map((cron) => [fromSunday(cron), cron] as const)
   return {
-    name: typeof config['name'] === 'string' ? config['name'] : null,
-    entrypoint: main === undefined ? null : resolve(folder, main),
-    bindings,
-    schedule: textsOf(tableOf(config['triggers'])['crons']).map(fromSunday),
-    consumer: consumer ? consumerOf(consumer) : null,
+    name,
+    entrypoint: main === null ? null : resolve(folder, main),
+    bindings: [...bindings, `worker:crons=${JSON.stringify(Object.fromEntries(crons))}`],
+    schedule: crons.map(([expression]) => expression),
+    consumer: consumer ? consumerOf(consumer, notes) : null,
     unavailable,
+    notes,
   }
 }
 
-function consumerOf({ queue, max_batch_size: size, max_retries: retries }: Table): WorkerSettings['consumer'] {
+/** Bindings that are not offered, and settings that are not read. */
+function unavailableOf(config: Table): string[] {
+  const found: string[] = []
+  for (const [field, member] of Object.entries(UNAVAILABLE))
+    for (const { [member]: value } of [config[field] ?? []].flat().map((each) => tableOf(each, field)))
+      found.push(`${field}: ${typeof value === 'string' ? value : '?'}`)
+  const objects = tableOf(config['durable_objects'], 'durable_objects')
+  for (const { name } of listOf(objects['bindings'], 'durable_objects.bindings'))
+    found.push(`durable_objects: ${String(name)}`)
+  if (Object.keys(tableOf(config['env'], 'env')).length > 0) found.push('env: named environments')
+  return [...found, ...Object.keys(config).filter((key) => !KNOWN.has(key))]
+}
+
+function variableOf(key: string, value: unknown): string {
+  if (typeof value === 'string') return `var:${key}=${value}`
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new Error(`vars.${key}: ${value} is no number of JSON`)
+  return `json:${key}=${JSON.stringify(value)}`
+}
+
+function consumerOf({ queue, max_batch_size: size, max_retries: retries }: Table, notes: string[]) {
+  /** A count of 1 to `most`. */
+  const countOf = (value: unknown, field: string, usual: number, most: number) => {
+    if (value === undefined || value === null) return usual
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 0)
+      throw new Error(`queues.consumers.${field} has to be a whole number`)
+    if (value > most) notes.push(`queues.consumers: ${field} is ${most}, the most, instead of ${value}`)
+    return Math.min(most, value)
+  }
   return {
     queue: queueOf(queue),
-    batch: countOf(size, 10, 50),
-    attempts: countOf(typeof retries === 'number' ? retries + 1 : null, 4, 20),
+    batch: Math.max(1, countOf(size, 'max_batch_size', 10, MAX_BATCH)),
+    attempts: countOf(retries, 'max_retries', 3, MAX_ATTEMPTS - 1) + 1,
   }
 }
 
-/** A count of 1 to `most`. */
-function countOf(value: unknown, usual: number, most: number): number {
-  return Math.min(most, Math.max(1, typeof value === 'number' ? Math.round(value) : usual))
-}
-
-/** Days of the week are 1 to 7 from Sunday on in the crons of Workers. */
-function fromSunday(cron: string): string {
-  const fields = cron.trim().split(/\s+/)
-  const days = fields[4]
-  if (fields.length !== 5 || days === undefined) return cron
-  fields[4] = days.replace(
-    /(^|[,-])([1-7])(?=$|[,/-])/g,
-    (_, before: string, day: string) => before + String(Number(day) - 1),
-  )
-  return fields.join(' ')
+function isName(name: string): boolean {
+  return NAME.test(name) && name !== '__proto__'
 }
 
 function nameOf(value: unknown): string {
-  if (typeof value === 'string' && NAME.test(value)) return value
+  if (typeof value === 'string' && isName(value)) return value
   throw new Error(`the binding ${JSON.stringify(value)} has to be a name of A-Z, a-z, 0-9 and _`)
 }
 
@@ -146,15 +201,26 @@ function queueOf(value: unknown): string {
   )
 }
 
-function tableOf(value: unknown): Table {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Table) : {}
+function tableOf(value: unknown, field: string): Table {
+  if (value === undefined) return {}
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Table
+  throw new Error(`${field} has to be a table`)
 }
 
-/** Tables of a list; a table of its own is a list of one. */
-function listOf(value: unknown): Table[] {
-  return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map(tableOf)
+function listOf(value: unknown, field: string): Table[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) throw new Error(`${field} has to be a list of tables`)
+  return value.map((each) => tableOf(each, field))
 }
 
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : []
+function textOf(value: unknown, field: string): string | null {
+  if (value === undefined) return null
+  if (typeof value !== 'string') throw new Error(`${field} has to be a text`)
+  return value
+}
+
+function textsOf(value: unknown, field: string): string[] {
+  if (value === undefined) return []
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
+  throw new Error(`${field} has to be a list of texts`)
 }

@@ -1,5 +1,5 @@
 import type { Http } from '@terrane/service'
-import { isSecretName } from '../../environment.ts'
+import { isSecretName } from '../../bindings.ts'
 import { secretInvalid } from '../../errors.ts'
 import { needRegistry, type ControlDeps } from '../control-deps.ts'
 import { FunctionParams, PROBLEMS, ProjectParams, SecretList, SecretsBody, answers, describe } from '../schemas.ts'

@@ -43,7 +43,7 @@ export async function run(platform: Platform): Promise<void> {
   const offer = new HandlerOffer()
   const events = new GlobalEvents(globalThis as EventScope, offer.take)
   const crons = new Crons()
-  const consumer = new QueueConsumer()
+  const consumer = new QueueConsumer(channel)
   const responder = new Responder(boot, scopes, channel, { events, crons, consumer })
   const start: Start = { platform, boot, channel, responder, crons, consumer, offer }
   const code = platform.read(boot.bundle)

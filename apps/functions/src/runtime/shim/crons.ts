@@ -1,4 +1,4 @@
-import type { Context } from './handler.ts'
+import { methodOf, type Context, type Method } from './handler.ts'
 
 /** A time of a cron expression, as the platform says it. */
 interface Tick {
@@ -8,8 +8,6 @@ interface Tick {
   readonly scheduledTime: number
 }
 
-type Scheduled = (event: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
-
 const NAME = /^[\w -]{1,64}$/
 const PARTS = ['minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const
 
@@ -18,7 +16,7 @@ export class Crons {
   readonly #handlers = new Map<string, () => unknown>()
   /** `name: expression`, as a policy has them. */
   readonly entries: string[] = []
-  #scheduled: Scheduled | null = null
+  #scheduled: Method | null = null
   #isSealed = false
 
   get isEmpty(): boolean {
@@ -41,20 +39,26 @@ export class Crons {
   /** Takes `scheduled` of a module's default export, and nothing more from now on. */
   seal(exported: unknown): void {
     this.#isSealed = true
-    const scheduled = (exported as { scheduled?: unknown } | null | undefined)?.scheduled
-    if (typeof scheduled === 'function') this.#scheduled = scheduled.bind(exported) as Scheduled
+    this.#scheduled = methodOf(exported, 'scheduled')
   }
 
   /**
    * Runs what the function has for a time; false when it has nothing, and is to answer a request instead.
    *
    * @param header as the host sends it
+   * @param texts crons as the function wrote them, by the platform's
    */
-  async run(header: string, env: Readonly<Record<string, unknown>>, context: Context): Promise<boolean> {
+  async run(
+    header: string,
+    texts: Readonly<Record<string, string>>,
+    env: Readonly<Record<string, unknown>>,
+    context: Context,
+  ): Promise<boolean> {
     const tick = JSON.parse(decodeURIComponent(header)) as Tick
     const handler = this.#handlers.get(tick.name)
     if (!handler && !this.#scheduled) return false
-    const { cron, scheduledTime } = tick
+    const { scheduledTime } = tick
+    const cron = texts[tick.cron] ?? tick.cron
     await (handler
       ? handler()
       : this.#scheduled!({ type: 'scheduled', cron, scheduledTime, noRetry() {} }, env, context))

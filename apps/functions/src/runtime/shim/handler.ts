@@ -27,8 +27,9 @@ type Callable = (...args: readonly unknown[]) => unknown
 /** The handler among `(handler)`, `(options, handler)`, `({ handler })`, `({ fetch })`. */
 export function handlerOf(args: readonly unknown[]): Handler | null {
   for (const value of args) {
-    if (isEntrypoint(value))
+    if (hasMethod(value, 'fetch'))
       return (request, context, env) => (Reflect.construct(value, [context, env]) as { fetch: Callable }).fetch(request)
+    if (hasMethod(value, 'queue') || hasMethod(value, 'scheduled')) continue
     if (typeof value === 'function') return calling(value as Callable, undefined)
     if (value === null || typeof value !== 'object') continue
     const object = value as Record<'fetch' | 'handler', unknown>
@@ -40,11 +41,23 @@ export function handlerOf(args: readonly unknown[]): Handler | null {
   return null
 }
 
-/** True for a class with a method `fetch`, as `WorkerEntrypoint` of Workers has it. */
-function isEntrypoint(value: unknown): value is new (...args: unknown[]) => unknown {
-  return (
-    typeof value === 'function' && typeof (value as { prototype?: { fetch?: unknown } }).prototype?.fetch === 'function'
-  )
+/** Takes a batch or an event. */
+export type Method = (given: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
+
+/** A method of a default export, or of the objects of a class that it is, as `WorkerEntrypoint` of Workers; null: it has none. */
+export function methodOf(exported: unknown, name: 'queue' | 'scheduled'): Method | null {
+  const own = (exported as Partial<Record<string, unknown>> | null | undefined)?.[name]
+  if (typeof own === 'function') return own.bind(exported) as Method
+  if (!hasMethod(exported, name)) return null
+  return (given, env, context) =>
+    (Reflect.construct(exported, [context, env]) as Record<string, Method>)[name]!(given, env, context)
+}
+
+/** True for a class with a method, as `WorkerEntrypoint` of Workers has it. */
+function hasMethod(value: unknown, name: string): value is new (...args: unknown[]) => unknown {
+  if (typeof value !== 'function') return false
+  const { prototype } = value as { prototype?: Partial<Record<string, unknown>> }
+  return typeof prototype?.[name] === 'function'
 }
 
 function calling(method: Callable, self: unknown): Handler {

@@ -1,4 +1,5 @@
-import type { Context } from './handler.ts'
+import type { HostChannel } from './host-channel.ts'
+import { methodOf, type Context, type Method } from './handler.ts'
 
 /** Messages as the platform sends them to the function that consumes a queue. */
 interface Delivery {
@@ -11,11 +12,14 @@ interface Delivery {
   }[]
 }
 
-type Consume = (batch: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
-
 /** Hands messages of a queue to `queue(batch, env, ctx)` of the default export, as Workers have it. */
 export class QueueConsumer {
-  #consume: Consume | null = null
+  readonly #channel: Pick<HostChannel, 'log' | 'error'>
+  #consume: Method | null = null
+
+  constructor(channel: Pick<HostChannel, 'log' | 'error'>) {
+    this.#channel = channel
+  }
 
   get isEmpty(): boolean {
     return this.#consume === null
@@ -23,23 +27,28 @@ export class QueueConsumer {
 
   /** Takes `queue` of a module's default export. */
   seal(exported: unknown): void {
-    const queue = (exported as { queue?: unknown } | null | undefined)?.queue
-    if (typeof queue === 'function') this.#consume = queue.bind(exported) as Consume
+    this.#consume = methodOf(exported, 'queue')
   }
 
   /**
-   * Hands over the messages of a request. The whole batch is delivered again where a message is to be.
+   * Hands over the messages of a request. The whole batch is delivered again where a message is to be, and where the method fails
+   * before it has acknowledged all of them.
    *
    * @returns false when there is no such method, and the request is one for the handler
    */
   async run(request: Request, env: Readonly<Record<string, unknown>>, context: Context): Promise<boolean> {
     if (!this.#consume) return false
     const { queue, messages } = (await request.json()) as Delivery
+    const acknowledged = new Set<number>()
     let isWanted = false
-    const again = () => {
+    const again = (options?: { readonly delaySeconds?: number }) => {
       isWanted = true
+      if (options?.delaySeconds !== undefined)
+        this.#channel.log(
+          'warn',
+          `queue '${queue}': delaySeconds of retry is not offered here: the platform delays deliveries itself`,
+        )
     }
-    const methods = { ack() {}, retry: again }
     const batch = {
       queue,
       messages: messages.map(({ id, attempts, created_at: at, body }) => ({
@@ -47,12 +56,20 @@ export class QueueConsumer {
         attempts,
         body,
         timestamp: new Date(at),
-        ...methods,
+        ack: () => void acknowledged.add(id),
+        retry: again,
       })),
-      ackAll() {},
+      ackAll: () => {
+        for (const { id } of messages) acknowledged.add(id)
+      },
       retryAll: again,
     }
-    await this.#consume(batch, env, context)
+    try {
+      await this.#consume(batch, env, context)
+    } catch (error) {
+      if (isWanted || acknowledged.size < messages.length) throw error
+      this.#channel.error(error)
+    }
     if (isWanted) throw new Error(`queue '${queue}': the function asks for its messages again`)
     return true
   }

@@ -7,6 +7,9 @@ import type { Boot } from './protocol.ts'
 import type { QueueConsumer } from './queue-consumer.ts'
 import type { Scope, Scopes } from './scope.ts'
 
+const WORKER_CRONS = 'worker:crons='
+type CronTexts = Readonly<Record<string, string>>
+
 /** Runs the handler for the requests of the host, each within the scope of its call. */
 export class Responder {
   /** Null while the module starts. */
@@ -19,6 +22,8 @@ export class Responder {
   readonly #events: GlobalEvents
   readonly #crons: Crons
   readonly #consumer: QueueConsumer
+  /** The texts of a Worker's crons, by the platform's; null: no Worker. */
+  readonly #workerCrons: CronTexts | null
   readonly #databaseUrl: string | null
 
   constructor(
@@ -33,6 +38,8 @@ export class Responder {
     this.#events = parts.events
     this.#crons = parts.crons
     this.#consumer = parts.consumer
+    const worker = boot.bindings.find((binding) => binding.startsWith(WORKER_CRONS))
+    this.#workerCrons = worker === undefined ? null : (JSON.parse(worker.slice(WORKER_CRONS.length)) as CronTexts)
     this.#databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
   }
 
@@ -108,7 +115,13 @@ export class Responder {
     const { env } = this
     if (tick === 'queue') {
       if (await this.#consumer.run(request, env, context)) return new Response(null, { status: 204 })
-    } else if (tick !== null && (await this.#crons.run(tick, env, context))) return new Response(null, { status: 204 })
+    } else if (tick !== null && (await this.#crons.run(tick, this.#workerCrons ?? {}, env, context)))
+      return new Response(null, { status: 204 })
+    // A Worker's fetch takes neither, and what it answers says nothing about them.
+    if (tick !== null && this.#workerCrons)
+      throw new Error(
+        tick === 'queue' ? 'nothing takes messages: the Worker has no queue()' : 'the Worker has no scheduled()',
+      )
     return this.handler ? this.handler(request, context, env) : new Response(null, { status: 404 })
   }
 

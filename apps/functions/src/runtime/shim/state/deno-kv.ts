@@ -1,12 +1,14 @@
+import { jsonOf } from './json.ts'
+import { ListIterator, rangeOf, type Selector } from './lists.ts'
 import { decodeKey, encodeKey, type Key } from './keys.ts'
 import { fromBase64, fromHex, toBase64, toHex, type Mutation, type Store, type StoredEntry } from './store.ts'
+import { watch } from './watch.ts'
 
 const MAX_VALUE = 65_536
 const MAX_COMMIT = 819_200
 const MAX_KEYS = 10
 const MAX_BATCH = 500
 const MAX_DELAY_MS = 30 * 24 * 3600 * 1000
-const WATCH_MS = 1000
 
 /** An unsigned number of 64 bits, which `sum`, `min` and `max` work on. */
 export class KvU64 {
@@ -37,10 +39,10 @@ interface Entry {
   readonly value: unknown
   readonly versionstamp: string | null
 }
-interface Selector {
-  readonly prefix?: Key
-  readonly start?: Key
-  readonly end?: Key
+interface EnqueueOptions {
+  readonly delay?: number
+  readonly keysIfUndelivered?: readonly Key[]
+  readonly backoffSchedule?: readonly number[] | null
 }
 interface ListOptions {
   readonly limit?: number
@@ -72,9 +74,7 @@ export class Kv {
   }
 
   async getMany(keys: readonly Key[]): Promise<Entry[]> {
-    this.#assertOpen()
-    if (keys.length > MAX_KEYS) throw new TypeError(`Too many ranges (max ${MAX_KEYS})`)
-    const wanted = keys.map((key) => toHex(encodeKey(key)))
+    const wanted = this.#assertReadable(keys)
     const found = await this.#store.get(wanted)
     return keys.map((key, at) => {
       const entry = found.get(wanted[at]!)
@@ -90,7 +90,7 @@ export class Kv {
     await this.atomic().delete(key).commit()
   }
 
-  list(selector: Selector, options: ListOptions = {}): ListIterator {
+  list(selector: Selector, options: ListOptions = {}): ListIterator<Entry> {
     const { limit = Number.POSITIVE_INFINITY, reverse = false, cursor, batchSize = 100 } = options
     if (limit <= 0) throw new TypeError(`Limit must be positive`)
     let [first, past] = rangeOf(selector)
@@ -119,33 +119,19 @@ export class Kv {
     return new Atomic(this.#store, this.#clone, this.#queue)
   }
 
-  async enqueue(value: unknown, options: { readonly delay?: number } = {}) {
+  async enqueue(value: unknown, options: EnqueueOptions = {}) {
     return this.atomic().enqueue(value, options).commit()
   }
 
   /** The entries, each time that one of them has changed; looked at once a second. */
-  watch(keys: readonly Key[], { raw = false }: { readonly raw?: boolean } = {}): ReadableStream<Entry[]> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let before = ''
-    const stop = () => clearTimeout(timer)
-    return new ReadableStream<Entry[]>({
-      start: (controller) => {
-        const look = async () => {
-          try {
-            const entries = await this.getMany(keys)
-            const stamps = JSON.stringify(entries.map(({ versionstamp }) => versionstamp))
-            if (stamps !== before || (raw && before === '')) controller.enqueue(entries)
-            before = stamps
-            timer = setTimeout(() => void look(), WATCH_MS)
-          } catch (error) {
-            controller.error(error)
-          }
-        }
-        this.#watches.add(stop)
-        return look()
-      },
-      cancel: stop,
-    })
+  watch(keys: readonly Key[]): ReadableStream<Entry[]> {
+    this.#assertReadable(keys)
+    const { stream, stop } = watch(
+      () => this.getMany(keys),
+      (entries) => JSON.stringify(entries.map(({ versionstamp }) => versionstamp)),
+    )
+    this.#watches.add(stop)
+    return stream
   }
 
   listenQueue(): never {
@@ -163,40 +149,24 @@ export class Kv {
     this.close()
   }
 
+  /** The keys in hexadecimal. */
+  #assertReadable(keys: readonly Key[]): string[] {
+    this.#assertOpen()
+    if (keys.length > MAX_KEYS) throw new TypeError(`Too many ranges (max ${MAX_KEYS})`)
+    return keys.map((key) => toHex(encodeKey(key)))
+  }
+
   #assertOpen(): void {
     if (this.#isClosed) throw new this.#Closed('the database is closed')
   }
 
   #entryOf({ key, kind, value, versionstamp }: StoredEntry): Entry {
-    return { key: decodeKey(fromHex(key)), value: this.#valueOf(kind, fromBase64(value)), versionstamp }
+    return { key: decodeKey(fromHex(key)), value: this.#valueOf(kind, fromBase64(value ?? '')), versionstamp }
   }
 
   #valueOf(kind: StoredEntry['kind'], bytes: Uint8Array): unknown {
     if (kind === 'u64') return new KvU64(BigInt(new TextDecoder().decode(bytes)))
     return kind === 'raw' ? bytes : this.#clone.deserialize(bytes)
-  }
-}
-
-/** What `list` gives: entries in order, and the cursor after the last one. */
-class ListIterator implements AsyncIterableIterator<Entry> {
-  readonly #entries: AsyncGenerator<Entry>
-  readonly #cursor: () => string
-
-  constructor(entries: AsyncGenerator<Entry>, cursor: () => string) {
-    this.#entries = entries
-    this.#cursor = cursor
-  }
-  get cursor(): string {
-    return this.#cursor()
-  }
-  next(): Promise<IteratorResult<Entry>> {
-    return this.#entries.next()
-  }
-  return(): Promise<IteratorResult<Entry>> {
-    return this.#entries.return(undefined)
-  }
-  [Symbol.asyncIterator](): this {
-    return this
   }
 }
 
@@ -216,8 +186,11 @@ class Atomic {
     this.#queue = queue
   }
 
-  check(...checks: { readonly key: Key; readonly versionstamp: string | null }[]): this {
-    for (const { key, versionstamp } of checks) this.#checks.push({ key: toHex(encodeKey(key)), versionstamp })
+  check(...checks: { readonly key: Key; readonly versionstamp?: string | null }[]): this {
+    for (const { key, versionstamp = null } of checks) {
+      if (versionstamp !== null && !/^[0-9a-f]{20}$/.test(versionstamp)) throw new TypeError('Invalid check')
+      this.#checks.push({ key: toHex(encodeKey(key)), versionstamp })
+    }
     return this
   }
 
@@ -262,10 +235,14 @@ class Atomic {
   }
 
   /** Sends a message to the queue that the function consumes. */
-  enqueue(value: unknown, { delay = 0 }: { readonly delay?: number } = {}): this {
+  enqueue(value: unknown, { delay = 0, keysIfUndelivered = [], backoffSchedule }: EnqueueOptions = {}): this {
+    if (keysIfUndelivered.length > 0 || backoffSchedule != null)
+      throw new TypeError(
+        'keysIfUndelivered and backoffSchedule are not offered here: "attempts" of function.json bounds deliveries',
+      )
     if (this.#queue === '') throw new TypeError('the function consumes no queue: name one in "queue" of function.json')
     if (!(delay >= 0 && delay <= MAX_DELAY_MS)) throw new TypeError('Delay cannot be greater than 30 days')
-    this.#sends.push({ queue: this.#queue, body: value, delay_seconds: delay / 1000 })
+    this.#sends.push({ queue: this.#queue, body: jsonOf(value), delay_seconds: delay / 1000 })
     return this
   }
 
@@ -285,14 +262,4 @@ class Atomic {
     this.#writes.push(write)
     return this
   }
-}
-
-/** The range of a selector, in hexadecimal. A prefix does not contain itself. */
-function rangeOf({ prefix, start, end }: Selector): [first: string, past: string] {
-  if (prefix === undefined) {
-    if (start === undefined || end === undefined) throw new TypeError('a selector has a prefix, or a start and an end')
-    return [toHex(encodeKey(start, true)), toHex(encodeKey(end, true))]
-  }
-  const own = toHex(encodeKey(prefix, true))
-  return [start ? toHex(encodeKey(start)) : `${own}00`, end ? toHex(encodeKey(end)) : `${own}ff`]
 }

@@ -94,7 +94,7 @@ export function decodeKey(bytes: Uint8Array): KeyPart[] {
       }
       at++
       const read = Uint8Array.from(part)
-      parts.push(tag === TEXT ? new TextDecoder().decode(read) : read)
+      parts.push(tag === TEXT ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(read) : read)
     } else if (tag === DOUBLE) {
       parts.push(readDouble(bytes.subarray(at, at + 8)))
       at += 8

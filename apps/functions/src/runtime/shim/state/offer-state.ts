@@ -1,4 +1,5 @@
 import { Kv, KvU64 } from './deno-kv.ts'
+import { jsonOf } from './json.ts'
 import { Store } from './store.ts'
 import { KvNamespace } from './worker-kv.ts'
 
@@ -34,30 +35,48 @@ export function environmentOf(
     const [, kind, name = '', value = ''] = /^(\w+):(\w+)=(.*)$/s.exec(binding) ?? []
     if (kind === 'json' && env[name] === value) env[name] = JSON.parse(value) as unknown
     if (kind === 'kv') env[name] = new KvNamespace(new Store(send, ['kv', value]))
-    if (kind === 'queue') env[name] = new QueueProducer(queue(value))
+    if (kind === 'queue') env[name] = new QueueProducer(queue(value), value, new Store(send, ['fn', '']))
   }
   Object.defineProperty(scope, Symbol.for('terrane.env'), { value: env, configurable: true })
   return env
 }
 
-interface Sent {
-  readonly body: unknown
+interface SendOptions {
   readonly delaySeconds?: number
+  readonly contentType?: string
+}
+interface Sent extends SendOptions {
+  readonly body: unknown
 }
 
 /** A queue of Workers to send to. */
 class QueueProducer {
   readonly #queue: Queue
-  constructor(queue: Queue) {
+  readonly #name: string
+  readonly #store: Store
+
+  constructor(queue: Queue, name: string, store: Store) {
     this.#queue = queue
+    this.#name = name
+    this.#store = store
   }
-  async send(body: unknown, { delaySeconds = 0 }: { readonly delaySeconds?: number } = {}): Promise<void> {
-    await this.#queue.send(body, { delay: delaySeconds })
+
+  async send(body: unknown, { delaySeconds = 0, contentType }: SendOptions = {}): Promise<void> {
+    await this.#queue.send(messageOf(body, contentType), { delay: delaySeconds })
   }
-  async sendBatch(
-    messages: Iterable<Sent>,
-    { delaySeconds = 0 }: { readonly delaySeconds?: number } = {},
-  ): Promise<void> {
-    for (const { body, delaySeconds: own } of messages) await this.#queue.send(body, { delay: own ?? delaySeconds })
+
+  /** Sends all of them, or none. */
+  async sendBatch(messages: Iterable<Sent>, { delaySeconds = 0 }: SendOptions = {}): Promise<void> {
+    const sends = [...messages].map(({ body, delaySeconds: own, contentType }) => ({
+      queue: this.#name,
+      body: messageOf(body, contentType),
+      delay_seconds: own ?? delaySeconds,
+    }))
+    if (sends.length > 0) await this.#store.write({ sends })
   }
+}
+
+function messageOf(body: unknown, contentType = 'json'): unknown {
+  if (contentType === 'json' || contentType === 'text') return jsonOf(body, true)
+  throw new TypeError(`a message of the content type '${contentType}' is not offered here: messages are JSON`)
 }

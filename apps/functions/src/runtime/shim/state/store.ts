@@ -1,13 +1,13 @@
-/** Where state is kept: `fn` and `cache` are of the function, `kv` is a namespace that it binds. */
-export type StoreName = readonly [kind: 'fn' | 'cache' | 'kv', name: string]
+/** Where state is kept: `fn` is of the function, `kv` is a namespace that it binds. */
+export type StoreName = readonly [kind: 'fn' | 'kv', name: string]
 
 /** An entry as the database has it. */
 export interface StoredEntry {
   /** Hexadecimal. */
   readonly key: string
   readonly kind: 'v8' | 'u64' | 'raw'
-  /** Base64. */
-  readonly value: string
+  /** Base64; null where it was not asked for. */
+  readonly value: string | null
   readonly metadata: unknown
   readonly versionstamp: string
   /** Seconds since 1970; null: it does not expire. */
@@ -38,6 +38,8 @@ export interface Range {
   readonly past: string
   readonly limit: number
   readonly reverse: boolean
+  /** False: entries without their values; absent: with them. */
+  readonly values?: boolean
 }
 
 /** Reads and writes a store of the project's database, through the host. */
@@ -50,10 +52,15 @@ export class Store {
     this.#name = name
   }
 
-  /** The entries of these keys that there are, in no order. */
+  /** The entries of these keys that there are, in no order. Large ones come in several answers. */
   async get(keys: readonly string[]): Promise<Map<string, StoredEntry>> {
-    const found = (await this.#ask({ operation: 'get', keys })) as readonly StoredEntry[]
-    return new Map(found.map((entry) => [entry.key, entry]))
+    const entries = new Map<string, StoredEntry>()
+    for (let left = [...new Set(keys)]; left.length > 0;) {
+      const found = (await this.#ask({ operation: 'get', keys: left })) as readonly StoredEntry[]
+      for (const entry of found) if (entry.value !== null) entries.set(entry.key, entry)
+      left = found.filter(({ value }) => value === null).map(({ key }) => key)
+    }
+    return entries
   }
 
   /** Entries of a range in its order: at most its limit, and fewer where they are large. */

@@ -37,6 +37,9 @@ export class KvNamespace {
   }
 
   async put(key: string, value: unknown, { expiration, expirationTtl, metadata }: PutOptions = {}): Promise<void> {
+    const isKept = typeof value === 'string' || value instanceof ArrayBuffer || ArrayBuffer.isView(value)
+    if (!isKept && !(value instanceof ReadableStream))
+      throw new TypeError('KV: a value is a string, an ArrayBuffer, a view of one, or a ReadableStream')
     const bytes = new Uint8Array(await new Response(value as string).arrayBuffer())
     if (bytes.length > MAX_VALUE) throw new TypeError(`KV: a value has at most ${MAX_VALUE} bytes`)
     const noted = metadata === undefined ? '' : JSON.stringify(metadata)
@@ -71,9 +74,9 @@ export class KvNamespace {
     const most = Math.min(1000, Math.max(1, limit))
     const first = cursor ? `${toHex(fromBase64(cursor))}00` : start
     // No byte of UTF-8 is 0xff. One more than asked for tells whether there are more.
-    const found = await this.#store.list({ first, past: `${start}ff`, limit: most + 1, reverse: false })
+    const found = await this.#store.list({ first, past: `${start}ff`, limit: most + 1, reverse: false, values: false })
     const keys = found.slice(0, most).map(({ key, expires, metadata }) => ({
-      name: new TextDecoder().decode(fromHex(key)),
+      name: decode(fromHex(key)),
       ...(expires !== null && { expiration: Math.round(expires) }),
       ...(metadata !== null && { metadata }),
     }))
@@ -86,7 +89,7 @@ export class KvNamespace {
   }
 
   async #hasMore({ key }: StoredEntry, past: string): Promise<boolean> {
-    return (await this.#store.list({ first: `${key}00`, past, limit: 1, reverse: false })).length > 0
+    return (await this.#store.list({ first: `${key}00`, past, limit: 1, reverse: false, values: false })).length > 0
   }
 
   async #many(keys: readonly string[], read: (entry: StoredEntry) => unknown): Promise<Map<string, unknown>> {
@@ -107,11 +110,15 @@ function typeOf(options: Type | { readonly type?: Type } | undefined): Type {
 }
 
 function valueOf({ value }: StoredEntry, type: Type): unknown {
-  const bytes = fromBase64(value)
+  const bytes = fromBase64(value ?? '')
   if (type === 'arrayBuffer') return bytes.buffer
   if (type === 'stream') return new Response(bytes).body
-  const text = new TextDecoder().decode(bytes)
-  return type === 'json' ? (JSON.parse(text) as unknown) : text
+  return type === 'json' ? (JSON.parse(new TextDecoder().decode(bytes)) as unknown) : decode(bytes)
+}
+
+/** The very text, with a byte order mark that it begins with. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }
 
 function keyOf(key: string): string {

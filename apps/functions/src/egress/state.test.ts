@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import type { FunctionVersion } from '../function-version.ts'
+import { parsePolicy } from '../policy.ts'
+import type { ProjectAddress } from './project-address.ts'
+import { carryState, removeState } from './state.ts'
+
+const version = { name: 'fn', policy: parsePolicy({}) } as FunctionVersion
+
+async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(handler)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = async () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { port, url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close }
+}
+const addressOf = (apiUrl: string) => ({ apiUrl, serviceKey: 'key' }) as ProjectAddress
+const ASKED = JSON.stringify({ operation: 'get', keys: [], store: ['fn', ''] })
+
+test('a request that is cut off in its body ends without an error', async () => {
+  let done: Promise<void> | undefined
+  const arrived = Promise.withResolvers<void>()
+  await using door = await listen((request, response) => {
+    done = carryState(request, response, version, addressOf('http://127.0.0.1:1'))
+    arrived.resolve()
+  })
+  const socket = connect(door.port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{"store"')
+  await arrived.promise
+  socket.destroy()
+  await expect(done).resolves.toBeUndefined()
+})
+
+test('requests and answers are bounded, and a function cannot remove state itself', async () => {
+  await using api = await listen((_request, response) => response.end(Buffer.alloc(17 * 1024 * 1024, 32)))
+  await using door = await listen(
+    (request, response) => void carryState(request, response, version, addressOf(api.url)),
+  )
+  const statusOf = async (body: string) => (await fetch(door.url, { method: 'POST', body })).status
+  expect(await statusOf(ASKED)).toBe(502)
+  expect(await statusOf(' '.repeat(3 * 1024 * 1024))).toBe(413)
+  expect(await statusOf(JSON.stringify({ operation: 'remove', store: ['fn', ''] }))).toBe(403)
+})
+
+test('the removal of state names the function, and fails where it could not be asked for', async () => {
+  let body = ''
+  let status = 200
+  await using api = await listen((request, response) => {
+    body = ''
+    request.on('data', (chunk) => (body += String(chunk)))
+    request.on('end', () => response.writeHead(status).end('true'))
+  })
+  await removeState(addressOf(api.url), 'fn')
+  expect(JSON.parse(body)).toEqual({ store: 'fn:fn:', request: { operation: 'remove' } })
+  status = 500
+  await expect(removeState(addressOf(api.url), 'fn')).rejects.toThrow('not its state: HTTP status 500')
+})
