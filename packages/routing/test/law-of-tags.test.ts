@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
+import { unreadTags } from '../src/build/tags/unread.ts'
 import { MODES } from '../src/index.ts'
-import { straight, type Tags, WITH_WHEELCHAIRS } from './support/straight.ts'
+import { drawTown } from './support/ascii-map.ts'
+import { road, straight, type Tags, WITH_WHEELCHAIRS } from './support/straight.ts'
 
 // Expected values from the OpenStreetMap wiki, by the page that is named.
 const WALKERS = ['pedestrian', 'wheelchair']
@@ -71,6 +73,12 @@ describe('hours (Conditional restrictions)', () => {
       ['bicycle', 'bus', 'pedestrian'],
     ],
     [{ bicycle_road: 'yes', 'vehicle:conditional': 'no @ (10:00-19:00)' }, 'AD', ['bicycle', 'pedestrian']],
+    // An exception for local traffic opens nothing that is closed at all hours.
+    [
+      { 'bus:forward': 'no', 'bus:conditional': 'no @ (10:00-19:00); private @ (destination)' },
+      'AD',
+      MODES.filter((mode) => mode !== 'bus'),
+    ],
     // The values of a key are its own in conditions too.
     [{ 'bicycle:conditional': 'none @ (10:00-19:00)' }, 'AD', [...MOTORS, 'pedestrian']],
     [{ 'hgv:conditional': 'local @ (10:00-19:00)', hgv: 'no' }, 'AD', [...MODES]],
@@ -80,10 +88,37 @@ describe('hours (Conditional restrictions)', () => {
     expect(sorted(await straight({ street }, { path, time: noon }))).toEqual(sorted(want))
   })
 
+  it.each<[Tags, string]>([
+    [{ access: 'yes', 'hgv:conditional': 'yes @ (weight<7.5)' }, 'hgv:conditional=yes @ (weight<7.5)'],
+    [{ 'mofa:conditional': 'yes @ (20:00-06:00)' }, 'mofa:conditional=yes @ (20:00-06:00)'],
+  ])('what changes nothing is warned of: %j', async (street, tag) => {
+    const town = await drawTown({ map: 'A---B---C', meters: 40, ways: { AB: road, BC: { ...road, ...street } } })
+    for (const [path, costing] of [
+      ['AC', 'truck'],
+      ['CA', 'bicycle'],
+      ['AC', 'motor_scooter'],
+    ] as const) {
+      const texts = town.route(path, { costing }).trip.warnings?.map(({ text }) => text) ?? []
+      if (texts.some((text) => text.includes(tag))) return
+    }
+    expect.unreachable(tag)
+  })
+
+  it('a key for several modes opens nothing against the traffic, and is listed as not read', () => {
+    const key = 'vehicle:backward:conditional'
+    const tags = new Map([...Object.entries({ ...road, oneway: 'yes' }), [key, 'yes @ (20:00-06:00)']])
+    expect(unreadTags(tags).map(({ text }) => text)).toEqual([`${key}=yes @ (20:00-06:00)`])
+  })
+
   it('a size that is let in closes nothing that another key or case opens', async () => {
     const street = { access: 'yes', 'hgv:conditional': 'yes @ (weight<7.5)' }
     expect(await straight({ street })).toContain('truck')
   })
+})
+
+it('a gate that is closed to walkers is so to wheelchairs', async () => {
+  const gate = { barrier: 'gate', foot: 'no' }
+  expect(await straight({ gate }, { modes: WITH_WHEELCHAIRS })).toEqual(MODES.filter((mode) => mode !== 'pedestrian'))
 })
 
 describe('values and directions (Key:access, Key:oneway)', () => {
@@ -95,6 +130,8 @@ describe('values and directions (Key:access, Key:oneway)', () => {
     [{ oneway: 'yes', 'bicycle:backward': 'designated' }, 'DA', ['bicycle', 'pedestrian']],
     [{ oneway: 'yes', 'bicycle:backward': 'use_sidepath' }, 'DA', ['bicycle', 'pedestrian']],
     [{ oneway: 'yes', 'bicycle:backward': 'no' }, 'DA', ['pedestrian']],
+    [{ oneway: 'yes', 'hgv:backward': 'permissive', 'motorcar:backward': 'yes' }, 'DA', ['pedestrian']],
+    [{ oneway: 'yes', 'motorcycle:backward': 'permissive' }, 'DA', ['motorcycle', 'pedestrian']],
     [{ oneway: 'yes', 'psv:backward': 'yes' }, 'DA', ['bus', 'taxi', 'pedestrian']],
     [{ oneway: 'yes', 'psv:backward': 'yes', 'bus:backward': 'no' }, 'DA', ['taxi', 'pedestrian']],
     [{ oneway: '1', 'oneway:bicycle': 'no' }, 'DA', ['bicycle', 'pedestrian']],

@@ -72,7 +72,7 @@ export interface ModeLaw {
   readonly oneway: readonly string[]
   /**
    * Tags that open the direction against the traffic to it, apart from `oneway:* = no` on a one-way street and
-   * `*:backward` of its own keys.
+   * `*:backward` of its own keys; absent for modes that these do not let go against it either.
    */
   readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
 }
@@ -112,6 +112,7 @@ export const MODE_LAWS: readonly ModeLaw[] = [
     keys: ['foot', 'access'],
     streets: [['pedestrian', OPEN]],
     oneway: ['oneway:foot'],
+    against: [],
   },
   {
     mode: bicycle,
@@ -132,11 +133,13 @@ export const MODE_LAWS: readonly ModeLaw[] = [
     mode: moped,
     keys: ['moped', 'mofa', ...GENERAL_KEYS],
     oneway: ['oneway:moped', 'oneway:mofa'],
+    against: [],
   },
   {
     mode: motorcycle,
     keys: ['motorcycle', ...GENERAL_KEYS],
     oneway: ['oneway:motorcycle'],
+    against: [],
   },
 ]
 

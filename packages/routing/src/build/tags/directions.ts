@@ -38,20 +38,22 @@ export const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly st
   keys.some((key) => accepted.includes(tags.get(key) ?? ''))
 
 /** Whether a tag opens the direction against the traffic to a mode. */
-export function opensBack(tags: Tags, { mode, keys, against = [] }: ModeLaw): boolean {
+export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean {
+  if (against === undefined) return false
   const isReversed = tags.get('oneway') === '-1'
   // Keys such as `bus:backward` speak of the nodes, and where traffic runs against them, of the way it runs.
-  if (
-    against.some(([names, values]) => (!isReversed || !names[0]!.endsWith(':backward')) && anyOf(tags, names, values))
-  )
-    return true
-  if (isReversed) return false
-  const own = keys.filter((key) => !GENERAL_KEYS.includes(key))
-  const said = own
-    .map((key) => verdictOf(key, tags.get(`${key}:backward`), mode))
-    .find((verdict) => verdict !== undefined)
-  return said === 'yes' || said === 'local'
+  const usable = against.filter(([names]) => !isReversed || !names[0]!.endsWith(':backward'))
+  if (usable.some(([names, values]) => anyOf(tags, names, values))) return true
+  const own = isReversed ? [] : keys.filter((key) => !GENERAL_KEYS.includes(key))
+  for (const key of own) {
+    const verdict = verdictOf(key, tags.get(`${key}:backward`), mode)
+    if (verdict !== undefined) return verdict !== 'no'
+  }
+  return false
 }
+
+/** Modes that keys of their own such as `bicycle:backward` let go against the traffic. */
+export const GO_BACK = MODE_LAWS.reduce((modes, { mode, against }) => (against === undefined ? modes : modes | mode), 0)
 
 /** Modes with a one-way tag of their own. */
 export function withOwnOneway(tags: Tags): number {

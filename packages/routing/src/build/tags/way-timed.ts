@@ -4,7 +4,7 @@ import { OUTSIDE, readConditions } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { ACCESS_KEYS, GENERAL_KEYS, MOTOR } from '../law.ts'
 import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf } from './decide.ts'
-import { travel, withOwnOneway } from './directions.ts'
+import { GO_BACK, travel, withOwnOneway } from './directions.ts'
 import { kilometresPerHour, metres, type Tags, tonnes, WHEELCHAIR } from './values.ts'
 import { closedTo, localModes, type WayAccess } from './way-access.ts'
 
@@ -44,7 +44,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   const openable = (side: 1 | 2, isOwn = false): number => {
     if (isChanging) return 0
     if (side === 1) return ways.forward & ~closedTo(tags, 'forward')
-    return (isOwn && !ways.reversed ? ~0 : ways.backward) & ~closedTo(tags, 'backward')
+    return (isOwn && !ways.reversed ? ways.backward | GO_BACK : ways.backward) & ~closedTo(tags, 'backward')
   }
   const noWheels = tags.get('highway') === 'steps' || WHEELCHAIR.get(tags.get('wheelchair') ?? '') === false
   const opensSome = ACCESS_KEYS.some((key) =>
@@ -75,7 +75,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const openedModes = modes & openable(side, isOwn) & ~open & ~barred
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
           if (verdict === 'no') {
-            const closed = opensSome ? open | openable(side, isOwn) : open
+            const closed = opensSome && !exceptLocals ? open | openable(side, isOwn) : open
             return rule(modes & closed & ~namedModes(value), side, closing, conditions)
           }
           const isLocal = verdict === 'local'

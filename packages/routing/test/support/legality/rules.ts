@@ -148,6 +148,10 @@ export function isAgainstOneway(tags: OsmTags, situation: Situation, direction: 
   }
   const said = onewayFor(tags, situation)
   if (said !== 'neither' && said !== opposite(direction)) return false
+  // Keys such as `moped:backward` let in who is not of a car or a lorry.
+  const own = mode === 'auto' || mode === 'truck' ? [] : KEYS[mode].slice(mode === 'bicycle' ? 2 : 3)
+  const backKeys = own.flatMap((key) => [`${key}:backward`, `${key}:backward:conditional`])
+  if (backKeys.some((key) => tags[key] !== undefined && tags[key] !== 'no')) return false
   return !(mode === 'bicycle' ? bicyclesGoBack(tags) : (mode === 'bus' || mode === 'taxi') && busesGoBack(tags))
 }
 
