@@ -13,34 +13,27 @@ const saturday = '2026-06-06T12:00'
 const night = '2026-06-03T23:00'
 const sorted = (modes: readonly string[]): string[] => modes.toSorted()
 
-const FRANCE = { lon: 2.3, lat: 47 }
-const NETHERLANDS = { lon: 5.5, lat: 52.2 }
-const SWEDEN = { lon: 15, lat: 59.5 }
+const PLACES = { FR: { lon: 2.3, lat: 47 }, NL: { lon: 5.5, lat: 52.2 }, SE: { lon: 15, lat: 59.5 } }
 
 describe('countries', () => {
-  it.each<[string, { lon: number; lat: number }, Tags, string, string[]]>([
-    ['FR', FRANCE, { highway: 'pedestrian' }, noon, ['bicycle', 'pedestrian']],
-    ['FR', FRANCE, { highway: 'pedestrian', 'bicycle:conditional': 'no @ (10:00-19:00)' }, noon, ['pedestrian']],
-    [
-      'FR',
-      FRANCE,
-      { highway: 'pedestrian', 'bicycle:conditional': 'no @ (10:00-19:00)' },
-      night,
-      ['bicycle', 'pedestrian'],
-    ],
-    ['FR', FRANCE, { highway: 'pedestrian', 'vehicle:conditional': 'no @ (10:00-19:00)' }, noon, ['pedestrian']],
-    ['NL', NETHERLANDS, { highway: 'cycleway', 'foot:conditional': 'no @ (10:00-19:00)' }, noon, ['bicycle']],
-    ['SE', SWEDEN, { highway: 'cycleway', 'access:forward': 'no' }, noon, []],
-    ['FR', FRANCE, { highway: 'pedestrian', 'vehicle:forward': 'no' }, noon, ['pedestrian']],
-    ['NL', NETHERLANDS, { highway: 'cycleway', oneway: 'yes' }, noon, ['bicycle', 'pedestrian', 'wheelchair']],
-  ])('%s: on a way of its own kind %j %j at %s pass %j', async (_, origin, street, time, want) => {
+  it.each<[keyof typeof PLACES, Tags, string, string[]]>([
+    ['FR', { highway: 'pedestrian' }, noon, ['bicycle', 'pedestrian']],
+    ['FR', { highway: 'pedestrian', 'bicycle:conditional': 'no @ (10:00-19:00)' }, noon, ['pedestrian']],
+    ['FR', { highway: 'pedestrian', 'bicycle:conditional': 'no @ (10:00-19:00)' }, night, ['bicycle', 'pedestrian']],
+    ['FR', { highway: 'pedestrian', 'vehicle:conditional': 'no @ (10:00-19:00)' }, noon, ['pedestrian']],
+    ['NL', { highway: 'cycleway', 'foot:conditional': 'no @ (10:00-19:00)' }, noon, ['bicycle']],
+    ['SE', { highway: 'cycleway', 'access:forward': 'no' }, noon, []],
+    ['FR', { highway: 'pedestrian', 'vehicle:forward': 'no' }, noon, ['pedestrian']],
+    ['NL', { highway: 'cycleway', oneway: 'yes' }, noon, ['bicycle', 'pedestrian', 'wheelchair']],
+  ])('%s: %j at %s is passed by %j', async (country, street, time, want) => {
+    const origin = PLACES[country]
     const modes = street.oneway === 'yes' ? WITH_WHEELCHAIRS : MODES
     expect(sorted(await straight({ street, origin }, { time, modes }))).toEqual(sorted(want))
   })
 
   it('walkers and wheelchairs go both ways on a one-way cycleway (Netherlands)', async () => {
     const street = { highway: 'cycleway', oneway: 'yes' }
-    expect(await straight({ street, origin: NETHERLANDS }, { path: 'DA', modes: WITH_WHEELCHAIRS })).toEqual(WALKERS)
+    expect(await straight({ street, origin: PLACES.NL }, { path: 'DA', modes: WITH_WHEELCHAIRS })).toEqual(WALKERS)
   })
 })
 
@@ -73,6 +66,8 @@ describe('hours (Conditional restrictions)', () => {
       ['bicycle', 'bus', 'pedestrian'],
     ],
     [{ bicycle_road: 'yes', 'vehicle:conditional': 'no @ (10:00-19:00)' }, 'AD', ['bicycle', 'pedestrian']],
+    // What is said of everybody opens no footway to cars.
+    [{ highway: 'footway', 'access:conditional': 'yes @ (10:00-19:00)' }, 'AD', ['pedestrian']],
     // An exception for local traffic opens nothing that is closed at all hours.
     [
       { 'bus:forward': 'no', 'bus:conditional': 'no @ (10:00-19:00); private @ (destination)' },

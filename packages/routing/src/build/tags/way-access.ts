@@ -171,7 +171,7 @@ function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'):
   if (anyOf(tags, ['cycleway:both'], BICYCLE_LANES) || onBoth('cycleway', BICYCLE_LANES)) lanes |= bicycle
   if (anyOf(tags, ['busway'], ['lane']) || onBoth('busway', ['lane'])) lanes |= bus
   let modes = open | (lanes & ~decidedByOwn(tags))
-  // Who says of everybody that one direction is open means those that the class of the way is for.
+  // Who says of everybody that one direction is open means whom the class of the way is for.
   const isClosed = closes('access', tags.get('access')) && tags.get('impassable') !== 'yes'
   const byClass = isClosed ? (accessOfClass(tags.get('highway')) ?? 0) : 0
   for (const law of MODE_LAWS) {

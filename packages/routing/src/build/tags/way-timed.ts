@@ -2,9 +2,9 @@ import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS_KEYS, GENERAL_KEYS, MOTOR } from '../law.ts'
-import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf } from './decide.ts'
-import { GO_BACK, travel, withOwnOneway } from './directions.ts'
+import { ACCESS_KEYS, accessOfClass, CARRIED, GENERAL_KEYS, MOTOR } from '../law.ts'
+import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf, withWheelchair } from './decide.ts'
+import { GO_BACK, isCarried, travel, withOwnOneway } from './directions.ts'
 import { kilometresPerHour, metres, type Tags, tonnes, WHEELCHAIR } from './values.ts'
 import { closedTo, localModes, type WayAccess } from './way-access.ts'
 
@@ -47,6 +47,8 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
     return (isOwn && !ways.reversed ? ways.backward | GO_BACK : ways.backward) & ~closedTo(tags, 'backward')
   }
   const noWheels = tags.get('highway') === 'steps' || WHEELCHAIR.get(tags.get('wheelchair') ?? '') === false
+  // As without conditions, what is said of everybody opens no footway to cars.
+  const byClass = withWheelchair(accessOfClass(tags.get('highway')) ?? (isCarried(tags) ? CARRIED : 0))
   const opensSome = ACCESS_KEYS.some((key) =>
     DIRECTIONS.some(([suffix]) =>
       conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening(key, one.value)),
@@ -72,7 +74,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const modes = addressed(tags, key, name)
           // Where walkers go already, wheelchairs do not for a reason that no hour changes.
           const barred = noWheels || (open & foot) !== 0 ? wheelchair : 0
-          const openedModes = modes & openable(side, isOwn) & ~open & ~barred
+          const openedModes = modes & openable(side, isOwn) & ~open & ~barred & (key === 'access' ? byClass : ~0)
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
           if (verdict === 'no') {
             const closed = opensSome && !exceptLocals ? open | openable(side, isOwn) : open

@@ -51,7 +51,7 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
       const isGoal = name === goal
       const { tags } = segment.way
       const { highway = '' } = tags
-      const isFurther = further.test(highway) && !Object.keys(tags).some((name) => NARROWING.test(name))
+      const isFurther = further.test(highway) && !Object.keys(tags).some((tag) => NARROWING.test(tag))
       if (!(STREETS.test(highway) || isFurther) || YARDS.has(tags.service ?? '') || !isPlain(tags)) continue
       if (judge.way(segment.way, direction) !== 'open' || checker.brokenAt(judge, before, after).length > 0) continue
       parents.set(after, before)
