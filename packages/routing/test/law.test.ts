@@ -2,31 +2,11 @@ import { describe, expect, it } from 'vitest'
 
 import { MODES, type Mode } from '../src/index.ts'
 import { drawTown } from './support/ascii-map.ts'
+import { road, straight, type Tags } from './support/straight.ts'
 
 // Rules of the road that the checker of the law found broken. Expected values from the OpenStreetMap wiki, by the page that is named.
-const road = { highway: 'residential' }
-type Tags = Readonly<Record<string, string>>
-
-/** The modes that go straight on from A to D in place of the way around. */
-async function straight(
-  { street = {}, gate = {}, country = false }: { street?: Tags; gate?: Tags; country?: boolean },
-  { path = 'AD', time }: { path?: string; time?: string } = {},
-): Promise<Mode[]> {
-  const town = await drawTown({
-    map: `
-      A---B-x-C---D
-          |   |
-          E---F
-    `,
-    meters: 40,
-    ways: { AB: road, BxC: { ...road, ...street }, CD: road, BE: road, EF: road, FC: road },
-    nodes: { x: gate },
-    ...(country && { origin: { lon: 16.4, lat: 48.2 }, drivingSide: 'country' }),
-  })
-  const more = time === undefined ? {} : { date_time: { type: 1, value: time } }
-  return MODES.filter((costing) => !/[EF]/.test(town.route(path, { costing, ...more }).path))
-}
-
+/** Metres of a letter at which the way around costs any mode far more than the ten minutes of a gate. */
+const FAR = 3000
 const EVERYBODY = [...MODES]
 const but = (...modes: Mode[]): Mode[] => EVERYBODY.filter((mode) => !modes.includes(mode))
 
@@ -48,8 +28,13 @@ describe('through traffic keeps out of private streets on foot and by bicycle (K
     [{ access: 'private' }, []],
     [{ vehicle: 'private' }, ['pedestrian']],
     [{ access: 'private', foot: 'yes' }, ['pedestrian']],
-  ])('%j is passed by %j', async (street, want) => {
-    expect(await straight({ street })).toEqual(want)
+  ])('%j is passed by %j, however far the way around is', async (street, want) => {
+    expect(await straight({ street, meters: FAR })).toEqual(want)
+  })
+
+  it('at the hours that they are private', async () => {
+    const street = { 'access:conditional': 'private @ (Sa,Su)' }
+    expect(await straight({ street, meters: FAR }, { time: '2026-06-06T12:00' })).toEqual([])
   })
 })
 
@@ -107,7 +92,7 @@ describe('lanes, countries, gates and turns', () => {
 
   it('the default of a country opens nothing that tags close (Austria, trunk roads)', async () => {
     const trunk = { highway: 'trunk', 'vehicle:lanes': 'no|no', 'bus:lanes': 'yes|yes' }
-    expect(await straight({ street: trunk, country: true })).toEqual(['bus'])
+    expect(await straight({ street: trunk, origin: { lon: 16.4, lat: 48.2 } })).toEqual(['bus'])
   })
 
   it('a bollard that cars may pass stops lorries and buses (Key:barrier)', async () => {

@@ -116,7 +116,8 @@ it.each([
   ['is cut within its header', (file: string) => truncateSync(file, 12)],
   ['is empty', (file: string) => truncateSync(file, 0)],
   ['is something else', (file: string) => writeFileSync(file, 'GIF89a'.repeat(100))],
-  ['is of another version', (file: string) => writeFileSync(file, patched(4, 99))],
+  ['is of a later version', (file: string) => writeFileSync(file, patched(4, 99))],
+  ['is of version 8, which knew less of the law', (file: string) => writeFileSync(file, patched(4, 8))],
   ['has one other byte', (file: string) => writeFileSync(file, patched(50_000, 0x12345678))],
 ])('a graph file that %s is refused as no graph', async (_, damage) => {
   const copy = join(folder, 'damaged.graph')

@@ -105,6 +105,8 @@ describe('one-way streets', async () => {
     })
     expect(backwards.route('AE').path).toBe('ADCBE')
     expect(backwards.route('EA').path).toBe('EBA')
+    const riders = { costing: 'bicycle' }
+    expect([backwards.route('AE', riders).path, backwards.route('EA', riders).path]).toEqual(['ABE', 'EBA'])
   })
 })
 

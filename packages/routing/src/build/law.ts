@@ -2,8 +2,8 @@ import { Access } from '../graph/attributes.ts'
 
 /**
  * The law of the road as data: which keys speak of a mode, what their values mean, whom a class of way and a barrier are
- * open to, and where countries differ. The readers of tags hold no rule of access of their own. Source: OpenStreetMap
- * wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for routing/Access restrictions; where it is silent, Valhalla
+ * open to, and where countries differ. What lanes, hours, sizes and a few tags such as `impassable` add stands with their
+ * readers. Source: OpenStreetMap wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for routing/Access restrictions; where it is silent, Valhalla
  * 3.6 `lua/graph.lua`.
  */
 
@@ -35,12 +35,17 @@ const OWN_VALUES: Readonly<Record<string, ReadonlyMap<string, Meaning>>> = {
     ['yes', 'local'],
     ['no', 'unsuitable'],
   ]),
-  bus: table([['yes', 'urban']]),
-  psv: table([['yes', '1 2']]),
-  moped: table([['no', 'unknown']]),
-  foot: table([['yes', 'crossing sidewalk passable footway']]),
+  // Who is advised against a way may use it all the same; only cars and lorries are kept out.
+  bus: table([['yes', 'urban discouraged']]),
+  taxi: table([['yes', 'discouraged']]),
+  psv: table([['yes', '1 2 discouraged']]),
+  moped: table([
+    ['yes', 'discouraged'],
+    ['no', 'unknown'],
+  ]),
+  foot: table([['yes', 'crossing sidewalk passable footway discouraged']]),
   bicycle: table([
-    ['yes', 'lane track shared shared_lane sidepath share_busway'],
+    ['yes', 'lane track shared shared_lane sidepath share_busway discouraged'],
     ['no', 'none'],
   ]),
   // What is open to the slowest mopeds may be closed to others.
@@ -65,7 +70,10 @@ export interface ModeLaw {
   readonly lanes?: readonly TagRule[]
   /** Keys of `oneway:*` that are for it; the first that is there counts. */
   readonly oneway: readonly string[]
-  /** Tags that open the direction against the nodes to it, apart from `oneway:* = no` on a one-way street. */
+  /**
+   * Tags that open the direction against the traffic to it, apart from `oneway:* = no` on a one-way street and
+   * `*:backward` of its own keys; absent for modes that these do not let go against it either.
+   */
   readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
 }
 
@@ -90,21 +98,21 @@ export const MODE_LAWS: readonly ModeLaw[] = [
     keys: ['bus', 'psv', ...GENERAL_KEYS],
     lanes: [BUS_LANES],
     oneway: ['oneway:bus', 'oneway:psv'],
-    against: [[['bus:backward'], ['yes', 'designated']], [BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
+    against: [[BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
   },
   {
     mode: taxi,
     keys: ['taxi', 'psv', ...GENERAL_KEYS],
     lanes: [BUS_LANES],
     oneway: ['oneway:taxi', 'oneway:psv'],
-    against: [[['taxi:backward'], ['yes', 'designated']], BUS_LANES_BACK],
+    against: [BUS_LANES_BACK],
   },
   {
     mode: foot,
     keys: ['foot', 'access'],
     streets: [['pedestrian', OPEN]],
     oneway: ['oneway:foot'],
-    against: [[['foot:backward'], ['yes']]],
+    against: [],
   },
   {
     mode: bicycle,
@@ -116,7 +124,6 @@ export const MODE_LAWS: readonly ModeLaw[] = [
     lanes: [['cycleway', [...OPEN, ...TRACKS]]],
     oneway: ['oneway:bicycle'],
     against: [
-      [['bicycle:backward'], ['yes', 'no']],
       [CYCLEWAYS, ['opposite', 'opposite_lane', 'opposite_track']],
       // A lane beside a one-way street that runs against it, or both ways.
       [CYCLE_ONEWAYS, ['-1', 'no']],
@@ -126,13 +133,13 @@ export const MODE_LAWS: readonly ModeLaw[] = [
     mode: moped,
     keys: ['moped', 'mofa', ...GENERAL_KEYS],
     oneway: ['oneway:moped', 'oneway:mofa'],
-    against: [[['moped:backward', 'mofa:backward'], ['yes']]],
+    against: [],
   },
   {
     mode: motorcycle,
     keys: ['motorcycle', ...GENERAL_KEYS],
     oneway: ['oneway:motorcycle'],
-    against: [[['motorcycle:backward'], ['yes']]],
+    against: [],
   },
 ]
 

@@ -1,7 +1,7 @@
 import { MOTOR_ACCESS } from '../graph/attributes.ts'
 import { FlagField, get, isForLocals, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
-import { timedSpeeds } from '../graph/timed.ts'
+import { timedSpeeds, withoutLocalHours } from '../graph/timed.ts'
 import type { Costing } from './costing.ts'
 import { EdgeView } from './edge-view.ts'
 import { Exclusions } from './exclusions.ts'
@@ -13,12 +13,14 @@ import { TurnView } from './turn-view.ts'
 import { Vehicle } from './vehicle.ts'
 
 /** The costing that the profile of a mode describes, on a graph. */
-export function createCosting(graph: Graph, mode: Mode, options: CostOptions): Costing {
+export function createCosting(network: Graph, mode: Mode, options: CostOptions): Costing {
   const profile: Profile = PROFILES[mode]
   const { family, travelMode } = profile
   const travelType =
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
+  // What is for local traffic may be open to all at some time.
+  const graph = options[AT_SOME_TIME] === true ? withoutLocalHours(network, access) : network
   const rights = new Rights(graph, access, options)
   const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, access, profile, options)
   const exclusions = new Exclusions(graph, profile, options, vehicle)

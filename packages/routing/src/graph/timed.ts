@@ -1,4 +1,4 @@
-import { get, TrafficField } from './fields.ts'
+import { FlagField, get, put, TrafficField } from './fields.ts'
 import type { Graph } from './graph.ts'
 
 /** What a rule for certain times does to an edge while its conditions hold. */
@@ -25,6 +25,29 @@ export function timedSpeeds(
     speeds.set(edge, Math.max(usual, timedEffect[i]! - TimedEffect.speed))
   })
   return speeds
+}
+
+/** Whether an edge is for local traffic of a mode by the tags that hold at all times. */
+export function isForLocalsOtherwise({ edgeFlags }: Graph, edge: number, access: number): boolean {
+  return (get(edgeFlags[edge]!, FlagField.local) & access) !== 0
+}
+
+/** The graph in which no edge is for local traffic of a mode that is open to all of it at certain times. */
+export function withoutLocalHours(graph: Graph, access: number): Graph {
+  const { timedEdge, timedEffect, timedModes } = graph
+  const lifted = timedEdge.filter(
+    (edge, i) =>
+      timedEffect[i] === TimedEffect.open &&
+      (timedModes[i]! & access) !== 0 &&
+      isForLocalsOtherwise(graph, edge, access),
+  )
+  if (lifted.length === 0) return graph
+  const edgeFlags = graph.edgeFlags.slice()
+  for (const edge of lifted) {
+    const flags = edgeFlags[edge]!
+    edgeFlags[edge] = put(flags, FlagField.local, get(flags, FlagField.local) & ~access)
+  }
+  return { ...graph, edgeFlags }
 }
 
 /** Modes for which each edge may be opened at some time though it is closed otherwise. */

@@ -4,7 +4,7 @@ import { vehicleSize } from '../cost/vehicle.ts'
 import { FlagField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { TextReader } from '../graph/texts.ts'
-import { TimedEffect } from '../graph/timed.ts'
+import { isForLocalsOtherwise, TimedEffect } from '../graph/timed.ts'
 import { type Condition, readConditions } from './conditions.ts'
 import type { Moment } from './hours.ts'
 import { momentAt, zoneAt } from './zones.ts'
@@ -125,6 +125,7 @@ export class TimedLaw {
     const { timedModes, timedEffect, timedText } = graph
     let verdict: Verdict | null = null
     let exclusive = false
+    let opens = false
     let moment: Moment | null = null
     for (const i of this.#rulesOf(edge)) {
       if ((timedModes[i]! & this.#access) === 0) continue
@@ -132,10 +133,13 @@ export class TimedLaw {
       const effect = timedEffect[i]!
       if (effect >= TimedEffect.speed) continue
       exclusive ||= effect === TimedEffect.only
+      opens ||= effect === TimedEffect.open
       if (!this.#rules.condition(timedText[i]!)(moment, this.#size)) continue
       verdict = effect === TimedEffect.closed ? 'closed' : effect === TimedEffect.local ? 'local' : 'open'
     }
-    return verdict ?? (exclusive || !this.#isOpenOtherwise(edge) ? 'closed' : 'open')
+    if (verdict !== null) return verdict
+    if (exclusive || !this.#isOpenOtherwise(edge)) return 'closed'
+    return opens && isForLocalsOtherwise(graph, edge, this.#access) ? 'local' : 'open'
   }
 
   /**

@@ -6,12 +6,12 @@ import { bytesSource, fileSource, openOsm, type OsmReader } from '@terrane/osm'
 import { randomCases } from '@terrane/testing/property'
 import { beforeAll, describe, expect, it } from 'vitest'
 
-import { buildNetwork, MODES, type Network, Router } from '../../src/index.ts'
+import { buildNetwork, type Mode, MODES, type Network, Router } from '../../src/index.ts'
 import { compareWithDijkstra } from '../support/compare-searches.ts'
 import { LegalityChecker } from '../support/legality/check.ts'
 import { readTravelMap } from '../support/legality/map.ts'
 import { randomTown } from '../support/legality/random-town.ts'
-import { checkRandomRoutes } from '../support/random-routes.ts'
+import { checkRandomRoutes, type FoundViolation } from '../support/random-routes.ts'
 import { townPbf } from '../support/town.ts'
 
 // Slow: builds extracts and walks thousands of routes; the checker reads the tags by the wiki and shares no code with the engine.
@@ -63,20 +63,30 @@ for (const { name, open, there } of PLACES) {
   })
 }
 
-// Real maps seldom have what the law is hard about. These have all of it at once. A rare mix of tags may still be
-// beyond the engine or the checker, so that the towns are those of fixed seeds, which had no violation.
+/** What breaks the law on routes through a town with tags at random. */
+async function faultsInTown(seed: number, modes: readonly Mode[], routes: number): Promise<FoundViolation[]> {
+  const reader = await randomTown(seededRandom(seed))
+  const router = new Router(await buildNetwork([reader]))
+  await router.close()
+  const checker = new LegalityChecker(await readTravelMap(reader))
+  return modes.flatMap(
+    (mode) => checkRandomRoutes({ router, checker }, { mode, routes, seed, country: 'CH' }).violations,
+  )
+}
+
+// Real maps seldom have what the law is hard about. These have all of it at once, in towns of fixed seeds.
 describe('in towns with the tags of the law at random', () => {
   it.each(Array.from({ length: isAll ? 40 : 10 }, (_, i) => 11 + i))(
     'town %i has no route that breaks it',
-    async (seed) => {
-      const reader = await randomTown(seededRandom(seed))
-      const router = new Router(await buildNetwork([reader]))
-      await router.close()
-      const checker = new LegalityChecker(await readTravelMap(reader))
-      for (const mode of MODES) {
-        const tally = checkRandomRoutes({ router, checker }, { mode, routes: 15, seed, country: 'CH' })
-        expect(tally.violations).toEqual([])
-      }
-    },
+    async (seed) => expect(await faultsInTown(seed, MODES, 15)).toEqual([]),
   )
+
+  // Towns that were not chosen, where the engine or the checker is wrong: mend them, then move them to the list above.
+  it.fails.each<[number, Mode, string]>([
+    [2044, 'bus', 'a size that is excepted is a limit, which does not bind where a route ends'],
+    [2045, 'bus', 'a private street is passed though another way is thought to lead on'],
+    [2059, 'truck', 'a size that is excepted is a limit, which does not bind where a route ends'],
+  ])('town %i, by %s: %s (known case)', async (seed, mode) => {
+    expect(await faultsInTown(seed, [mode], 25)).toEqual([])
+  })
 })

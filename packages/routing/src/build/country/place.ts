@@ -1,5 +1,6 @@
 import type { NodeIndex } from '../node-index.ts'
 import type { WayFacts } from '../tags/way.ts'
+import { wayTimed } from '../tags/way-timed.ts'
 import type { WayNodes, Ways } from '../ways.ts'
 import { countryAccess } from './access.ts'
 import type { Borders } from './borders.ts'
@@ -17,12 +18,17 @@ export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, bord
     if (key === NOWHERE) return facts
     const [side, code] = key.split(' ') as [NonNullable<WayFacts['drivingSide']>, string]
     return {
-      ...facts,
+      ...inCountry(facts, code || null),
       drivingSide: facts.drivingSide ?? side,
-      access: countryAccess(facts.access, facts.countryClass, code || null),
       legalSpeeds: legalSpeeds(code || null),
     }
   })
+}
+
+/** The facts of a way with the access of its country, and what hours change of that. */
+export function inCountry(facts: WayFacts, code: string | null): WayFacts {
+  const access = countryAccess(facts.access, facts.countryClass, code)
+  return { ...facts, access, timed: facts.conditions === null ? facts.timed : wayTimed(facts.conditions, access) }
 }
 
 const NOWHERE = ''

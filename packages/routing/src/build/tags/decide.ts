@@ -1,5 +1,5 @@
 import { Access } from '../../graph/attributes.ts'
-import { meaningOf, MODE_LAWS, type ModeLaw } from '../law.ts'
+import { GENERAL_KEYS, meaningOf, MODE_LAWS, type ModeLaw } from '../law.ts'
 import type { Tags } from './values.ts'
 
 /** What tags say to a mode: open, open for local access only, or closed. */
@@ -76,12 +76,17 @@ export function directedDecision(
   return undefined
 }
 
-/** Modes that a key speaks of and no key that is more specific. */
-export function addressed(tags: Tags, key: string): number {
+/** Modes that a key speaks of and nothing that is more specific, in a direction or in both. */
+export function addressed(tags: Tags, key: string, direction: 'forward' | 'backward' | null = null): number {
   let modes = 0
-  for (const { mode, keys } of MODE_LAWS) {
+  for (const { mode, keys, streets = [], lanes = [] } of MODE_LAWS) {
     const at = keys.indexOf(key)
-    if (at >= 0 && !keys.slice(0, at).some((other) => tags.has(other))) modes |= mode
+    const says = (other: string): boolean =>
+      verdictOf(other, tags.get(other), mode) !== undefined ||
+      (direction !== null && verdictOf(other, tags.get(`${other}:${direction}`), mode) !== undefined)
+    if (at < 0 || keys.slice(0, at).some(says)) continue
+    const isOpened = [...streets, ...lanes].some(([name, values]) => values.includes(tags.get(name) ?? ''))
+    if (!isOpened || !GENERAL_KEYS.includes(key)) modes |= mode
   }
   return withWheelchair(modes)
 }

@@ -1,5 +1,6 @@
 import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
-import { MODE_LAWS, type ModeLaw, ONEWAY_GROUPS } from '../law.ts'
+import { GENERAL_KEYS, MODE_LAWS, type ModeLaw, ONEWAY_GROUPS } from '../law.ts'
+import { verdictOf, withWheelchair } from './decide.ts'
 import type { Tags } from './values.ts'
 
 const { foot } = Access
@@ -37,11 +38,22 @@ export const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly st
   keys.some((key) => accepted.includes(tags.get(key) ?? ''))
 
 /** Whether a tag opens the direction against the traffic to a mode. */
-export function opensBack(tags: Tags, { against = [] }: ModeLaw): boolean {
+export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean {
+  if (against === undefined) return false
   const isReversed = tags.get('oneway') === '-1'
   // Keys such as `bus:backward` speak of the nodes, and where traffic runs against them, of the way it runs.
-  return against.some(([keys, values]) => (!isReversed || !keys[0]!.endsWith(':backward')) && anyOf(tags, keys, values))
+  const usable = against.filter(([names]) => !isReversed || !names[0]!.endsWith(':backward'))
+  if (usable.some(([names, values]) => anyOf(tags, names, values))) return true
+  const own = isReversed ? [] : keys.filter((key) => !GENERAL_KEYS.includes(key))
+  for (const key of own) {
+    const verdict = verdictOf(key, tags.get(`${key}:backward`), mode)
+    if (verdict !== undefined) return verdict !== 'no'
+  }
+  return false
 }
+
+/** Modes that keys of their own such as `bicycle:backward` let go against the traffic. */
+export const GO_BACK = MODE_LAWS.reduce((modes, { mode, against }) => (against === undefined ? modes : modes | mode), 0)
 
 /** Modes with a one-way tag of their own. */
 export function withOwnOneway(tags: Tags): number {
@@ -68,18 +80,18 @@ function directed(tags: Tags, oneway: boolean): Directions {
   let backward: number = oneway ? 0 : ALL_ACCESS
   const walkersToo = onFootWay(tags)
   for (const law of MODE_LAWS) {
-    const { mode } = law
+    const mode = withWheelchair(law.mode)
     const value = ownOneway(tags, law)
-    if ((tags.get('oneway') === 'yes' && value === 'no') || opensBack(tags, law)) {
+    if ((oneway && value === 'no') || opensBack(tags, law)) {
       backward |= mode
-      const own = oneway && (mode !== foot || walkersToo) ? isOneway(value) : undefined
+      const own = oneway && (law.mode !== foot || walkersToo) ? isOneway(value) : undefined
       if (own === true) forward &= ~mode
     } else if (!oneway && value !== undefined && value !== 'no') {
       backward &= ~mode
     }
   }
   // Walkers mind a one-way street only where it is theirs.
-  if (oneway && !walkersToo) backward |= foot
+  if (oneway && !walkersToo) backward |= withWheelchair(foot)
   return { forward, backward }
 }
 
@@ -110,6 +122,7 @@ function onewayForSome(tags: Tags, { forward, backward }: Directions): Direction
 /** Modes whose own one-way tag alone runs against the nodes. */
 function modeReversals(tags: Tags, { forward, backward }: Directions): Directions {
   let swap = 0
-  for (const { mode, oneway } of MODE_LAWS) if (oneway.some((key) => tags.get(key) === '-1')) swap |= mode
+  for (const { mode, oneway } of MODE_LAWS)
+    if (oneway.some((key) => tags.get(key) === '-1')) swap |= withWheelchair(mode)
   return { forward: (forward & ~swap) | (backward & swap), backward: (backward & ~swap) | (forward & swap) }
 }

@@ -1,8 +1,8 @@
 import { Access, Limit } from '../../graph/attributes.ts'
 import { sizesWithin } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { accessOfClass, ACCESS_KEYS, GENERAL_KEYS } from '../law.ts'
-import { addressed, closes, opens } from './decide.ts'
+import { accessOfClass, ACCESS_KEYS, GENERAL_KEYS, MODE_LAWS } from '../law.ts'
+import { addressed, closes, decisionOf, opens } from './decide.ts'
 import type { Tags } from './values.ts'
 import type { WayLimit } from './way-limits.ts'
 import { DIRECTIONS } from './way-timed.ts'
@@ -36,11 +36,29 @@ export function withExceptions(tags: Tags): { readonly tags: Tags; readonly limi
 /**
  * Whether a case opens what its key closes otherwise, to some sizes or to local traffic. Who says for which sizes a way is
  * open, and nothing else of it, means that it is closed to others.
+ *
+ * @param name the key with its direction
  */
-export function isException(tags: Tags, key: string, one: ConditionalCase): boolean {
-  if (!opens('access', one.value)) return false
-  const base = tags.get(key)
-  return isForLocals(one) ? closes('access', base) : !opens('access', base) && sizesWithin(one.conditions) !== null
+export function isException(tags: Tags, name: string, one: ConditionalCase): boolean {
+  const key = withoutDirection(name)
+  if (!opens(key, one.value)) return false
+  const base = tags.get(name)
+  if (isForLocals(one)) return closes(key, base)
+  return sizesWithin(one.conditions) !== null && (closes(key, base) || (!opens(key, base) && isAlone(tags, name)))
+}
+
+/** Whether neither another case nor another key says that the way is open. */
+function isAlone(tags: Tags, name: string): boolean {
+  const key = withoutDirection(name)
+  const verdicts = MODE_LAWS.filter(({ keys }) => keys.includes(key)).map((law) => decisionOf(law, tags)?.verdict)
+  const isOpen = verdicts.some((verdict) => verdict === 'yes' || verdict === 'local')
+  const isClosed = verdicts.includes('no')
+  return !isOpen && (isClosed || conditionalCases(tags.get(`${name}:conditional`)).length === 1)
+}
+
+/** An access key without the direction that it may end in. */
+export function withoutDirection(name: string): string {
+  return name.replace(/:(forward|backward)$/, '')
 }
 
 /** What is open to goods vehicles though it is closed to motor vehicles, by a tag or by its class, is open to the light ones. */

@@ -112,7 +112,7 @@ function taggedAccess(tags: Tags): Map<number, boolean> {
   if (decided.get(Access.car) === false && !decided.has(Access.taxi)) decided.set(Access.taxi, false)
   const wheelchair = WHEELCHAIR.get(tags.get('wheelchair') ?? '')
   if (wheelchair !== undefined) decided.set(Access.wheelchair, wheelchair)
-  else if (decided.get(Access.foot) === true) decided.set(Access.wheelchair, true)
+  else if (decided.has(Access.foot)) decided.set(Access.wheelchair, decided.get(Access.foot)!)
   if (tags.get('access') === 'emergency' || tags.get('emergency') === 'yes') decided.set(Access.emergency, true)
   // A crossing for bicycles is no barrier to riders along the street.
   if (decided.get(Access.bicycle) === false && tags.get('highway') === 'crossing') decided.set(Access.bicycle, true)

@@ -1,8 +1,9 @@
 import { Access, ALL_ACCESS, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
-import { isException } from './exceptions.ts'
-import { ACCESS_KEYS, FEW_PEOPLE } from '../law.ts'
+import { isException, withoutDirection } from './exceptions.ts'
+import { ACCESS_KEYS, FEW_PEOPLE, GENERAL_KEYS } from '../law.ts'
+import { travel } from './directions.ts'
 import { addressed, closes, unknownParts, verdictOf } from './decide.ts'
 import { kilometresPerHour, type Tags } from './values.ts'
 import { limitKey } from './way-limits.ts'
@@ -69,7 +70,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
 }
 
 function isGateRead(tags: Tags, key: string, one: ConditionalCase): boolean {
-  if (closes('access', one.value)) return isTimed(one) || sizeLimit(one.conditions) !== null
+  if (closes(key, one.value)) return isTimed(one) || sizeLimit(one.conditions) !== null
   if (isTimed(one)) return isGateOpening(tags, key, { value: one.value, conditions: one.conditions.join(' AND ') })
   return isAccessRead(tags, key, one)
 }
@@ -113,12 +114,18 @@ const OTHER_SUBJECTS = [
 
 /** Whether a case of an access key is a rule of the hour, a limit of size, or says something of local traffic. */
 function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
-  const said = verdictOf('access', one.value.toLowerCase())
+  const base = withoutDirection(key)
+  const said = verdictOf(base, one.value.toLowerCase())
   if (said === undefined) return false
+  // A key for several modes says nothing of the way that traffic runs.
+  if (said !== 'no' && key.endsWith(':backward') && GENERAL_KEYS.includes(base)) {
+    const { oneway, reversed } = travel(tags)
+    if (oneway && !reversed) return false
+  }
   if (isTimed(one) || isException(tags, key, one)) return true
   if (sizeLimit(one.conditions) !== null) return said !== 'yes'
   // Local traffic is excepted from another case; or it passes anyway.
-  return isForLocals(one) && said !== 'no' && !closes('access', tags.get(key))
+  return isForLocals(one) && said !== 'no' && !closes(base, tags.get(key))
 }
 
 function limitSubject(key: string): Subject | null {

@@ -29,7 +29,7 @@ export interface WayAccess extends Directions {
   /** Modes that may use each direction, and modes that travel it, one without the other. */
   readonly permitted: Directions
   readonly travelled: Directions
-  /** Modes to which lanes or a key of their own close a direction. */
+  /** Modes to which lanes or keys of a direction close it. */
   readonly closed: Directions
   /** Modes that go the way that the lanes run at certain hours, which change their direction. */
   readonly changing: number
@@ -41,7 +41,9 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const { oneway, reversed, roundabout, ...way } = travel(tags)
   const ahead = permitted(tags, open.modes, 'forward')
   const back = permitted(tags, open.modes, 'backward')
-  let both = countedLanes(tags, {
+  let both = withCountedLanes(tags, {
+    oneway,
+    reversed,
     forward: (ahead | (reversed ? backwardModes(tags) : 0)) & way.forward,
     backward: (back | (reversed ? 0 : backwardModes(tags))) & way.backward,
   })
@@ -63,8 +65,8 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const tagged = open.tagged | (open.modes & ~(forward | backward))
   const allowed = { forward: ahead & ~closedAhead, backward: back & ~closedBack }
   const closed = {
-    forward: closedAhead | closedByOwn(tags, 'forward'),
-    backward: closedBack | closedByOwn(tags, 'backward'),
+    forward: withWheelchair(closedAhead | closedByKeys(tags, 'forward')),
+    backward: withWheelchair(closedBack | closedByKeys(tags, 'backward')),
   }
   const sides = { permitted: allowed, travelled: way, closed }
   return { forward, backward, ...sides, tagged, oneway, reversed, roundabout, changing }
@@ -130,21 +132,19 @@ export function closedTo(tags: Tags, direction: 'forward' | 'backward'): number 
   )
 }
 
-/** Modes to which a key of their own closes a direction. */
-function closedByOwn(tags: Tags, direction: 'forward' | 'backward'): number {
+/** Modes to which a key of a direction closes it. */
+function closedByKeys(tags: Tags, direction: 'forward' | 'backward'): number {
   let modes = 0
-  for (const law of MODE_LAWS) {
-    const decision = directedDecision(law, tags, direction)
-    if (decision?.verdict === 'no' && !GENERAL_KEYS.includes(decision.key)) modes |= law.mode
-  }
+  for (const law of MODE_LAWS) if (directedDecision(law, tags, direction)?.verdict === 'no') modes |= law.mode
   return modes
 }
 
-/** Modes to which a key of their own says something. */
-function decidedByOwn(tags: Tags): number {
+/** Modes to which a key of their own says something, of a direction or of the whole way. */
+function decidedByOwn(tags: Tags, direction?: 'forward' | 'backward'): number {
   let modes = 0
   for (const law of MODE_LAWS) {
-    const decision = decisionOf(law, tags)
+    const directed = direction && directedDecision(law, tags, direction)
+    const decision = directed ?? decisionOf(law, tags)
     if (decision !== undefined && !GENERAL_KEYS.includes(decision.key)) modes |= law.mode
   }
   return modes
@@ -167,14 +167,18 @@ const BICYCLE_LANES = 'shared_lane share_busway shared opposite_track track oppo
 function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'): number {
   const onBoth = (key: string, kinds: readonly string[]): boolean =>
     anyOf(tags, [`${key}:right`], kinds) && anyOf(tags, [`${key}:left`], kinds)
-  let modes = open
-  if (anyOf(tags, ['cycleway:both'], BICYCLE_LANES) || onBoth('cycleway', BICYCLE_LANES)) modes |= bicycle
-  if (anyOf(tags, ['busway'], ['lane']) || onBoth('busway', ['lane'])) modes |= bus
+  let lanes = 0
+  if (anyOf(tags, ['cycleway:both'], BICYCLE_LANES) || onBoth('cycleway', BICYCLE_LANES)) lanes |= bicycle
+  if (anyOf(tags, ['busway'], ['lane']) || onBoth('busway', ['lane'])) lanes |= bus
+  let modes = open | (lanes & ~decidedByOwn(tags))
+  // Who says of everybody that one direction is open means whom the class of the way is for.
+  const isClosed = closes('access', tags.get('access')) && tags.get('impassable') !== 'yes'
+  const byClass = isClosed ? (accessOfClass(tags.get('highway')) ?? 0) : 0
   for (const law of MODE_LAWS) {
     const decision = directedDecision(law, tags, direction)
     if (decision === undefined) continue
     if (decision.verdict === 'no') modes &= ~law.mode
-    else if (decision.key !== 'access') modes |= law.mode
+    else modes |= law.mode & (decision.key === 'access' ? byClass : ~0)
   }
   return modes
 }
@@ -190,17 +194,18 @@ function backwardModes(tags: Tags): number {
   return modes
 }
 
-/** Lanes for buses and taxis that are counted: one runs along the nodes, a second one back. */
-function countedLanes(tags: Tags, { forward, backward }: Directions): Directions {
-  let [ahead, back] = [forward, backward]
-  for (const [key, mode] of [
-    ['lanes:bus', bus],
-    ['lanes:psv', taxi],
-  ] as const) {
-    const lanes = tags.get(key)
-    if (lanes !== '1' && lanes !== '2') continue
-    ahead |= mode
-    back = lanes === '2' ? back | mode : back & ~mode
+/** Lanes for buses and taxis that are counted open the way that traffic runs, unless a key of their own speaks of it. */
+function withCountedLanes(
+  tags: Tags,
+  { forward, backward, oneway, reversed }: Directions & Pick<WayAccess, 'oneway' | 'reversed'>,
+): Directions {
+  const lanes = (['lanes:bus', 'lanes:psv'] as const).map((key) => Number(tags.get(key) ?? 0))
+  const modes = (lanes[0]! > 0 ? bus : 0) | (lanes[1]! > 0 ? bus | taxi : 0)
+  // A single lane of a street with two directions runs along the nodes.
+  const runsBack = oneway ? reversed : Math.max(...lanes) > 1
+  const runsAhead = !oneway || !reversed
+  return {
+    forward: forward | (runsAhead ? modes & ~decidedByOwn(tags, 'forward') : 0),
+    backward: backward | (runsBack ? modes & ~decidedByOwn(tags, 'backward') : 0),
   }
-  return { forward: ahead, backward: back }
 }

@@ -2,11 +2,11 @@ import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS_KEYS, MOTOR } from '../law.ts'
-import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf } from './decide.ts'
-import { travel, withOwnOneway } from './directions.ts'
-import { kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
-import { closedTo, type WayAccess } from './way-access.ts'
+import { ACCESS_KEYS, accessOfClass, CARRIED, GENERAL_KEYS, MOTOR } from '../law.ts'
+import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf, withWheelchair } from './decide.ts'
+import { GO_BACK, isCarried, travel, withOwnOneway } from './directions.ts'
+import { kilometresPerHour, metres, type Tags, tonnes, WHEELCHAIR } from './values.ts'
+import { closedTo, localModes, type WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface TimedRule {
@@ -18,7 +18,7 @@ export interface TimedRule {
   readonly conditions: string
 }
 
-const { bicycle, truck, taxi, bus } = Access
+const { foot, wheelchair, bicycle, truck, taxi, bus } = Access
 const VEHICLES = MOTOR | bicycle
 
 /** Suffixes of keys that speak of one direction; 1 is along the nodes, 2 against them. */
@@ -41,13 +41,17 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   const ways = travel(tags)
   // Against a one-way street, in one that changes its direction, and in lanes for others a condition opens nothing.
   const isChanging = tags.get('oneway') === 'reversible'
-  const openable = (side: 1 | 2): number => {
+  const openable = (side: 1 | 2, isOwn = false): number => {
     if (isChanging) return 0
-    return side === 1 ? ways.forward & ~closedTo(tags, 'forward') : ways.backward & ~closedTo(tags, 'backward')
+    if (side === 1) return ways.forward & ~closedTo(tags, 'forward')
+    return (isOwn && !ways.reversed ? ways.backward | GO_BACK : ways.backward) & ~closedTo(tags, 'backward')
   }
+  const noWheels = tags.get('highway') === 'steps' || WHEELCHAIR.get(tags.get('wheelchair') ?? '') === false
+  // As without conditions, what is said of everybody opens no footway to cars.
+  const byClass = withWheelchair(accessOfClass(tags.get('highway')) ?? (isCarried(tags) ? CARRIED : 0))
   const opensSome = ACCESS_KEYS.some((key) =>
     DIRECTIONS.some(([suffix]) =>
-      conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening('access', one.value)),
+      conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening(key, one.value)),
     ),
   )
   // General keys first: what is said of a mode itself comes last and so counts.
@@ -55,31 +59,37 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
       const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
-      const modes = addressed(tags, key)
+      // A key of one mode for the direction against the nodes opens it, whatever the one-way tags say.
+      const isOwn = suffix === ':backward' && !GENERAL_KEYS.includes(key)
       return cases.flatMap((one, i) => {
         const conditions = hoursOf(one)
         const value = one.value.toLowerCase()
-        const verdict = verdictOf('access', value)
+        const verdict = verdictOf(key, value)
         if (conditions === null || verdict === undefined) return []
         // Local traffic that a later case lets come at any time is not closed out at certain ones.
-        const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening('access', later.value))
+        const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening(key, later.value))
         return eachDirection(direction, (side) => {
-          const open = side === 1 ? access.forward : access.backward
+          const name = side === 1 ? 'forward' : 'backward'
+          const open = access[name]
+          const modes = addressed(tags, key, name)
+          // Where walkers go already, wheelchairs do not for a reason that no hour changes.
+          const barred = noWheels || (open & foot) !== 0 ? wheelchair : 0
+          const openedModes = modes & openable(side, isOwn) & ~open & ~barred & (key === 'access' ? byClass : ~0)
           const closing = exceptLocals ? TimedEffect.local : TimedEffect.closed
           if (verdict === 'no') {
-            const closed = opensSome ? open | openable(side) : open
+            const closed = opensSome && !exceptLocals ? open | openable(side, isOwn) : open
             return rule(modes & closed & ~namedModes(value), side, closing, conditions)
           }
           const isLocal = verdict === 'local'
-          const opened = rule(
-            modes & openable(side) & ~open,
-            side,
-            isLocal ? TimedEffect.local : TimedEffect.open,
-            conditions,
-          )
+          const opened = rule(openedModes, side, isLocal ? TimedEffect.local : TimedEffect.open, conditions)
           if (isLocal) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
-          // A way with opening hours and no other access tag is closed otherwise.
-          return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
+          // A way with opening hours and no other access tag is closed otherwise, and one for local traffic is for that.
+          const others = saysBase ? ~0 : localModes(tags, name)
+          return [
+            ...opened,
+            ...rule(modes & open & others, side, TimedEffect.open, conditions),
+            ...rule(modes & open & ~others, side, TimedEffect.only, conditions),
+          ]
         })
       })
     }),
@@ -98,7 +108,7 @@ export function nodeHours(tags: Tags): NodeHours[] {
   const conditional = ACCESS_KEYS.flatMap((key) => {
     const cases = casesOf(tags.get(`${key}:conditional`))
     const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
-      isClosing('access', value) ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
+      isClosing(key, value) ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
     )
     // Who says when a gate is open, and nothing else of it, means that it is closed otherwise.
     const open = cases.filter((one) => isGateOpening(tags, key, one)).map(({ conditions }) => conditions)
@@ -112,7 +122,7 @@ export function nodeHours(tags: Tags): NodeHours[] {
 
 /** Whether a case gives the opening hours of a gate without any other access tag. */
 export function isGateOpening(tags: Tags, key: string, one: { value: string; conditions: string }): boolean {
-  return isOpening('access', one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
+  return isOpening(key, one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
 }
 
 /** The hours of what stands on a node; those of a toll booth are the hours of its staff. */

@@ -1,6 +1,7 @@
 import { Access, RoadClass, Surface, UNLIMITED, Use } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
+import { hasConditions } from './conditional.ts'
 import { closes } from './decide.ts'
 import { kilometresPerHour, leadingNumber, type Tags, WHEELCHAIR } from './values.ts'
 import { localModes, type WayAccess, wayAccess } from './way-access.ts'
@@ -42,6 +43,8 @@ export interface WayFacts {
   readonly limits: readonly WayLimit[]
   /** What holds at certain times only. */
   readonly timed: readonly TimedRule[]
+  /** The tags that say so, whose meaning depends on the access by the country; null where none has a condition. */
+  readonly conditions: Tags | null
   /** What its conditions say that is not read. */
   readonly unread: readonly UnreadTag[]
   readonly names: WayNames
@@ -106,9 +109,9 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
         (highway === undefined && tags.has('railway') ? RoadClass.primary : RoadClass.service))
   const tagUse = useOf(tags, access)
   const surface = waySurface(tags, roadClass, tagUse)
-  access = withBicycles(tags, access)
+  access = withWheelchairs(tags, withBicycles(tags, access), tagUse, surface)
   return {
-    access: withWheelchairs(tags, access, tagUse, surface),
+    access,
     roadClass,
     use: railFerry ? Use.railFerry : use,
     link: highway?.includes('_link') ?? false,
@@ -121,6 +124,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
     flags: flagsOf(tags, tagUse),
     limits: [...wayLimits(tags), ...limits],
     timed: wayTimed(tags, access),
+    conditions: hasConditions(tags) ? tags : null,
     unread: unreadTags(said),
     names: wayNames(tags, roadClass),
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),

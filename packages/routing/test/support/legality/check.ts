@@ -145,19 +145,6 @@ export class LegalityChecker {
     return violations.length > 0
   }
 
-  /** Conditional tags of what a violation breaks, as `key=`. */
-  tagsOf({ kind, id }: Violation): string[] {
-    const tags =
-      kind === 'restriction'
-        ? this.map.restrictions.find((one) => one.id === id)?.tags
-        : kind === 'barrier'
-          ? this.map.nodeTags.get(this.map.nodeIds.indexOf(id))
-          : this.map.ways.get(id)?.tags
-    return Object.keys(tags ?? {})
-      .filter((key) => key.endsWith(':conditional') || key === 'opening_hours')
-      .map((key) => `${key}=`)
-  }
-
   /** Restrictions over a node that a turn breaks. */
   brokenAt(judge: Judge, before: Passage, after: Passage): number[] {
     const restrictions = this.#overNode.get(this.map.nodeIds[before.to]!) ?? []

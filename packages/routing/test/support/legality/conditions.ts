@@ -3,8 +3,8 @@ import type { OsmTags } from '@terrane/osm'
 import type { Mode } from '../../../src/index.ts'
 import { type Answer, hoursHold, type Moment } from './hours.ts'
 
-/** Sizes of a vehicle by the options of a request: metres, tonnes, a count of axles. Absent where a request says none. */
-export type Vehicle = Readonly<Record<string, number | boolean>>
+/** Sizes of a vehicle, and of walkers their type, by the options of a request: metres, tonnes, a count of axles. Absent where a request says none. */
+export type Vehicle = Readonly<Record<string, number | boolean | string>>
 
 /** Who travels, at which moment, and whether it has business there. */
 export interface Situation {

@@ -1,11 +1,21 @@
 import type { OsmTags } from '@terrane/osm'
 
+import type { Mode } from '../../../src/index.ts'
 import type { LegalityChecker, Passage } from './check.ts'
 import type { Judge } from './judge.ts'
 
 /** Ways that engines leave out, or take as private, without a tag of access. */
 const YARDS = new Set(['driveway', 'parking_aisle', 'drive-through', 'emergency_access'])
 const STREETS = /^(motorway|primary|secondary|tertiary)(_link)?$|^(residential|living_street|unclassified|service)$/
+/** Further ways of some modes; countries close trunk roads to the slow ones. */
+const FURTHER: Partial<Record<Mode, RegExp>> = {
+  pedestrian: /^(footway|pedestrian|path|steps)$/,
+  bicycle: /^cycleway$/,
+  motor_scooter: /^$/,
+}
+/** Tags by which ways of these kinds are left out for other reasons than the law. */
+const NARROWING = /sac_scale|conveying|surface|smoothness|tracktype|wheelchair|mtb|level|indoor/
+const TRUNK = /^trunk(_link)?$/
 const MOST_PASSAGES = 300_000
 
 const key = ({ segment, to }: Passage): string => `${segment.way.id} ${segment.a} ${segment.b} ${to}`
@@ -17,6 +27,7 @@ const key = ({ segment, to }: Passage): string => `${segment.way.id} ${segment.a
 export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage, to: Passage): boolean {
   const judge = lenient.strict()
   const { map } = checker
+  const further = FURTHER[judge.mode] ?? TRUNK
   const goal = key({ ...to, to: to.direction === 'forward' ? to.segment.b : to.segment.a })
   const start = from.direction === 'forward' ? from.segment.b : from.segment.a
   const queue: Passage[] = [{ ...from, to: start }]
@@ -39,7 +50,9 @@ export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage
       if (seen.has(name)) continue
       const isGoal = name === goal
       const { tags } = segment.way
-      if (!STREETS.test(tags.highway ?? '') || YARDS.has(tags.service ?? '') || !isPlain(tags)) continue
+      const { highway = '' } = tags
+      const isFurther = further.test(highway) && !Object.keys(tags).some((tag) => NARROWING.test(tag))
+      if (!(STREETS.test(highway) || isFurther) || YARDS.has(tags.service ?? '') || !isPlain(tags)) continue
       if (judge.way(segment.way, direction) !== 'open' || checker.brokenAt(judge, before, after).length > 0) continue
       parents.set(after, before)
       if (isGoal) return !checker.breaksOverWays(judge, chainTo(after, parents))

@@ -50,6 +50,8 @@ const CYCLEWAY_MOPEDS = new Set(['BE', 'CH', 'RO', 'RU', 'SE'])
 /** Whether a mode may travel a way in a direction, oneway apart. */
 export function wayAccess(tags: OsmTags, situation: Situation, direction: Direction, country = ''): Verdict {
   const { mode } = situation
+  // What is said of wheelchairs alone is not claimed.
+  if (situation.vehicle.type === 'wheelchair' && tags.wheelchair !== undefined) return 'open'
   if (isForOthers(tags, mode, direction)) return 'closed'
   const said = sayAccess(tags, situation, direction)
   const closed = isClosedByClass(tags, mode, country)
@@ -140,10 +142,16 @@ export function isAgainstOneway(tags: OsmTags, situation: Situation, direction: 
     // What carries walkers takes them its own way.
     const carried = tags.route === 'ferry' || tags.route === 'shuttle_train'
     if (tags.conveying === 'forward' || tags.conveying === 'backward') return tags.conveying !== direction
-    return onewayOf(tags['oneway:foot'] ?? (carried ? tags.oneway : undefined)) === opposite(direction)
+    const own = tags['oneway:foot']
+    if (own === 'yes' && tags.oneway === '-1') return direction === 'forward'
+    return onewayOf(own ?? (carried ? tags.oneway : undefined)) === opposite(direction)
   }
   const said = onewayFor(tags, situation)
   if (said !== 'neither' && said !== opposite(direction)) return false
+  // Keys such as `moped:backward` let in who is not of a car or a lorry.
+  const own = mode === 'auto' || mode === 'truck' ? [] : KEYS[mode].slice(mode === 'bicycle' ? 2 : 3)
+  const backKeys = own.flatMap((key) => [`${key}:backward`, `${key}:backward:conditional`])
+  if (backKeys.some((key) => tags[key] !== undefined && tags[key] !== 'no')) return false
   return !(mode === 'bicycle' ? bicyclesGoBack(tags) : (mode === 'bus' || mode === 'taxi') && busesGoBack(tags))
 }
 
@@ -184,14 +192,7 @@ function bicyclesGoBack(tags: OsmTags): boolean {
 
 function busesGoBack(tags: OsmTags): boolean {
   const lane = SIDES.some((side) => tags[`busway${side}`]?.startsWith('opposite') === true)
-  const keys = [
-    'lanes:psv',
-    'lanes:bus',
-    'lanes:psv:backward',
-    'lanes:bus:backward',
-    'psv:lanes:backward',
-    'bus:lanes:backward',
-  ]
+  const keys = ['lanes:psv:backward', 'lanes:bus:backward', 'psv:lanes:backward', 'bus:lanes:backward']
   const back = [...keys, 'psv:backward', 'bus:backward'].some((key) => tags[key] !== undefined && tags[key] !== 'no')
   return lane || back || tags.psv?.startsWith('opposite') === true || tags.bus?.startsWith('opposite') === true
 }
