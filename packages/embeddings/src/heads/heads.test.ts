@@ -50,19 +50,22 @@ describe('a head', () => {
     },
   )
 
-  test.each(['logistic', 'linear', 'knn'] as const)('%s far from the origin, with columns of other units, finds what it finds of the same columns alike', async (kind) => {
-    // Steps of 1/64 are exact at 2 ** 17 in float32.
-    const near = vectors.map((value) => Math.round(value * 64) / 64)
-    const unit = (k: number) => (kind === 'knn' ? 1 : 2 ** (3 * k - 6))
-    const far = near.map((value, i) => (value + 2 ** 16) * unit(i % DIMS))
-    const options = { kind, penalty: 1e-6, neighbours: 5 }
-    const one = await fitHead({ ...data, vectors: near }, options, none)
-    const two = await fitHead({ ...data, vectors: far }, options, none)
-    expect(two.isConverged).toBe(true)
-    const [a, b] = [await classify(one.head, near, none), await classify(two.head, far, none)]
-    expect(b.classes.join('')).toBe(a.classes.join(''))
-    b.probabilities.forEach((share, i) => expect(share).toBeCloseTo(a.probabilities[i]!, 2))
-  })
+  test.each(['logistic', 'linear', 'knn'] as const)(
+    '%s far from the origin, with columns of other units, finds what it finds of the same columns alike',
+    async (kind) => {
+      // Steps of 1/64 are exact at 2 ** 17 in float32.
+      const near = vectors.map((value) => Math.round(value * 64) / 64)
+      const unit = (k: number) => (kind === 'knn' ? 1 : 2 ** (3 * k - 6))
+      const far = near.map((value, i) => (value + 2 ** 16) * unit(i % DIMS))
+      const options = { kind, penalty: 1e-6, neighbours: 5 }
+      const one = await fitHead({ ...data, vectors: near }, options, none)
+      const two = await fitHead({ ...data, vectors: far }, options, none)
+      expect(two.isConverged).toBe(true)
+      const [a, b] = [await classify(one.head, near, none), await classify(two.head, far, none)]
+      expect(b.classes.join('')).toBe(a.classes.join(''))
+      b.probabilities.forEach((share, i) => expect(share).toBeCloseTo(a.probabilities[i]!, 2))
+    },
+  )
 
   test('a fit that has not come to its end says so', async () => {
     const fit = (maxIterations: number) => fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1, maxIterations }, none) // prettier-ignore
@@ -74,7 +77,8 @@ describe('a head', () => {
     const bytes = headBytes(head)
     // The driver hands out parts of a larger buffer.
     const inPool = Buffer.concat([new Uint8Array(3), bytes]).subarray(3)
-    for (const one of [bytes, inPool]) expect(headOfBytes(one, DIMS)).toMatchObject({ origin: head.origin, rows: head.rows, values: head.values })
+    for (const one of [bytes, inPool])
+      expect(headOfBytes(one, DIMS)).toMatchObject({ origin: head.origin, rows: head.rows, values: head.values })
     expect(() => headOfBytes(bytes.subarray(4), DIMS)).toThrow(RangeError)
   })
 
@@ -107,7 +111,13 @@ describe('validation', () => {
     }
   })
 
-  test.each([[170, 60], [180, 60], [-180, 85], [10, -45]])('at %d degrees east and %d north nothing nearer than the gap is learnt from', (east, north) => { // prettier-ignore
+  test.each([
+    [170, 60],
+    [180, 60],
+    [-180, 85],
+    [10, -45],
+  ])('at %d degrees east and %d north nothing nearer than the gap is learnt from', (east, north) => {
+    // prettier-ignore
     const [rows, columns, step] = [12, 40, 0.002]
     const n = rows * columns
     const at = {
