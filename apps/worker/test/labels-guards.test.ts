@@ -109,6 +109,24 @@ describe('an update', () => {
     expect(await classify(update)).toMatchObject({ rows: 144, classified: 144 })
   })
 
+  test('waits for one that drops the map, and says that it is gone', async (context) => {
+    const { database } = worker.db
+    // The embedded database has one session.
+    if (!database.capabilities.locks) context.skip()
+    const [classifier, tableName] = [newName(), newName()]
+    await train({ classifier, ids })
+    await classify({ classifier, tableName })
+    const code = await database.transaction(async (session) => {
+      await session.query(`lock table public.${tableName} in access exclusive mode`)
+      const failed = fails('classifyEmbeddings', { classifier, tableName, mode: 'update' })
+      const isWaiting = `select 1 from pg_locks where relation = 'public.${tableName}'::regclass and not granted`
+      await expect.poll(async () => (await query(isWaiting)).length, { timeout: 20_000 }).toBe(1)
+      await session.query(`select geoembeddings.drop_table('public', '${tableName}')`)
+      return { failed }
+    })
+    expect(await code.failed).toBe('NOT_A_CLASS_TABLE')
+  })
+
   test('says that a map with other columns cannot be updated', async () => {
     const [classifier, tableName] = [newName(), newName()]
     await train({ classifier, ids })

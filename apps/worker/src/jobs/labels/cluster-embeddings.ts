@@ -1,3 +1,4 @@
+import type { JobWarning } from '@terrane/contracts'
 import { ClusterEmbeddings } from '@terrane/contracts/labels'
 import { countRows, saveClassifier, sourceVersions, vectorPages, type VectorTable } from '@terrane/database/classifiers'
 import { headBytes, openHeadThread } from '@terrane/embeddings/heads'
@@ -5,7 +6,7 @@ import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext, Task } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'
 import { checkOutput, type ClassSource } from './class-record.ts'
-import { ClassTable, type Measured } from './class-table.ts'
+import { ClassTable, type ClassCounts, type Measured } from './class-table.ts'
 import { classResult, descriptionOf, zerosWarning } from './classify-embeddings.ts'
 import { tooFewRows } from './errors.ts'
 import { chosenRows, ownerOf, prepare, requireVectorTable } from './run-input.ts'
@@ -58,10 +59,7 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
   const names = Array.from({ length: k }, (_, c) => `cluster ${c + 1}`)
   const output = await ClassTable.open(context, body.tableName, body.mode === 'replace')
   const counts = await watch.time('classify', output.fill(table, head, names, where))
-  const left = counts.classified - counts.zeros - rows
-  const message = 'The clusters were found with an even part of the rows, and then given to all; these were not in it.'
-  const sampled = chosen > mostRows(table) && left > 0 ? [{ code: 'ROWS_SAMPLED', message, count: left }] : []
-  const warnings = acceptWarnings(body.strict, [...zerosWarning(counts.zeros), ...sampled])
+  const warnings = acceptWarnings(body.strict, warningsOf(counts, chosen > mostRows(table), rows))
   const { since, until, sourceNumbers } = body
   const source: ClassSource = {
     embeddings: body.table,
@@ -101,6 +99,12 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
     const kept = { jobId: context.run.jobId, weights: headBytes(head) }
     return { version: await saveClassifier(session, record, kept), timings: watch.seconds() }
   })
+}
+
+function warningsOf({ classified, zeros }: ClassCounts, isSampled: boolean, rows: number): JobWarning[] {
+  const message = 'The clusters were found with an even part of the rows, and then given to all; these were not in it.'
+  const count = classified - zeros - rows
+  return [...zerosWarning(zeros), ...(isSampled && count > 0 ? [{ code: 'ROWS_SAMPLED', message, count }] : [])]
 }
 
 /** Rows that centres are found with. */
