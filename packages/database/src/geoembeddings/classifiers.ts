@@ -156,7 +156,7 @@ export async function countRows(database: Queryable, tableName: string, where: s
   const { rows } = await database.query<{ rows: number }>(
     `select count(*) as rows from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where true ${where}`,
   )
-  return Number(rows[0]!.rows)
+  return rows[0]!.rows
 }
 
 /** Whether anon reads all rows of a table, for all that can be told: a view may hide rows, and counts as one that is not. */
