@@ -3263,7 +3263,7 @@ export interface components {
             blockMeters?: number;
             /** @description User who owns the table. Default: the owner of the embeddings table. */
             ownerUuid?: string | null;
-            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid, and where anon does not read the table of examples. */
             isPublic?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
@@ -3294,7 +3294,7 @@ export interface components {
             sourceNumbers?: number[];
             /** @description User who owns the table. Default: the owner of the embeddings table. */
             ownerUuid?: string | null;
-            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid, and where the classifier is not public; a table that is there keeps its readers. */
             isPublic?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;
@@ -3330,7 +3330,7 @@ export interface components {
             sourceNumbers?: number[];
             /** @description User who owns the table. Default: the owner of the embeddings table. */
             ownerUuid?: string | null;
-            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid. */
+            /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid; a table that is there keeps its readers. */
             isPublic?: boolean;
             /** @description Fails the job on anything that would be a warning. Default: false. */
             strict?: boolean;

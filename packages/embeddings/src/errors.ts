@@ -208,3 +208,10 @@ export const textTooLong = defineError(
   (f: { tokens: number; limit: number }) => `The text has ${f.tokens} tokens, and the model takes ${f.limit}`,
   () => ({ hint: 'Send a shorter text.', errors: [{ path: '/text', message: 'is too long' }] }),
 )
+
+export const fittingFailed = defineError(
+  'HEAD_NOT_FITTED',
+  'unavailable',
+  (f: { why: string }) => `The vectors could not be learnt from: ${f.why}`,
+  () => ({ hint: 'Try again; give fewer examples where memory is short.' }),
+)

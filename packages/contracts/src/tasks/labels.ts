@@ -26,11 +26,7 @@ const rowsOfTable = () => ({
     }),
   ),
 })
-const readersOfResult = () =>
-  readers({
-    ownerUuid: 'the owner of the embeddings table',
-    isPublic: 'as the embeddings table; false with ownerUuid',
-  })
+const readersOfResult = (isPublic: string) => readers({ ownerUuid: 'the owner of the embeddings table', isPublic })
 
 /** Body of `POST /jobs/trainClassifier`. */
 export const TrainClassifier = Type.Object(
@@ -57,15 +53,20 @@ export const TrainClassifier = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 100,
+        pattern: '^[^\\u0000]+$',
         default: 'class',
         description: 'The property of features with the class.',
       }),
     ),
     ids: Type.Optional(
-      Type.Record(className('A class.'), Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 50_000 }), {
-        maxProperties: 256,
-        description: 'Examples as ids of rows, by class. They win over other examples of a row.',
-      }),
+      Type.Record(
+        className('A class.'),
+        Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 50_000 }),
+        {
+          maxProperties: 256,
+          description: 'Examples as ids of rows, by class. They win over other examples of a row.',
+        },
+      ),
     ),
     classes: Type.Optional(
       Type.Array(className('A class.'), {
@@ -109,7 +110,9 @@ export const TrainClassifier = Type.Object(
         description: 'Edge of the blocks that are held out together. Default: four times the diagonal of a row.',
       }),
     ),
-    ...readersOfResult(),
+    ...readersOfResult(
+      'as the embeddings table; false with ownerUuid, and where anon does not read the table of examples',
+    ),
     strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
@@ -136,7 +139,9 @@ export const ClassifyEmbeddings = Type.Object(
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Default: the latest.' })),
     ...output(),
     ...rowsOfTable(),
-    ...readersOfResult(),
+    ...readersOfResult(
+      'as the embeddings table; false with ownerUuid, and where the classifier is not public; a table that is there keeps its readers',
+    ),
     strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
@@ -168,7 +173,7 @@ export const ClusterEmbeddings = Type.Object(
       }),
     ),
     ...rowsOfTable(),
-    ...readersOfResult(),
+    ...readersOfResult('as the embeddings table; false with ownerUuid; a table that is there keeps its readers'),
     strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },

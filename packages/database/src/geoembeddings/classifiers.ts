@@ -16,6 +16,8 @@ export interface VectorTable {
   readonly isPublic: boolean
   readonly attribution: string | null
   readonly licence: string | null
+  /** The job that made the table as it is. */
+  readonly jobId: string | null
   /** The members of the catalogue row by which tables are compared. */
   readonly identity: Readonly<Record<string, unknown>>
 }
@@ -23,7 +25,7 @@ export interface VectorTable {
 /** An embeddings table by its name; null when there is none. */
 export async function findVectorTable(database: Queryable, tableName: string): Promise<VectorTable | null> {
   const { rows } = await database.query<VectorTable>(
-    `select table_name as "tableName", dims, metric, rows, owner, is_public as "isPublic", attribution, model_licence as licence,
+    `select table_name as "tableName", dims, metric, rows, owner, is_public as "isPublic", attribution, model_licence as licence, job_id as "jobId",
        jsonb_build_object('table_name', table_name, 'model_name', model_name, 'model_sha256', model_sha256, 'dims', dims,
          'level', level, 'metric', metric, 'normalized', normalized, 'feature_names', feature_names, 'bands', bands,
          'scale', scale) as identity
@@ -63,8 +65,13 @@ export interface ClassifierRecord {
   readonly validation: unknown
   readonly examples: number
   readonly attribution: string | null
-  /** Little-endian float32. */
-  readonly weights: Uint8Array
+}
+
+/** A version of a classifier, without its weights. */
+export interface StoredClassifier extends ClassifierRecord {
+  readonly version: number
+  /** The job that made it: a number is given again where the last version was deleted. */
+  readonly jobId: string | null
 }
 
 /** The owner of the versions of a name; undefined when there are none. */
@@ -76,8 +83,16 @@ export async function classifierOwner(database: Queryable, name: string): Promis
   return rows[0]?.owner
 }
 
-/** Keeps a classifier as the next version of its name, in a transaction of the caller. Returns the version. */
-export async function saveClassifier(session: Session, record: ClassifierRecord, jobId: string): Promise<number> {
+/**
+ * Keeps a classifier as the next version of its name, in a transaction of the caller. Returns the version.
+ *
+ * @param weights little-endian float32
+ */
+export async function saveClassifier(
+  session: Session,
+  record: ClassifierRecord,
+  { jobId, weights }: { readonly jobId: string; readonly weights: Uint8Array },
+): Promise<number> {
   await session.query('lock table geoembeddings.classifiers in share row exclusive mode')
   const { rows } = await session.query<{ version: number }>(
     `insert into geoembeddings.classifiers (name, version, owner, is_public, head, classes, table_name, identity, settings,
@@ -103,7 +118,7 @@ export async function saveClassifier(session: Session, record: ClassifierRecord,
   await session.query('insert into geoembeddings.classifier_weights (name, version, weights) values ($1, $2, $3)', [
     record.name,
     version,
-    Buffer.from(record.weights.buffer, record.weights.byteOffset, record.weights.byteLength),
+    Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength),
   ])
   return version
 }
@@ -113,15 +128,48 @@ export async function findClassifier(
   database: Queryable,
   name: string,
   version: number | null,
-): Promise<(ClassifierRecord & { readonly version: number }) | null> {
-  const { rows } = await database.query<ClassifierRecord & { readonly version: number }>(
-    `select c.name, c.version, c.owner, c.is_public as "isPublic", c.head, c.classes, c.table_name as "tableName", c.identity,
-       c.settings, c.validation, c.examples::float8 as examples, c.attribution, w.weights
-     from geoembeddings.classifiers c join geoembeddings.classifier_weights w using (name, version)
-     where c.name = $1 and ($2::integer is null or c.version = $2) order by c.version desc limit 1`,
+): Promise<StoredClassifier | null> {
+  const { rows } = await database.query<StoredClassifier>(
+    `select name, version, owner, is_public as "isPublic", head, classes, table_name as "tableName", identity, settings, validation,
+       examples::float8 as examples, attribution, job_id as "jobId"
+     from geoembeddings.classifiers where name = $1 and ($2::integer is null or version = $2) order by version desc limit 1`,
     [name, version],
   )
   return rows[0] ?? null
+}
+
+/** The weights of a version, as {@link saveClassifier} keeps them; null when it is gone. */
+export async function classifierWeights(
+  database: Queryable,
+  { name, version, jobId }: Pick<StoredClassifier, 'name' | 'version' | 'jobId'>,
+): Promise<Uint8Array | null> {
+  const { rows } = await database.query<{ weights: Uint8Array }>(
+    `select w.weights from geoembeddings.classifier_weights w join geoembeddings.classifiers c using (name, version)
+     where name = $1 and version = $2 and c.job_id is not distinct from $3`,
+    [name, version, jobId],
+  )
+  return rows[0]?.weights ?? null
+}
+
+/** How many rows of a table count. */
+export async function countRows(database: Queryable, tableName: string, where: string): Promise<number> {
+  const { rows } = await database.query<{ rows: number }>(
+    `select count(*) as rows from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where true ${where}`,
+  )
+  return rows[0]!.rows
+}
+
+/** Whether anon reads all rows of a table, for all that can be told: a view may hide rows, and counts as one that is not. */
+export async function isOpenTable(database: Queryable, schema: string, table: string): Promise<boolean> {
+  const { rows } = await database.query<{ open: boolean }>(
+    `select c.relkind in ('r', 'p', 'm', 'f') and has_schema_privilege('anon', n.oid, 'usage') and has_table_privilege('anon', c.oid, 'select')
+       and coalesce((select e.is_public from geoembeddings.embeddings_catalogue e where n.nspname = '${EMBEDDINGS_SCHEMA}' and e.table_name = c.relname),
+         not c.relrowsecurity or (geoembeddings.shows_all(c.oid, 'anon')
+           and not exists (select from pg_policy p where p.polrelid = c.oid and not p.polpermissive))) as open
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2`,
+    [schema, table],
+  )
+  return rows[0]?.open === true
 }
 
 /** Vectors of a table with their ids and whatever else was asked for. */

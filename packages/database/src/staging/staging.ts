@@ -160,7 +160,10 @@ export async function appliedResult(database: Queryable, jobId: string): Promise
 }
 
 /** Holds the names until the end of the transaction, taken in one order by everybody. */
-async function lockNames(session: Session, tables: readonly StagedTable[]): Promise<void> {
+export async function lockNames(
+  session: Session,
+  tables: readonly Pick<StagedTable, 'schema' | 'table'>[],
+): Promise<void> {
   await session.query(
     `select pg_advisory_xact_lock(key) from (
        select distinct hashtextextended(name, 0) as key from unnest($1::text[]) as name order by key) as keys`,

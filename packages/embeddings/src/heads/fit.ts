@@ -1,4 +1,4 @@
-import type { Head, LabelledVectors, Pause } from './head.ts'
+import { fromOrigin, meanOf, type Head, type LabelledVectors, type Pause } from './head.ts'
 import { minimize } from './minimize.ts'
 
 /** What a head is fitted with. */
@@ -8,42 +8,70 @@ export interface FitOptions {
   readonly penalty: number
   /** Of `knn`: how many examples vote, 1 to 100. */
   readonly neighbours: number
+  /** Default: 1000. */
+  readonly maxIterations?: number
 }
 
 /** Products between two pauses. */
 const STEP_PRODUCTS = 2 ** 23
-const TOLERANCE = 1e-4
+/** Largest slope at the end, over the number of examples. */
+const TOLERANCE = 1e-6
 const MAX_ITERATIONS = 1000
+
+/** A head, and whether its fit came to an end. */
+export interface FittedHead {
+  readonly head: Head
+  readonly isConverged: boolean
+}
 
 /**
  * Fits a head to examples. Logistic: sum of the multinomial log losses plus `penalty` / 2 times the squared weights; linear:
  * least squares on ±1 with the same penalty. Intercepts are free, as in scikit-learn. The temperature is 1.
  */
-export async function fitHead(data: LabelledVectors, options: FitOptions, pause: Pause): Promise<Head> {
-  const { dims, classes, labels } = data
-  const head = { kind: options.kind, dims, classes, neighbours: options.neighbours, temperature: 1 }
-  if (options.kind === 'knn') return { ...head, rows: data.vectors.slice(), values: Float32Array.from(labels) }
+export async function fitHead(data: LabelledVectors, options: FitOptions, pause: Pause): Promise<FittedHead> {
+  const { vectors, dims, classes, labels } = data
+  const origin = meanOf(vectors, dims)
+  const moved = fromOrigin(vectors, origin, new Float32Array(vectors.length))
+  const head = { kind: options.kind, dims, classes, origin, neighbours: options.neighbours, temperature: 1 }
+  if (options.kind === 'knn') return { head: { ...head, rows: moved, values: Float32Array.from(labels) }, isConverged: true } // prettier-ignore
+  const scales = scalesOf(moved, dims, options)
+  moved.forEach((value, i) => (moved[i] = value / scales[i % dims]!))
   const point = new Float64Array(classes * (dims + 1))
-  const objective = new Loss(data, options.kind, options.penalty, pause)
-  await minimize((at, gradient) => objective.at(at, gradient), point, {
-    tolerance: TOLERANCE,
-    maxIterations: MAX_ITERATIONS,
+  const objective = new Loss({ ...data, vectors: moved }, { kind: options.kind, penalties: scales.map((scale) => options.penalty / scale ** 2) }, pause) // prettier-ignore
+  const tolerance = TOLERANCE * labels.length
+  const { gradient } = await minimize((at, slopes) => objective.at(at, slopes), point, {
+    tolerance,
+    maxIterations: options.maxIterations ?? MAX_ITERATIONS,
   })
-  const weights = Float32Array.from(point.subarray(0, classes * dims))
-  return { ...head, rows: weights, values: Float32Array.from(point.subarray(classes * dims)) }
+  const rows = Float32Array.from(point.subarray(0, classes * dims), (weight, i) => weight / scales[i % dims]!)
+  const values = Float32Array.from(point.subarray(classes * dims))
+  return { head: { ...head, rows, values }, isConverged: gradient <= 10 * tolerance }
+}
+
+/** Units of the columns in which the loss is as steep along each weight as along an intercept. */
+function scalesOf(vectors: Float32Array, dims: number, { kind, penalty }: FitOptions): Float64Array {
+  const sums = new Float64Array(dims)
+  for (let at = 0; at < vectors.length; at += dims) for (let k = 0; k < dims; k++) sums[k]! += vectors[at + k]! ** 2
+  const own = kind === 'logistic' ? 4 * penalty : penalty
+  return sums.map((sum) => Math.sqrt(((sum + own) * dims) / vectors.length))
 }
 
 /** The sum of losses over examples with the penalty; weights class by class, then the intercepts. */
 class Loss {
   readonly #data: LabelledVectors
   readonly #kind: 'logistic' | 'linear'
-  readonly #penalty: number
+  /** Of each column. */
+  readonly #penalties: Float64Array
   readonly #pause: Pause
 
-  constructor(data: LabelledVectors, kind: 'logistic' | 'linear', penalty: number, pause: Pause) {
+  constructor(
+    data: LabelledVectors,
+    { kind, penalties }: { readonly kind: 'logistic' | 'linear'; readonly penalties: Float64Array },
+    pause: Pause,
+  ) {
     this.#data = data
     this.#kind = kind
-    this.#penalty = penalty
+    this.#penalties = penalties
     this.#pause = pause
   }
 
@@ -54,8 +82,9 @@ class Loss {
     gradient.fill(0)
     let loss = 0
     for (let i = 0; i < weights; i++) {
-      loss += (this.#penalty / 2) * point[i]! * point[i]!
-      gradient[i] = this.#penalty * point[i]!
+      const penalty = this.#penalties[i % dims]!
+      loss += (penalty / 2) * point[i]! * point[i]!
+      gradient[i] = penalty * point[i]!
     }
     const step = Math.max(1, Math.floor(STEP_PRODUCTS / (2 * weights)))
     for (let from = 0; from < labels.length; from += step) {

@@ -7,7 +7,9 @@ export interface Head {
   readonly dims: number
   /** Number of classes. */
   readonly classes: number
-  /** Rows of `dims` numbers, one after the other. */
+  /** What is taken from a vector before it meets the rows: `dims` numbers. Far from 0, products of float32 would cancel. */
+  readonly origin: Float32Array
+  /** Rows of `dims` numbers, one after the other, from the origin. */
   readonly rows: Float32Array
   /** One number a row: the class of an example (`knn`), the intercept of a class, 0 of a centre. */
   readonly values: Float32Array
@@ -28,25 +30,43 @@ export interface LabelledVectors {
 /** Awaited between steps of some ten milliseconds of work; throws to end it. */
 export type Pause = () => Promise<void>
 
-/** Rows of a head as bytes, little-endian float32: all rows, then all values. */
-export function headBytes({ rows, values }: Pick<Head, 'rows' | 'values'>): Uint8Array<ArrayBuffer> {
-  const all = new Float32Array(rows.length + values.length)
-  all.set(rows)
-  all.set(values, rows.length)
+/** A head as bytes, little-endian float32: the origin, all rows, then all values. */
+export function headBytes({ origin, rows, values }: Pick<Head, 'origin' | 'rows' | 'values'>): Uint8Array<ArrayBuffer> {
+  const all = new Float32Array(origin.length + rows.length + values.length)
+  all.set(origin)
+  all.set(rows, origin.length)
+  all.set(values, origin.length + rows.length)
   return new Uint8Array(all.buffer)
 }
 
 /**
- * Rows and values of a head from its bytes.
+ * Origin, rows and values of a head from its bytes.
  *
  * @throws RangeError where the bytes are not those of rows of so many numbers
  */
-export function headOfBytes(bytes: Uint8Array, dims: number): Pick<Head, 'rows' | 'values'> {
-  const count = bytes.length / (4 * (dims + 1))
+export function headOfBytes(bytes: Uint8Array, dims: number): Pick<Head, 'origin' | 'rows' | 'values'> {
+  const count = (bytes.length / 4 - dims) / (dims + 1)
   if (!Number.isInteger(count)) throw new RangeError(`${bytes.length} bytes are no rows of ${dims} numbers`)
   // A Buffer's slice is a view of a pool.
   const all = new Float32Array(new Uint8Array(bytes).buffer)
-  return { rows: all.subarray(0, count * dims), values: all.subarray(count * dims) }
+  const end = dims + count * dims
+  return { origin: all.subarray(0, dims), rows: all.subarray(dims, end), values: all.subarray(end) }
+}
+
+/** The mean of vectors. */
+export function meanOf(vectors: Float32Array, dims: number): Float32Array {
+  const sums = new Float64Array(dims)
+  for (let at = 0; at < vectors.length; at += dims) for (let k = 0; k < dims; k++) sums[k]! += vectors[at + k]!
+  return Float32Array.from(sums, (sum) => sum / Math.max(1, vectors.length / dims))
+}
+
+/** Writes vectors as they are from an origin into `to`, which may be the vectors. */
+export function fromOrigin(vectors: Float32Array, origin: Float32Array, to: Float32Array): Float32Array {
+  const dims = origin.length
+  for (let at = 0; at < vectors.length; at += dims) {
+    for (let k = 0; k < dims; k++) to[at + k] = vectors[at + k]! - origin[k]!
+  }
+  return to
 }
 
 /** The examples with these indices. */

@@ -1,17 +1,12 @@
 import { seededRandom } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
-import {
-  classify,
-  fitHead,
-  headBytes,
-  headOfBytes,
-  kMeans,
-  normalizeVectors,
-  spatialFolds,
-  validate,
-  type LabelledVectors,
-} from './index.ts'
-import { fitTemperature, measures } from './validate.ts'
+import { fitHead } from './fit.ts'
+import { headBytes, headOfBytes, normalizeVectors, type LabelledVectors } from './head.ts'
+import { openHeadThread } from './head-thread.ts'
+import { kMeans } from './k-means.ts'
+import { classify } from './predict.ts'
+import { spatialFolds } from './spatial-folds.ts'
+import { fitTemperature, measures, validate } from './validate.ts'
 
 const DIMS = 6
 const COUNT = 60
@@ -43,8 +38,11 @@ describe('a head', () => {
   ] as const)(
     '$kind has the weights and classes of scikit-learn',
     async ({ kind, from, intercepts, weights, predicted }) => {
-      const head = await fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 }, none)
-      for (const [i, value] of (intercepts ?? []).entries()) expect(head.values[i]).toBeCloseTo(value, 4)
+      const { head } = await fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 }, none)
+      for (const [i, value] of (intercepts ?? []).entries()) {
+        const ofOrigin = head.origin.reduce((sum, at, k) => sum + at * head.rows[i * DIMS + k]!, 0)
+        expect(head.values[i]! - ofOrigin).toBeCloseTo(value, 4)
+      }
       for (const [i, value] of (weights ?? []).entries()) expect(head.rows[i]).toBeCloseTo(value, 4)
       const { classes, probabilities } = await classify(head, from, none)
       expect(classes.join('')).toBe(predicted)
@@ -52,18 +50,41 @@ describe('a head', () => {
     },
   )
 
+  test.each(['logistic', 'linear', 'knn'] as const)(
+    '%s far from the origin, with columns of other units, finds what it finds of the same columns alike',
+    async (kind) => {
+      // Steps of 1/64 are exact at 2 ** 17 in float32.
+      const near = vectors.map((value) => Math.round(value * 64) / 64)
+      const unit = (k: number) => (kind === 'knn' ? 1 : 2 ** (3 * k - 6))
+      const far = near.map((value, i) => (value + 2 ** 16) * unit(i % DIMS))
+      const options = { kind, penalty: 1e-6, neighbours: 5 }
+      const one = await fitHead({ ...data, vectors: near }, options, none)
+      const two = await fitHead({ ...data, vectors: far }, options, none)
+      expect(two.isConverged).toBe(true)
+      const [a, b] = [await classify(one.head, near, none), await classify(two.head, far, none)]
+      expect(b.classes.join('')).toBe(a.classes.join(''))
+      b.probabilities.forEach((share, i) => expect(share).toBeCloseTo(a.probabilities[i]!, 2))
+    },
+  )
+
+  test('a fit that has not come to its end says so', async () => {
+    const fit = (maxIterations: number) => fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1, maxIterations }, none) // prettier-ignore
+    expect([(await fit(2)).isConverged, (await fit(100)).isConverged]).toEqual([false, true])
+  })
+
   test('comes back from its bytes', async () => {
-    const head = await fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1 }, none)
+    const { head } = await fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1 }, none)
     const bytes = headBytes(head)
     // The driver hands out parts of a larger buffer.
     const inPool = Buffer.concat([new Uint8Array(3), bytes]).subarray(3)
-    for (const one of [bytes, inPool]) expect(headOfBytes(one, DIMS)).toEqual({ rows: head.rows, values: head.values })
-    expect(() => headOfBytes(headBytes(head), DIMS + 1)).toThrow(RangeError)
+    for (const one of [bytes, inPool])
+      expect(headOfBytes(one, DIMS)).toMatchObject({ origin: head.origin, rows: head.rows, values: head.values })
+    expect(() => headOfBytes(bytes.subarray(4), DIMS)).toThrow(RangeError)
   })
 
   test('more vectors than a step holds, an odd number of them, and classes that are no multiple of four are all classified', async () => {
     const many = new Float32Array(7001 * DIMS).map((_, i) => vectors[i % vectors.length]!)
-    const head = await fitHead(data, { kind: 'knn', penalty: 1, neighbours: 1 }, none)
+    const { head } = await fitHead(data, { kind: 'knn', penalty: 1, neighbours: 1 }, none)
     const { classes } = await classify(head, many, none)
     expect(classes.every((c, i) => c === labels[i % COUNT])).toBe(true)
   })
@@ -87,6 +108,33 @@ describe('validation', () => {
           expect(meters).toBeGreaterThanOrEqual(200)
         }
       }
+    }
+  })
+
+  test.each([
+    [170, 60],
+    [180, 60],
+    [-180, 85],
+    [10, -45],
+  ])('at %d degrees east and %d north nothing nearer than the gap is learnt from', (east, north) => {
+    // prettier-ignore
+    const [rows, columns, step] = [12, 40, 0.002]
+    const n = rows * columns
+    const at = {
+      lat: Float64Array.from({ length: n }, (_, i) => north + Math.floor(i / columns) * step),
+      lng: Float64Array.from({ length: n }, (_, i) => ((east + (i % columns) * step - columns * step / 2 + 540) % 360) - 180), // prettier-ignore
+    }
+    const folds = spatialFolds(at, { labels: new Uint16Array(n), classes: 1, folds: 5, blockMeters: 900, reachMeters: 250 }) // prettier-ignore
+    expect(folds.length).toBe(5)
+    const meters = (a: number, b: number) => {
+      const [p, q] = [at.lat[a]! * Math.PI / 180, at.lat[b]! * Math.PI / 180] // prettier-ignore
+      const half = Math.sin((p - q) / 2) ** 2 + Math.cos(p) * Math.cos(q) * Math.sin(((at.lng[a]! - at.lng[b]!) * Math.PI) / 360) ** 2 // prettier-ignore
+      return 2 * 6_371_000 * Math.asin(Math.sqrt(half))
+    }
+    for (const { heldOut, learnt } of folds) {
+      const isHeld = new Set(heldOut)
+      const expected = Array.from({ length: n }, (_, i) => i).filter((i) => !isHeld.has(i) && heldOut.every((j) => meters(i, j) > 250)) // prettier-ignore
+      expect([...learnt]).toEqual(expected)
     }
   })
 
@@ -137,14 +185,31 @@ describe('validation', () => {
 
 describe('k-means', () => {
   test('is the same for a seed, and as good as that of scikit-learn', async () => {
-    const first = await kMeans(vectors, DIMS, { k: 3, seed: 1 }, none)
-    expect(await kMeans(vectors, DIMS, { k: 3, seed: 1 }, none)).toEqual(first)
+    const first = await kMeans(vectors.slice(), DIMS, { k: 3, seed: 1 }, none)
+    expect(await kMeans(vectors.slice(), DIMS, { k: 3, seed: 1 }, none)).toEqual(first)
     // scikit-learn 1.2.1: KMeans(3, n_init=20), the best of twenty starts.
     expect(first.inertia / 6.642858880385543).toBeLessThan(1.05)
+  })
+
+  test('groups that lie far from the origin are told apart', async () => {
+    const far = vectors.map((value, i) => 2 ** 16 + Math.round(value) + 40 * (Math.floor(i / DIMS) % 2))
+    const { head } = await kMeans(far.slice(), DIMS, { k: 2, seed: 1 }, none)
+    const { classes } = await classify(head, far, none)
+    expect(new Set(classes.map((c, i) => (c + i) % 2)).size).toBe(1)
   })
 
   test('vectors that are all alike make clusters without an endless search', async () => {
     const { inertia } = await kMeans(new Float32Array(50).fill(1), 5, { k: 4, seed: 0 }, none)
     expect(inertia).toBe(0)
   })
+})
+
+test('a thread fits as its caller would, and ends with the signal', async () => {
+  const stop = new AbortController()
+  await using thread = openHeadThread(stop.signal)
+  const options = { kind: 'logistic', penalty: 1, neighbours: 1 } as const
+  expect(await thread.call('fit', { data, options })).toEqual(await fitHead(data, options, none))
+  const endless = thread.call('cluster', { vectors: new Float32Array(2 ** 22).map(Math.random), dims: 16, k: 256, seed: 1 }) // prettier-ignore
+  stop.abort(new Error('stopped by the test'))
+  await expect(endless).rejects.toThrow('stopped by the test')
 })

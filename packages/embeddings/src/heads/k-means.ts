@@ -1,5 +1,5 @@
 import { seededRandom } from '@terrane/core'
-import type { Head, Pause } from './head.ts'
+import { fromOrigin, meanOf, type Head, type Pause } from './head.ts'
 import { classify } from './predict.ts'
 
 const MAX_ROUNDS = 100
@@ -17,7 +17,7 @@ export interface Clustering {
  * Centres of `k` clusters: k-means with the seeds of k-means++ (Arthur and Vassilvitskii, 2007), the same for a seed. A cluster that
  * loses all vectors starts again at the vector that is farthest from its centre.
  *
- * @param vectors of `dims` numbers, one after the other; at least `k`
+ * @param vectors of `dims` numbers, one after the other; at least `k`. They are moved to their mean, in place
  */
 export async function kMeans(
   vectors: Float32Array,
@@ -25,26 +25,30 @@ export async function kMeans(
   { k, seed }: { readonly k: number; readonly seed: number },
   pause: Pause,
 ): Promise<Clustering> {
+  const origin = meanOf(vectors, dims)
+  fromOrigin(vectors, origin, vectors)
   const centres = await firstCentres(vectors, dims, { k, seed }, pause)
-  const headOf = (rows: Float32Array): Head => ({
+  const headAt = (place: Float32Array): Head => ({
     kind: 'centroids',
     dims,
     classes: k,
-    rows,
+    origin: place,
+    rows: centres,
     values: new Float32Array(k),
     neighbours: 1,
     temperature: 1,
   })
+  const moved = headAt(new Float32Array(dims))
   let rounds = 0
   let inertia = Infinity
   for (; rounds < MAX_ROUNDS; rounds++) {
-    const { classes } = await classify(headOf(centres), vectors, pause)
+    const { classes } = await classify(moved, vectors, pause)
     const step = recentre(vectors, dims, classes, centres)
     inertia = step.inertia
     await pause()
     if (step.shift <= STILL) break
   }
-  return { head: headOf(centres), inertia, rounds }
+  return { head: headAt(origin), inertia, rounds }
 }
 
 async function firstCentres(

@@ -1,5 +1,5 @@
 import { affinities, nearnessBias } from './affinities.ts'
-import type { Head, Pause } from './head.ts'
+import { fromOrigin, type Head, type Pause } from './head.ts'
 
 /** Products that are computed before the next pause. */
 const STEP_PRODUCTS = 2 ** 24
@@ -67,17 +67,19 @@ async function eachScore(
   pause: Pause,
   take: (scores: Float32Array, from: number, count: number) => void,
 ): Promise<void> {
-  const { dims, kind, rows } = head
+  const { dims, kind, rows, origin } = head
   const isNear = kind === 'knn' || kind === 'centroids'
   const bias = isNear ? nearnessBias(rows, dims) : head.values
   const m = bias.length
   const n = vectors.length / dims
   const step = Math.max(2, Math.min(n, Math.floor(STEP_NUMBERS / m), Math.floor(STEP_PRODUCTS / (m * dims))))
   const out = new Float32Array(step * m)
+  const moved = new Float32Array(step * dims)
   const votes = kind === 'knn' ? new Float32Array(step * head.classes) : out
   for (let from = 0; from < n; from += step) {
     const count = Math.min(step, n - from)
-    affinities(vectors.subarray(from * dims, (from + count) * dims), { rows, bias, dims }, out)
+    const near = fromOrigin(vectors.subarray(from * dims, (from + count) * dims), origin, moved.subarray(0, count * dims)) // prettier-ignore
+    affinities(near, { rows, bias, dims }, out)
     if (kind === 'knn') {
       for (let i = 0; i < count; i++) {
         const ofRow = votes.subarray(i * head.classes, (i + 1) * head.classes)

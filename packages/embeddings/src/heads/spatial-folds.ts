@@ -11,7 +11,7 @@ export interface FoldOptions {
   readonly blockMeters: number
   /** Examples nearer than this to a held-out one are left out of what is learnt from. */
   readonly reachMeters: number
-  /** Most folds. */
+  /** Most folds, at most 31. */
   readonly folds: number
 }
 
@@ -22,28 +22,25 @@ export interface SpatialFold {
 }
 
 const METERS_PER_DEGREE = 111_195
+const EARTH_METERS = (METERS_PER_DEGREE * 180) / Math.PI
 
 /**
  * Folds of whole blocks on the ground, with a gap around what is held out: no example is judged by a head that has seen its
  * neighbour. Empty where all examples lie in one block.
  */
 export function spatialFolds(places: ExamplePlaces, options: FoldOptions): SpatialFold[] {
-  const { lat } = places
-  const n = lat.length
-  const x = Float64Array.from(places.lng, (lng, i) => lng * Math.cos((lat[i]! * Math.PI) / 180) * METERS_PER_DEGREE)
-  const y = Float64Array.from(lat, (degrees) => degrees * METERS_PER_DEGREE)
-  const blocks = cells(x, y, options.blockMeters)
+  const n = places.lat.length
+  const blocks = blocksOf(places, options.blockMeters)
   const count = Math.min(options.folds, blocks.size)
   if (count < 2) return []
   const foldOf = assign(blocks, count, n, options)
-  const near = cells(x, y, options.reachMeters)
+  const near = foldsNearby(places, foldOf, options.reachMeters)
   return Array.from({ length: count }, (_, fold) => {
     const heldOut: number[] = []
     const learnt: number[] = []
     for (let i = 0; i < n; i++) {
       if (foldOf[i] === fold) heldOut.push(i)
-      else if (!hasNeighbour(i, near, { x, y, reach: options.reachMeters, isHeld: (j) => foldOf[j] === fold }))
-        learnt.push(i)
+      else if ((near[i]! & (1 << fold)) === 0) learnt.push(i)
     }
     return { heldOut: Uint32Array.from(heldOut), learnt: Uint32Array.from(learnt) }
   }).filter(({ heldOut, learnt }) => heldOut.length > 0 && learnt.length > 0)
@@ -51,15 +48,49 @@ export function spatialFolds(places: ExamplePlaces, options: FoldOptions): Spati
 
 type Cells = ReadonlyMap<string, readonly number[]>
 
-function cells(x: Float64Array, y: Float64Array, size: number): Cells {
-  const found = new Map<string, number[]>()
-  for (let i = 0; i < x.length; i++) {
-    const key = `${Math.floor(x[i]! / size)} ${Math.floor(y[i]! / size)}`
-    const there = found.get(key)
-    if (there) there.push(i)
-    else found.set(key, [i])
+/** Blocks in bands of one height; those of a band are as wide on the ground in its middle. */
+function blocksOf({ lng, lat }: ExamplePlaces, meters: number): Cells {
+  const edge = meters / METERS_PER_DEGREE
+  return Map.groupBy(lat.keys(), (i) => {
+    const band = Math.floor(lat[i]! / edge)
+    const middle = Math.max(-90, Math.min(90, (band + 0.5) * edge))
+    return `${band} ${Math.floor((lng[i]! * Math.cos((middle * Math.PI) / 180)) / edge)}`
+  })
+}
+
+/** The folds of the examples that lie nearer to each than `reach`, as bits: by their places in space, where no line cuts the earth. */
+function foldsNearby({ lng, lat }: ExamplePlaces, foldOf: Uint8Array, reach: number): Uint32Array {
+  const radians = Math.PI / 180
+  const point = new Float64Array(3 * lat.length)
+  lat.forEach((degrees, i) => {
+    const ring = EARTH_METERS * Math.cos(degrees * radians)
+    point[3 * i] = ring * Math.cos(lng[i]! * radians)
+    point[3 * i + 1] = ring * Math.sin(lng[i]! * radians)
+    point[3 * i + 2] = EARTH_METERS * Math.sin(degrees * radians)
+  })
+  const cellAt = (i: number) => [0, 1, 2].map((axis) => Math.floor(point[3 * i + axis]! / reach))
+  const cells = Map.groupBy(lat.keys(), (i) => cellAt(i).join(' '))
+  const found = Uint32Array.from(foldOf, (fold) => 1 << fold)
+  for (const members of cells.values()) {
+    const around = cellsAround(cellAt(members[0]!)).flatMap((key) => cells.get(key) ?? [])
+    // One list a fold: a member that has met a fold is done with it.
+    for (const [fold, others] of Map.groupBy(around, (j) => foldOf[j]!)) {
+      for (const i of members) {
+        if ((found[i]! & (1 << fold)) === 0 && others.some((j) => apart(point, i, j) < reach)) found[i]! |= 1 << fold
+      }
+    }
   }
   return found
+}
+
+function cellsAround([x, y, z]: readonly number[]): string[] {
+  const steps = [-1, 0, 1]
+  return steps.flatMap((dx) => steps.flatMap((dy) => steps.map((dz) => `${x! + dx} ${y! + dy} ${z! + dz}`)))
+}
+
+function apart(point: Float64Array, i: number, j: number): number {
+  const [a, b] = [3 * i, 3 * j]
+  return Math.hypot(point[a]! - point[b]!, point[a + 1]! - point[b + 1]!, point[a + 2]! - point[b + 2]!)
 }
 
 /** Gives each block, the largest first, to the fold that has the fewest of its classes. */
@@ -83,23 +114,4 @@ function assign(blocks: Cells, folds: number, n: number, { labels, classes }: Fo
     }
   }
   return foldOf
-}
-
-interface Reach {
-  readonly x: Float64Array
-  readonly y: Float64Array
-  readonly reach: number
-  readonly isHeld: (i: number) => boolean
-}
-
-function hasNeighbour(i: number, near: Cells, { x, y, reach, isHeld }: Reach): boolean {
-  const column = Math.floor(x[i]! / reach)
-  const row = Math.floor(y[i]! / reach)
-  for (let dx = -1; dx <= 1; dx++) {
-    for (let dy = -1; dy <= 1; dy++) {
-      const there = near.get(`${column + dx} ${row + dy}`) ?? []
-      if (there.some((j) => isHeld(j) && Math.hypot(x[i]! - x[j]!, y[i]! - y[j]!) < reach)) return true
-    }
-  }
-  return false
 }

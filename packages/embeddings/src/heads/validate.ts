@@ -46,7 +46,7 @@ export async function validate(
     // What nothing was learnt of cannot be found.
     const asked = pick(data, heldOut.filter((i) => learntClasses.has(data.labels[i]!))) // prettier-ignore
     if (learntClasses.size < 2 || asked.labels.length === 0) continue
-    const head = await fitHead(known, options, pause)
+    const { head } = await fitHead(known, options, pause)
     scores.push(await scoresOf(head, asked.vectors, pause))
     labels.push(...asked.labels)
     used++

@@ -1,4 +1,4 @@
-import { qualified, quoteIdentifier, quoteLiteral, type Database, type Session } from '@terrane/database'
+import { qualified, quoteLiteral, type Session } from '@terrane/database'
 import { bulkLoad } from '@terrane/database/bulk-load'
 import { vectorPages, type VectorPage, type VectorTable } from '@terrane/database/classifiers'
 import {
@@ -10,17 +10,18 @@ import {
 } from '@terrane/database/imports'
 import {
   STAGING_SCHEMA,
+  lockNames,
   relationExists,
   stagedTable,
   swapIn,
-  tableExists,
   type StagedTable,
 } from '@terrane/database/staging'
 import { classify, type Head } from '@terrane/embeddings/heads'
 import { SCHEMA } from '../import-names.ts'
 import type { JobContext } from '../task.ts'
-import { notClassTable } from './errors.ts'
-import { pauseOf, prepare } from './run-input.ts'
+import { giveReaders } from './class-readers.ts'
+import { checkMarked, commentOf, notWhatItWas, type ClassSource } from './class-record.ts'
+import { pauseOf, prepare, type Readers } from './run-input.ts'
 
 /** Vectors in memory at once; a page more is read ahead. */
 const PAGE_BYTES = 16 * 2 ** 20
@@ -34,17 +35,6 @@ const SHAPE: ImportShape = {
   ],
   geometryType: 'MultiPolygon',
   primaryKey: 'id',
-}
-
-/** What the record of a table of classes says of how it was made. */
-export interface ClassSource {
-  readonly embeddings: string
-  readonly classifier: string
-  readonly version: number
-  /** Which rows count. */
-  readonly chosen: Readonly<Record<string, unknown>>
-  /** When rows of each source of the embeddings table were last written. */
-  readonly sources: Readonly<Record<string, string>>
 }
 
 /** What a job wrote. */
@@ -104,8 +94,8 @@ export class ClassTable {
     return { classified, zeros, byClass: means }
   }
 
-  /** Makes the table appear, with its readers; one that it takes the place of keeps its own. */
-  async publish<Result extends object>(
+  /** Makes the table appear. One that it takes the place of hands on its readers, unless the request names others. */
+  async publish<Result extends { readonly version: number }>(
     about: TableDescription,
     describe: (measured: Measured) => Result,
     register: (session: Session) => Promise<Partial<Result>>,
@@ -114,33 +104,34 @@ export class ClassTable {
     const { database } = project
     this.#context.progress({ phase: 'index', message: 'building the indexes', done: 0, total: null, unit: '' })
     const measured = await measureImport(database, this.#staged)
-    await finishImportTable(database, this.#staged, SHAPE, about.comment)
+    await finishImportTable(database, this.#staged, SHAPE, '')
     const isThere = await relationExists(database, SCHEMA, this.#staged.table, { isTable: true })
-    if (!isThere) await giveReaders(database, this.#staged, about)
+    if (!isThere) await giveReaders(database, qualified(STAGING_SCHEMA, this.#staged.staging), about.readers)
     const result = describe({ ...measured, removed: 0 })
     signal.throwIfAborted()
     await swapIn(database.withSignal(new AbortController().signal), run, [this.#staged], result, async (session) => {
       Object.assign(result, await register(session))
-      await registerImport(session, this.#staged, { ...recordOf(about, run.jobId), ...measured })
+      await this.#record(session, { ...about, source: { ...about.source, version: result.version } }, measured)
     })
     return result
   }
 
-  /** Puts the rows in the place of those of sources that have changed or are gone. */
+  /** Puts the rows in the place of those of sources that have changed or are gone. @throws NOT_A_CLASS_TABLE */
   async merge<Result extends object>(
     about: TableDescription,
     change: ClassChange,
     describe: (measured: Measured) => Result,
   ): Promise<Result> {
-    const { run, project, signal } = this.#context
-    const target = qualified(SCHEMA, this.#staged.table)
-    const source = qualified(STAGING_SCHEMA, this.#staged.staging)
+    const { run, project } = this.#context
+    const { table, staging } = this.#staged
+    const target = qualified(SCHEMA, table)
+    const source = qualified(STAGING_SCHEMA, staging)
     const result = {} as Result
-    signal.throwIfAborted()
-    await swapIn(project.database.withSignal(new AbortController().signal), run, [], result, async (session) => {
-      const now = await readRecord(session, this.#staged.table, 'for update')
-      if (now?.jobId !== change.jobId)
-        throw notClassTable({ table: this.#staged.table, why: 'it was made anew meanwhile' })
+    const swap = swapIn(project.database, run, [], result, async (session) => {
+      // The name and the table before its record, as all that drop or replace a table do.
+      if (project.database.capabilities.locks) await lockNames(session, [this.#staged])
+      await session.query(`lock table ${target} in share row exclusive mode`)
+      await checkMarked(session, table, change.jobId)
       const { rowCount } = await session.query(
         `delete from ${target} where $1::bigint[] is null or id >> 32 = any($1)`,
         [change.sources],
@@ -156,9 +147,22 @@ export class ClassTable {
       const bbox = rows[0]!.box[0] === null ? null : (rows[0]!.box as unknown as Measured['bbox'])
       const measured = { rows: rows[0]!.rows, bbox, removed: rowCount ?? 0 }
       Object.assign(result, describe(measured))
-      await registerImport(session, this.#staged, { ...recordOf(about, run.jobId), ...measured })
+      await this.#record(session, about, measured)
+    })
+    await swap.catch((cause: unknown) => {
+      throw notWhatItWas(table, cause) ?? cause
     })
     return result
+  }
+
+  /** Records how the table was made, marks it, and gives it the readers that the request names. */
+  async #record(session: Session, about: TableDescription, { rows, bbox }: Omit<Measured, 'removed'>): Promise<void> {
+    const { task, source, attribution, licence, readers, namesReaders } = about
+    const { jobId } = this.#context.run
+    const target = qualified(SCHEMA, this.#staged.table)
+    await session.query(`comment on table ${target} is ${quoteLiteral(commentOf(source, jobId))}`)
+    if (namesReaders) await giveReaders(session, target, readers)
+    await registerImport(session, this.#staged, { jobId, task, source, attribution, licence, rows, bbox })
   }
 }
 
@@ -171,69 +175,18 @@ export interface Measured {
 
 export interface TableDescription {
   readonly task: 'classifyEmbeddings' | 'clusterEmbeddings'
-  readonly comment: string
   readonly source: ClassSource
   readonly attribution: string
   readonly licence: string
-  readonly owner: string | null
-  readonly isPublic: boolean
+  readonly readers: Readers
+  /** Whether the request names the readers: they are then those of a table that is there, too. */
+  readonly namesReaders: boolean
 }
 
 /** Sources whose rows are written anew; null for all. */
 export interface ClassChange {
   readonly jobId: string
   readonly sources: readonly number[] | null
-}
-
-/** The record of a table of classes; null for other tables. */
-export async function readRecord(
-  session: Pick<Session, 'query'>,
-  tableName: string,
-  lock: '' | 'for update' = '',
-): Promise<{ readonly jobId: string; readonly source: ClassSource } | null> {
-  const { rows } = await session.query<{ jobId: string; source: ClassSource; task: string }>(
-    `select job_id as "jobId", source, task from terrane.imports where table_schema = $1 and table_name = $2 ${lock}`,
-    [SCHEMA, tableName],
-  )
-  const [found] = rows
-  return found?.task === 'classifyEmbeddings' ? found : null
-}
-
-/** @throws TABLE_EXISTS, NOT_A_CLASS_TABLE */
-export async function checkOutput(
-  database: Database,
-  { tableName, mode = 'create' }: { readonly tableName: string; readonly mode?: 'create' | 'replace' | 'update' },
-): Promise<void> {
-  if (mode === 'update') {
-    const isThere = await relationExists(database, SCHEMA, tableName, { isTable: true })
-    if (isThere && (await readRecord(database, tableName)) !== null) return
-    throw notClassTable({ table: tableName, why: isThere ? 'classifyEmbeddings has not made it' : 'it is not there' })
-  }
-  const only = mode === 'create' ? {} : { isTable: false }
-  if (await relationExists(database, SCHEMA, tableName, only)) throw tableExists({ schema: SCHEMA, table: tableName })
-}
-
-function recordOf({ task, source, attribution, licence }: TableDescription, jobId: string) {
-  return { jobId, task, source, attribution, licence }
-}
-
-/** Grants and policies, as share_table gives them; an owner reads by a policy of its own. */
-async function giveReaders(
-  database: Database,
-  { staging }: StagedTable,
-  { owner, isPublic }: TableDescription,
-): Promise<void> {
-  const table = qualified(STAGING_SCHEMA, staging)
-  const statements = [`alter table ${table} enable row level security`]
-  for (const role of isPublic ? ['anon', 'authenticated'] : []) {
-    const policy = quoteIdentifier(`shared with ${role}`)
-    statements.push(`create policy ${policy} on ${table} for select to ${role} using (true)`, `grant select on ${table} to ${role}`) // prettier-ignore
-  }
-  if (owner !== null) {
-    const isOwner = `geoembeddings.caller_id() = ${quoteLiteral(owner)}::uuid`
-    statements.push(`create policy own on ${table} for select to authenticated using (${isOwner})`, `grant select on ${table} to authenticated`) // prettier-ignore
-  }
-  await database.query(statements.join(';\n'))
 }
 
 function placeAt({ places: { bytes, ends } }: VectorPage, i: number): Uint8Array {

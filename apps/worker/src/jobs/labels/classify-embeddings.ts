@@ -1,21 +1,17 @@
 import type { JobWarning } from '@terrane/contracts'
 import { ClassifyEmbeddings } from '@terrane/contracts/labels'
-import { conditionOfSources, sourceVersions, type VectorTable } from '@terrane/database/classifiers'
-import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
+import {
+  conditionOfSources,
+  sourceVersions,
+  type StoredClassifier,
+  type VectorTable,
+} from '@terrane/database/classifiers'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import { SCHEMA } from '../import-names.ts'
 import type { JobContext, Task } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'
-import {
-  ClassTable,
-  checkOutput,
-  readRecord,
-  type ClassChange,
-  type ClassCounts,
-  type ClassSource,
-  type Measured,
-  type TableDescription,
-} from './class-table.ts'
+import { checkOutput, readRecord, type ClassSource } from './class-record.ts'
+import { ClassTable, type ClassChange, type ClassCounts, type Measured, type TableDescription } from './class-table.ts'
 import { notClassTable } from './errors.ts'
 import { chosenRows, headOf, readersOf, requireClassifier, requireVectorTable } from './run-input.ts'
 
@@ -53,17 +49,20 @@ async function run(body: ClassifyEmbeddings, context: JobContext) {
     embeddings: body.table,
     classifier: classifier.name,
     version: classifier.version,
+    classifierJob: classifier.jobId,
+    embeddingsJob: table.jobId,
     chosen: { since, until, sourceNumbers },
     sources: await sourceVersions(database, body.table),
   }
   const change = body.mode === 'update' ? await changeOf(context, body.tableName, source) : null
   const chosen = await chosenRows(database, body.table, body)
   const where = change?.sources ? `${chosen} ${await conditionOfSources(database, change.sources)}` : chosen
+  const head = await headOf(database, classifier)
   const output = await ClassTable.open(context, body.tableName, body.mode === 'replace')
-  const filling = output.fill(table, headOf(classifier), classifier.classes, where)
+  const filling = output.fill(table, head, classifier.classes, where)
   const counts = await watch.time('classify', filling)
-  const warnings = acceptWarnings(body.strict, warningsOf(counts, change))
-  const about = descriptionOf('classifyEmbeddings', body, table, source)
+  const warnings = acceptWarnings(body.strict, warningsOf(counts, change, classifier))
+  const about = descriptionOf('classifyEmbeddings', body, table, { source, isOpen: classifier.isPublic })
   const describe = (measured: Measured) => ({
     ...classResult(body.tableName, classifier.classes, { counts, measured, about }),
     classifier: classifier.name,
@@ -90,15 +89,24 @@ async function changeOf(
       throw notClassTable({ table: tableName, why: `its ${member} is ${then[member]}, not ${now[member]}` })
     }
   }
-  const isSame = then.version === now.version && JSON.stringify(then.chosen) === JSON.stringify(now.chosen)
+  const isSame = then.classifierJob === now.classifierJob && JSON.stringify(then.chosen) === JSON.stringify(now.chosen)
   const numbers = new Set([...Object.keys(then.sources), ...Object.keys(now.sources)])
-  if (!isSame || Object.keys(now.sources).length === 0) return { jobId, sources: null }
+  // Rows of a table without sources change with the table.
+  const isTold = Object.keys(now.sources).length > 0 || then.embeddingsJob === now.embeddingsJob
+  if (!isSame || !isTold) return { jobId, sources: null }
   return { jobId, sources: [...numbers].filter((n) => then.sources[n] !== now.sources[n]).map(Number) }
 }
 
-function warningsOf({ classified, zeros }: ClassCounts, change: ClassChange | null): JobWarning[] {
+function warningsOf(
+  { classified, zeros }: ClassCounts,
+  change: ClassChange | null,
+  { head, settings }: StoredClassifier,
+): JobWarning[] {
   if (classified === 0 && change === null) return [{ code: 'NOTHING_CLASSIFIED', message: 'No row of the table is chosen: the map is empty.', count: 0 }] // prettier-ignore
-  return zerosWarning(zeros)
+  const message =
+    'The classifier was not calibrated, for no example could be held out: probability is no probability of being right.'
+  const isCalibrated = head === 'centroids' || settings['isCalibrated'] === true
+  return [...zerosWarning(zeros), ...(isCalibrated ? [] : [{ code: 'NOT_CALIBRATED', message }])]
 }
 
 /** Rows whose vectors have no direction get no class. */
@@ -107,20 +115,20 @@ export function zerosWarning(zeros: number): JobWarning[] {
   return zeros > 0 ? [{ code: 'VECTORS_ZERO', message, count: zeros }] : []
 }
 
-/** What is recorded of a table of classes. */
+/** What is recorded of a table of classes, and its readers. */
 export function descriptionOf(
   task: TableDescription['task'],
   body: Pick<ClassifyEmbeddings, 'table' | 'ownerUuid' | 'isPublic'>,
   table: VectorTable,
-  source: ClassSource,
+  { source, isOpen }: { readonly source: ClassSource; readonly isOpen: boolean },
 ): TableDescription {
   return {
     task,
-    comment: `Classes of ${EMBEDDINGS_SCHEMA}.${body.table} by ${source.classifier}, version ${source.version}`,
     source,
     attribution: table.attribution ?? '',
     licence: table.licence ?? '',
-    ...readersOf(body, table),
+    readers: readersOf(body, table, isOpen),
+    namesReaders: body.ownerUuid !== undefined || body.isPublic !== undefined,
   }
 }
 

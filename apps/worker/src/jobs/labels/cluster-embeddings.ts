@@ -1,13 +1,15 @@
+import type { JobWarning } from '@terrane/contracts'
 import { ClusterEmbeddings } from '@terrane/contracts/labels'
-import { saveClassifier, sourceVersions, vectorPages, type VectorTable } from '@terrane/database/classifiers'
-import { headBytes, kMeans } from '@terrane/embeddings/heads'
+import { countRows, saveClassifier, sourceVersions, vectorPages, type VectorTable } from '@terrane/database/classifiers'
+import { headBytes, openHeadThread } from '@terrane/embeddings/heads'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext, Task } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'
-import { ClassTable, checkOutput, type ClassSource, type Measured } from './class-table.ts'
+import { checkOutput, type ClassSource } from './class-record.ts'
+import { ClassTable, type ClassCounts, type Measured } from './class-table.ts'
 import { classResult, descriptionOf, zerosWarning } from './classify-embeddings.ts'
 import { tooFewRows } from './errors.ts'
-import { chosenRows, pauseOf, prepare, readersOf, requireVectorTable } from './run-input.ts'
+import { chosenRows, ownerOf, prepare, requireVectorTable } from './run-input.ts'
 import { checkOwner } from './train-classifier.ts'
 
 /** Numbers of the vectors that centres are found with: 128 MiB. */
@@ -29,7 +31,7 @@ export function clusterEmbeddings(): Task {
       const table = await requireVectorTable(database, body.table)
       await chosenRows(database, body.table, body)
       await checkOutput(database, body)
-      await checkOwner(database, { classifier: nameOf(body) }, readersOf(body, table).owner)
+      await checkOwner(database, { classifier: nameOf(body) }, ownerOf(body, table))
     },
     run: (raw, context) => run(raw as ClusterEmbeddings, context),
   }
@@ -45,26 +47,30 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
   const table = await requireVectorTable(database, body.table)
   await checkOutput(database, body)
   const where = await chosenRows(database, body.table, body)
-  const vectors = await watch.time('vectors', sampleVectors(context, table, where))
+  const chosen = await countRows(database, body.table, where)
+  const vectors = await watch.time('vectors', sampleVectors(context, table, { where, rows: chosen }))
   const rows = vectors.length / table.dims
   if (rows < body.clusters) throw tooFewRows({ rows, clusters: body.clusters })
   const { seed = 1, clusters: k } = body
   context.progress({ phase: 'cluster', message: 'finding the clusters', done: 0, total: null, unit: '' })
-  const fitting = kMeans(vectors, table.dims, { k, seed }, pauseOf(context.signal))
+  await using thread = openHeadThread(context.signal)
+  const fitting = thread.call('cluster', { vectors, dims: table.dims, k, seed }, [vectors.buffer as ArrayBuffer])
   const { head, inertia, rounds } = await watch.time('cluster', fitting)
   const names = Array.from({ length: k }, (_, c) => `cluster ${c + 1}`)
   const output = await ClassTable.open(context, body.tableName, body.mode === 'replace')
   const counts = await watch.time('classify', output.fill(table, head, names, where))
-  const warnings = acceptWarnings(body.strict, zerosWarning(counts.zeros))
+  const warnings = acceptWarnings(body.strict, warningsOf(counts, chosen > mostRows(table), rows))
   const { since, until, sourceNumbers } = body
   const source: ClassSource = {
     embeddings: body.table,
     classifier: nameOf(body),
     version: 0,
+    classifierJob: context.run.jobId,
+    embeddingsJob: table.jobId,
     chosen: { since, until, sourceNumbers },
     sources: await sourceVersions(database, body.table),
   }
-  const about = descriptionOf('clusterEmbeddings', body, table, source)
+  const about = descriptionOf('clusterEmbeddings', body, table, { source, isOpen: true })
   const describe = (measured: Measured) => ({
     ...classResult(body.tableName, names, { counts, measured, about }),
     classifier: nameOf(body),
@@ -75,7 +81,7 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
   })
   return await output.publish(about, describe, async (session) => {
     await session.query('lock table geoembeddings.classifiers in share row exclusive mode')
-    const { owner, isPublic } = about
+    const { owner, isPublic } = about.readers
     await checkOwner(session, { classifier: nameOf(body) }, owner)
     const record = {
       name: nameOf(body),
@@ -89,20 +95,30 @@ async function run(body: ClusterEmbeddings, context: JobContext) {
       validation: null,
       examples: rows,
       attribution: table.attribution,
-      weights: headBytes(head),
     }
-    return { version: await saveClassifier(session, record, context.run.jobId), timings: watch.seconds() }
+    const kept = { jobId: context.run.jobId, weights: headBytes(head) }
+    return { version: await saveClassifier(session, record, kept), timings: watch.seconds() }
   })
+}
+
+function warningsOf({ classified, zeros }: ClassCounts, isSampled: boolean, rows: number): JobWarning[] {
+  const message = 'The clusters were found with an even part of the rows, and then given to all; these were not in it.'
+  const count = classified - zeros - rows
+  return [...zerosWarning(zeros), ...(isSampled && count > 0 ? [{ code: 'ROWS_SAMPLED', message, count }] : [])]
+}
+
+/** Rows that centres are found with. */
+function mostRows({ dims }: VectorTable): number {
+  return Math.floor(MAX_NUMBERS / dims)
 }
 
 /** The vectors of the chosen rows that are not zero, or of an even part of them where they are too many. */
 async function sampleVectors(
   { project, signal }: JobContext,
   table: VectorTable,
-  where: string,
+  { where, rows }: { readonly where: string; readonly rows: number },
 ): Promise<Float32Array> {
-  const most = Math.floor(MAX_NUMBERS / table.dims)
-  const parts = Math.ceil(table.rows / most)
+  const parts = Math.ceil(rows / mostRows(table))
   const part = parts > 1 ? ` and hashint8extended(t.id, 0) % ${parts} = 0` : ''
   const found: Float32Array[] = []
   const pages = vectorPages(project.database, table, { where: where + part, withPlaces: false, pageBytes: 2 ** 24 })

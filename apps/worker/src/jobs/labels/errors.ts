@@ -74,10 +74,21 @@ export const geometryMissing = defineError(
 export const featuresInvalid = defineError(
   'FEATURES_INVALID',
   'invalid',
-  (f: { why: string; index: number | null }) => `The features cannot be read: ${f.why}`,
+  (f: { why: string; path: readonly (string | number)[] }) =>
+    `The features cannot be read: ${[...f.path, f.why].join(' ')}`,
   (f) => ({
     hint: 'Send GeoJSON features in degrees.',
-    errors: [{ path: f.index === null ? '/features' : `/features/features/${f.index}`, message: f.why }],
+    errors: [{ path: ['/features', ...f.path].join('/'), message: f.why }],
+  }),
+)
+
+export const examplesInvalid = defineError(
+  'EXAMPLES_INVALID',
+  'invalid',
+  (f: { table: string; why: string }) => `The examples of "${f.table}" cannot be read: ${f.why}`,
+  () => ({
+    hint: 'Give points, lines or polygons of a known reference system that has degrees for all of them.',
+    errors: [{ path: '/examples/table', message: 'has geometries that cannot be brought to degrees' }],
   }),
 )
 
@@ -113,7 +124,7 @@ export const tooManyClasses = defineError(
 export const tooManyExamples = defineError(
   'TOO_MANY_EXAMPLES',
   'too_large',
-  (f: { limit: number }) => `The examples meet more than ${f.limit} rows`,
+  (f: { why: string }) => `The examples ${f.why}`,
   () => ({ hint: 'Give fewer or smaller examples, or choose sources.' }),
 )
 

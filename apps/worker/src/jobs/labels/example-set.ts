@@ -12,6 +12,8 @@ const MAX_NUMBERS = 2 ** 25
 const MAX_WEIGHTS = 2 ** 20
 /** More examples add little, and `knn` compares with each. */
 const MAX_EXAMPLES = { logistic: 20_000, linear: 20_000, knn: 5000 }
+/** Products of each step of a fit: examples times weights. */
+const MAX_PRODUCTS = 2 ** 30
 const MAX_CLASSES = 256
 
 /** Examples as heads read them, and where they lie. */
@@ -34,7 +36,7 @@ export async function loadExamples(
 ): Promise<ExampleSet> {
   const why = warnings.length > 0 ? `. ${warnings.map(({ message, count }) => `${message} (${count})`).join(' ')}` : ''
   checkClasses(new Set(classOf.values()), table.dims, why)
-  const ids = sample(classOf, Math.min(MAX_EXAMPLES[head], Math.floor(MAX_NUMBERS / table.dims)))
+  const ids = sample(classOf, mostExamples(head, table.dims, new Set(classOf.values()).size))
   const page = await vectorsWithIds(database, table, ids)
   const zeros = prepare(page.vectors, table)
   const kept = page.ids.map((_, i) => i).filter((i) => !zeros.has(i))
@@ -50,6 +52,11 @@ export async function loadExamples(
     { code: 'CLASSES_WITH_ONE_EXAMPLE', message: 'Classes with one example are learnt from it alone and cannot be validated.', count: single.length, examples: single.slice(0, 10) }, // prettier-ignore
   ].filter(({ count }) => count > 0)
   return { data, ...ground, names, counts, warnings: [...warnings, ...further] }
+}
+
+function mostExamples(head: keyof typeof MAX_EXAMPLES, dims: number, classes: number): number {
+  const products = head === 'knn' ? Infinity : MAX_PRODUCTS / (classes * dims)
+  return Math.floor(Math.min(MAX_EXAMPLES[head], MAX_NUMBERS / dims, products))
 }
 
 function checkClasses(classes: ReadonlySet<string>, dims: number, why: string): void {
@@ -85,18 +92,23 @@ function labelled(
   return { vectors: chosen, dims, labels, classes: names.length }
 }
 
-/** Where rows lie, in the order of their ids, and how large they are: nine of ten have no longer diagonal. */
+/** Where rows lie, in the order of `ids`, and how large they are: nine of ten have no longer diagonal. */
 async function placesOf(database: Database, tableName: string, ids: readonly number[]) {
-  const { rows } = await database.query<{ lng: number; lat: number; diagonal: number }>(
-    `select x as lng, y as lat, sqrt(power((st_xmax(g) - st_xmin(g)) * cosd(y), 2) + power(st_ymax(g) - st_ymin(g), 2)) * 111195 as diagonal
-     from (select t.id, st_geometryn(t.geom, 1) as g, st_x(st_centroid(t.geom)) as x, st_y(st_centroid(t.geom)) as y
-           from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id = any($1::bigint[])) p
-     order by id`,
+  // A row at the antimeridian has a part on either side, and its middle between them.
+  const { rows } = await database.query<{ id: number; lng: number; lat: number; diagonal: number }>(
+    `select id, st_x(middle) as lng, st_y(middle) as lat,
+       sqrt(power((st_xmax(g) - st_xmin(g)) * cosd(st_y(middle)), 2) + power(st_ymax(g) - st_ymin(g), 2)) * 111195 as diagonal
+     from (select s.id, s.g, st_centroid(s.g) as middle
+           from (select t.id::float8 as id, case when st_xmax(t.geom) - st_xmin(t.geom) > 180 then st_shiftlongitude(t.geom) else t.geom end as g
+                 from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id = any($1::bigint[])) s) p`,
     [ids],
   )
-  const diagonals = rows.map(({ diagonal }) => diagonal).toSorted((a, b) => a - b)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  // A row that is gone meanwhile is a block of its own.
+  const places = ids.map((id) => byId.get(id) ?? { lng: Number.NaN, lat: Number.NaN, diagonal: 0 })
+  const diagonals = places.map(({ diagonal }) => diagonal).toSorted((a, b) => a - b)
   return {
-    places: { lng: Float64Array.from(rows, ({ lng }) => lng), lat: Float64Array.from(rows, ({ lat }) => lat) },
+    places: { lng: Float64Array.from(places, ({ lng }) => lng), lat: Float64Array.from(places, ({ lat }) => lat) },
     reachMeters: Math.max(1, 1.05 * (diagonals[Math.floor(diagonals.length * 0.9)] ?? 1)),
   }
 }

@@ -2,10 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import type { Queryable } from '@terrane/database'
 import {
   checkSameVectors,
+  classifierWeights,
   findClassifier,
   findVectorTable,
   rowsOfSources,
-  type ClassifierRecord,
+  type StoredClassifier,
   type VectorTable,
 } from '@terrane/database/classifiers'
 import { headOfBytes, normalizeVectors, type Head, type Pause } from '@terrane/embeddings/heads'
@@ -17,8 +18,6 @@ export async function requireVectorTable(database: Queryable, table: string): Pr
   if (found === null) throw vectorTableMissing({ table })
   return found
 }
-
-export type StoredClassifier = ClassifierRecord & { readonly version: number }
 
 /**
  * The classifier that a request names.
@@ -42,8 +41,11 @@ export async function requireClassifier(
   return found
 }
 
-/** The head of a stored classifier. */
-export function headOf({ head, classes, settings, weights, identity }: StoredClassifier): Head {
+/** The head of a stored classifier. @throws CLASSIFIER_NOT_FOUND where it has been deleted meanwhile */
+export async function headOf(database: Queryable, stored: StoredClassifier): Promise<Head> {
+  const { name, version, head, classes, settings, identity } = stored
+  const weights = await classifierWeights(database, stored)
+  if (weights === null) throw classifierMissing({ classifier: name, version })
   const dims = identity['dims'] as number
   const { neighbours = 1, temperature = 1 } = settings as { neighbours?: number; temperature?: number }
   return { kind: head, dims, classes: classes.length, neighbours, temperature, ...headOfBytes(weights, dims) }
@@ -84,14 +86,28 @@ export function prepare(vectors: Float32Array, { dims, metric }: Pick<VectorTabl
   return metric === 'l2' ? new Set() : normalizeVectors(vectors, dims)
 }
 
-/** Whose a result is, and who reads it: as the embeddings table unless the request says otherwise. */
-export function readersOf(
-  { ownerUuid, isPublic }: { readonly ownerUuid?: string | null; readonly isPublic?: boolean },
-  table: VectorTable,
-): { readonly owner: string | null; readonly isPublic: boolean } {
-  const owner = ownerUuid === undefined ? table.owner : ownerUuid
-  return {
-    owner,
-    isPublic: isPublic ?? (ownerUuid === undefined ? table.isPublic : ownerUuid === null && table.isPublic),
-  }
+/** Whose a result is, and who reads it. */
+export interface Readers {
+  readonly owner: string | null
+  readonly isPublic: boolean
+}
+
+/**
+ * Whose a result is, and who reads it: as the embeddings table unless the request says otherwise.
+ *
+ * @param isOpen whether anon reads what else the result is made of
+ */
+export function readersOf(request: ReadersRequest, table: VectorTable, isOpen: boolean): Readers {
+  const { ownerUuid, isPublic } = request
+  return { owner: ownerOf(request, table), isPublic: isPublic ?? (!ownerUuid && table.isPublic && isOpen) }
+}
+
+/** Whose a result is: that of the embeddings table unless the request says otherwise. */
+export function ownerOf({ ownerUuid }: ReadersRequest, table: VectorTable): string | null {
+  return ownerUuid === undefined ? table.owner : ownerUuid
+}
+
+interface ReadersRequest {
+  readonly ownerUuid?: string | null
+  readonly isPublic?: boolean
 }

@@ -1,16 +1,15 @@
 import type { JobWarning } from '@terrane/contracts'
 import { TrainClassifier } from '@terrane/contracts/labels'
+import type { Thread } from '@terrane/core/threads'
 import type { Database } from '@terrane/database'
-import { classifierOwner, saveClassifier } from '@terrane/database/classifiers'
+import { classifierOwner, isOpenTable, saveClassifier, type VectorTable } from '@terrane/database/classifiers'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import { swapIn } from '@terrane/database/staging'
 import {
-  fitHead,
   headBytes,
-  spatialFolds,
-  validate,
+  openHeadThread,
   type FitOptions,
-  type Pause,
+  type HeadMethods,
   type Validation,
 } from '@terrane/embeddings/heads'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
@@ -19,8 +18,9 @@ import type { JobContext, Task } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'
 import { classifierTaken, examplesNeeded } from './errors.ts'
 import { loadExamples, type ExampleSet } from './example-set.ts'
-import { findExamples, tableSource } from './examples.ts'
-import { chosenRows, pauseOf, readersOf, requireVectorTable } from './run-input.ts'
+import { checkFeatures, tableSource } from './example-sources.ts'
+import { findExamples } from './examples.ts'
+import { chosenRows, ownerOf, readersOf, requireVectorTable, type Readers } from './run-input.ts'
 
 const FOLDS = 5
 
@@ -44,16 +44,24 @@ export function trainClassifier({ openSchemas }: LabelsOptions): Task {
     async checkSubmit(raw, { project: { database } }) {
       const body = raw as TrainClassifier
       if (!body.examples && !body.features && !body.ids) throw examplesNeeded()
+      if (body.features) checkFeatures(body.features)
       const table = await requireVectorTable(database, body.table)
       await chosenRows(database, body.table, body)
-      if (body.examples) {
-        requireReadable(body.examples.schema ?? 'public', openSchemas)
-        await tableSource(database, body.examples)
-      }
-      await checkOwner(database, body, readersOf(body, table).owner)
+      checkReadable(body, openSchemas)
+      if (body.examples) await tableSource(database, body.examples)
+      await checkOwner(database, body, ownerOf(body, table))
     },
-    run: (raw, context) => train(raw as TrainClassifier, context),
+    async run(raw, context) {
+      const body = raw as TrainClassifier
+      checkReadable(body, openSchemas)
+      return await train(body, context)
+    },
   }
+}
+
+/** @throws SCHEMA_NOT_ALLOWED */
+function checkReadable({ examples }: TrainClassifier, openSchemas: readonly string[]): void {
+  if (examples) requireReadable(examples.schema ?? 'public', openSchemas)
 }
 
 function fitOptions({ head = 'logistic', penalty = 0.1, neighbours = 5 }: TrainClassifier): FitOptions {
@@ -74,7 +82,6 @@ async function train(body: TrainClassifier, context: JobContext) {
   const { signal, project, run } = context
   const { database } = project
   const watch = new Stopwatch()
-  const pause = pauseOf(signal)
   const step = (phase: string, message: string) => context.progress({ phase, message, done: 0, total: null, unit: '' })
   const table = await requireVectorTable(database, body.table)
   step('examples', 'finding the rows of the examples')
@@ -83,14 +90,15 @@ async function train(body: TrainClassifier, context: JobContext) {
   const set = await watch.time('vectors', loadExamples(database, table, examples, body.head ?? 'logistic'))
   const options = fitOptions(body)
   step('validate', 'holding out blocks')
-  const judged = await watch.time('validate', judge(set, options, body.blockMeters, pause))
+  await using thread = openHeadThread(signal)
+  const judged = await watch.time('validate', judge(thread, set, options, body.blockMeters))
   step('fit', 'learning from all examples')
-  const head = await watch.time('fit', fitHead(set.data, options, pause))
+  const { head, isConverged } = await watch.time('fit', thread.call('fit', { data: set.data, options }))
   const { names, counts } = set
-  const warnings = acceptWarnings(body.strict, [...set.warnings, ...judged.warnings])
+  const warnings = acceptWarnings(body.strict, [...set.warnings, ...judged.warnings, ...unfinished(isConverged)])
   const { validation } = judged
   const temperature = validation?.temperature ?? 1
-  const { owner, isPublic } = readersOf(body, table)
+  const { owner, isPublic } = await readersOfExamples(database, body, table)
   const described = validation && describe(validation, judged)
   const classes = names.map((name, c) => ({ name, examples: counts[c]!, ...scoreOf(validation, c) }))
   const result = {
@@ -120,12 +128,23 @@ async function train(body: TrainClassifier, context: JobContext) {
       validation: described && { ...described, classes },
       examples: set.data.labels.length,
       attribution: table.attribution,
-      weights: headBytes(head),
     }
-    result.version = await saveClassifier(session, record, run.jobId)
+    result.version = await saveClassifier(session, record, { jobId: run.jobId, weights: headBytes(head) })
     result.timings = watch.seconds()
   })
   return result
+}
+
+/** A classifier says the values of its examples: where anon does not read their table, it does not read the classifier. */
+async function readersOfExamples(database: Database, body: TrainClassifier, table: VectorTable): Promise<Readers> {
+  const { examples } = body
+  const isOpen = !examples || (await isOpenTable(database, examples.schema ?? 'public', examples.table))
+  return readersOf(body, table, isOpen)
+}
+
+function unfinished(isConverged: boolean): JobWarning[] {
+  const message = 'The fit was ended before it came to rest: classes may be worse than they could be. A larger penalty comes to rest sooner.' // prettier-ignore
+  return isConverged ? [] : [{ code: 'NOT_CONVERGED', message }]
 }
 
 interface Judgement {
@@ -136,15 +155,14 @@ interface Judgement {
 }
 
 async function judge(
+  thread: Thread<HeadMethods>,
   { data, places, reachMeters, names, counts }: ExampleSet,
   options: FitOptions,
   asked: number | undefined,
-  pause: Pause,
 ): Promise<Judgement> {
   const blockMeters = asked ?? 4 * reachMeters
-  const { labels, classes } = data
-  const folds = spatialFolds(places, { labels, classes, blockMeters, reachMeters, folds: FOLDS })
-  const validation = await validate(data, folds, options, pause)
+  const holdOut = { blockMeters, reachMeters, folds: FOLDS }
+  const validation = await thread.call('validate', { data, places, holdOut, options })
   if (validation === null) {
     const message = 'The examples lie too close to each other to hold any out: quality is not known, and probabilities are not calibrated.' // prettier-ignore
     return { validation, blockMeters, reachMeters, warnings: [{ code: 'NOT_VALIDATED', message }] }

@@ -1,0 +1,70 @@
+import type { Database, Session } from '@terrane/database'
+import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
+import { relationExists, tableExists } from '@terrane/database/staging'
+import { SCHEMA } from '../import-names.ts'
+import { notClassTable } from './errors.ts'
+
+/** What the record of a table of classes says of how it was made. */
+export interface ClassSource {
+  readonly embeddings: string
+  readonly classifier: string
+  readonly version: number
+  /** The jobs that made the classifier and the embeddings table: names and versions are given again. */
+  readonly classifierJob: string | null
+  readonly embeddingsJob: string | null
+  /** Which rows count. */
+  readonly chosen: Readonly<Record<string, unknown>>
+  /** When rows of each source of the embeddings table were last written. */
+  readonly sources: Readonly<Record<string, string>>
+}
+
+/** The comment of a table of classes. It names the job: the record alone outlives a table that is dropped in SQL. */
+export function commentOf({ embeddings, classifier, version }: ClassSource, jobId: string): string {
+  return `Classes of ${EMBEDDINGS_SCHEMA}.${embeddings} by ${classifier}, version ${version} (job ${jobId})`
+}
+
+/** The record of a table of classes; null for other tables, also where the record is of one that was dropped. */
+export async function readRecord(
+  session: Pick<Session, 'query'>,
+  tableName: string,
+): Promise<{ readonly jobId: string; readonly source: ClassSource } | null> {
+  const { rows } = await session.query<{ jobId: string; source: ClassSource }>(
+    `select i.job_id as "jobId", i.source from terrane.imports i
+     join pg_namespace n on n.nspname = i.table_schema join pg_class c on c.relnamespace = n.oid and c.relname = i.table_name
+     where i.table_schema = $1 and i.table_name = $2 and i.task = 'classifyEmbeddings' and c.relkind = 'r'
+       and obj_description(c.oid, 'pg_class') like format('%% (job %s)', i.job_id)`,
+    [SCHEMA, tableName],
+  )
+  return rows[0] ?? null
+}
+
+/** A table that this transaction has locked is still the one that a job made. @throws NOT_A_CLASS_TABLE */
+export async function checkMarked(session: Session, table: string, jobId: string): Promise<void> {
+  const record = await readRecord(session, table)
+  if (record?.jobId !== jobId) throw notClassTable({ table, why: 'it was made anew meanwhile' })
+}
+
+/** What a failed merge says of its table: it is gone, or has other columns or keys; undefined where it is something else. */
+export function notWhatItWas(table: string, cause: unknown): Error | undefined {
+  const { code, message } = cause as { code?: unknown; message: string }
+  if (code === '42P01') return notClassTable({ table, why: 'it is not there' }, { cause })
+  const isChanged = ['42703', '42P10', '428C9', '42804'].includes(code as string)
+  return isChanged ? notClassTable({ table, why: message }, { cause }) : undefined
+}
+
+/** @throws TABLE_EXISTS, NOT_A_CLASS_TABLE */
+export async function checkOutput(
+  database: Database,
+  { tableName, mode = 'create' }: { readonly tableName: string; readonly mode?: 'create' | 'replace' | 'update' },
+): Promise<void> {
+  if (mode === 'update') {
+    const isThere = await relationExists(database, SCHEMA, tableName, { isTable: true })
+    if (isThere && (await readRecord(database, tableName)) !== null) return
+    throw notClassTable({
+      table: tableName,
+      why: isThere ? 'its comment and its record do not say that classifyEmbeddings made it' : 'it is not there',
+    })
+  }
+  const only = mode === 'create' ? {} : { isTable: false }
+  if (await relationExists(database, SCHEMA, tableName, only)) throw tableExists({ schema: SCHEMA, table: tableName })
+}

@@ -1,0 +1,37 @@
+import { Thread } from '@terrane/core/threads'
+import { fittingFailed } from '../errors.ts'
+import type { FitOptions, FittedHead } from './fit.ts'
+import type { LabelledVectors } from './head.ts'
+import type { Clustering } from './k-means.ts'
+import type { ExamplePlaces, FoldOptions } from './spatial-folds.ts'
+import type { Validation } from './validate.ts'
+
+/** How examples are held out. */
+export type HoldOut = Omit<FoldOptions, 'labels' | 'classes'>
+
+/** What the thread can do. */
+export interface HeadMethods {
+  /** Null where no example can be held out. */
+  validate(request: {
+    readonly data: LabelledVectors
+    readonly places: ExamplePlaces
+    readonly holdOut: HoldOut
+    readonly options: FitOptions
+  }): Promise<Validation | null>
+  fit(request: { readonly data: LabelledVectors; readonly options: FitOptions }): Promise<FittedHead>
+  cluster(request: {
+    readonly vectors: Float32Array
+    readonly dims: number
+    readonly k: number
+    readonly seed: number
+  }): Promise<Clustering>
+}
+
+/** A thread for what computes for seconds: validation, fits and clusters. Dispose it. Calls fail with HEAD_NOT_FITTED, or the reason of the signal. */
+export function openHeadThread(signal: AbortSignal): Thread<HeadMethods> {
+  return new Thread(new URL('./head.worker.ts', import.meta.url), {
+    signal,
+    toLostError: (why) => fittingFailed({ why: `its thread ended: ${why}` }),
+    toError: (why) => fittingFailed({ why }),
+  })
+}
