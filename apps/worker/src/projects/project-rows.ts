@@ -59,7 +59,7 @@ export class ProjectRows<Row extends { readonly id: string }, Given extends Excl
     return rows
   }
 
-  /** Changes columns, but those that are undefined, and returns the row; null when it is gone. */
+  /** Changes columns and returns the row; null when it is gone. An undefined value changes nothing. */
   async update(id: string, columns: Partial<Pick<Row, Exclude<Given, 'id'>>>): Promise<Row | null> {
     const given = Object.entries(columns).filter(([, value]) => value !== undefined)
     const changes = given.map(([name], i) => `${name} = $${i + 2}, `)
