@@ -76,6 +76,7 @@ const EXPOSED = [
   'location',
   'content-crs',
   'allow',
+  'retry-after',
 ]
 
 /** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions and the router. */

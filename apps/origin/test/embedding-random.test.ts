@@ -2,7 +2,8 @@ import { seededRandom } from '@terrane/core'
 import { randomCases } from '@terrane/testing/property'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
-import { randomQuery, randomTables, TABLES_SQL } from './random-queries.ts'
+import { randomQuery } from './random-queries.ts'
+import { randomTables, TABLES_SQL } from './random-tables.ts'
 
 const tables = randomTables(seededRandom(39))
 let origin: TestOrigin

@@ -78,7 +78,7 @@ async function openToBrowsers(scope: Http, origins: readonly string[]): Promise<
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
     strictPreflight: false,
-    exposedHeaders: ['x-request-id'],
+    exposedHeaders: ['x-request-id', 'retry-after'],
     maxAge: 3600,
   })
   // Only answers: request bodies are never decompressed, since a small one could unpack to gigabytes.

@@ -12,7 +12,7 @@ export const ANSWERS = {
   bodyTooSlow: problemBody(408_001, 'The request body did not arrive fast enough', 408),
   bodyTooLarge: problemBody(413_001, 'The request body is larger than this server accepts', 413),
   contentTypeUnreadable: problemBody(415_001, 'The content type cannot be read: send application/json', 415),
-  tooMany: problemBody(429_001, 'Too many requests: wait a minute', 429),
+  tooMany: problemBody(429_001, 'Too many requests: wait as long as Retry-After says', 429),
   starting: problemBody(503_001, 'The routing graph is not ready yet', 503),
   busy: problemBody(503_002, 'Too many requests are waiting', 503),
   keysUnavailable: problemBody(503_003, 'Keys cannot be looked up at the moment', 503),
@@ -22,10 +22,13 @@ export const ANSWERS = {
 /** A refusal of a request, thrown while it is answered. */
 export class Refusal extends Error {
   readonly body: ProblemBody
+  /** Seconds after which the same request may succeed. */
+  readonly retrySeconds: number | null
 
-  constructor(body: ProblemBody) {
+  constructor(body: ProblemBody, retrySeconds: number | null = null) {
     super(body.error)
     this.body = body
+    this.retrySeconds = retrySeconds
   }
 }
 

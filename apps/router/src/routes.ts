@@ -10,7 +10,7 @@ import {
   type ProblemBody,
   RouteProblem,
 } from '@terrane/routing'
-import { Counter, RateLimits, type EdgeSettings, type Http, type Registry } from '@terrane/service'
+import { Counter, RateLimits, tellRetry, type EdgeSettings, type Http, type Registry } from '@terrane/service'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { WorkAction } from './engine/desk.ts'
 import type { Engine } from './engine/engine.ts'
@@ -65,6 +65,7 @@ export class Serving {
     scope.setErrorHandler((thrown: FastifyError, request, reply) => {
       const problem = problemOf(thrown, request)
       this.#answers.inc({ action: actionOf(request) ?? 'none', code: String(problem.error_code) })
+      tellRetry(reply, problem.status_code, thrown)
       send(problem, reply)
     })
   }
@@ -191,7 +192,7 @@ async function checkKey(request: FastifyRequest, verify: Verify, limits: RateLim
       if (principal.role === 'services') refusal = new Refusal(ANSWERS.keyOfNoUse)
     } catch (error) {
       if (!(error instanceof TerraneError) || !(error.kind in KEY_REFUSALS)) throw error
-      if (error.kind !== 'unauthenticated') refusal = new Refusal(KEY_REFUSALS[error.kind]!)
+      if (error.kind !== 'unauthenticated') refusal = new Refusal(KEY_REFUSALS[error.kind]!, error.retrySeconds)
     }
   }
   throw refusal
@@ -232,8 +233,6 @@ function sendOsrmProblem(problem: ProblemBody, reply: FastifyReply): void {
 
 function sendAs({ status_code: status }: ProblemBody, body: object, reply: FastifyReply): void {
   if (status === 405) reply.header('allow', 'GET, POST')
-  if (status === 503) reply.header('retry-after', '5')
-  if (status === 429) reply.header('retry-after', '60')
   void reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body)
 }
 

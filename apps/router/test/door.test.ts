@@ -2,7 +2,7 @@ import { ACTIONS } from '@terrane/routing'
 import { Keys, Organizations } from '@terrane/control'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { createLogger, createRegistry } from '@terrane/service'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp, ROUTING_BASE } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDoor } from '../src/door.ts'
@@ -10,7 +10,7 @@ import { openDoor } from '../src/door.ts'
 const logger = createLogger({ name: 'test', level: 'silent' })
 
 /** A router without a graph whose answers say that the door was passed. */
-async function openRouter(env: Readonly<Record<string, string>>) {
+async function openRouter(env: Readonly<Record<string, string>>, ratePerKey = 0) {
   const door = openDoor(readConfig(env), logger)
   const app = await buildApp({
     logger,
@@ -21,7 +21,7 @@ async function openRouter(env: Readonly<Record<string, string>>) {
       work: () => Promise.resolve({ status: 200, body: '{}' }),
     },
     actions: ACTIONS,
-    edge: { trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 },
+    edge: { trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey },
     corsOrigins: ['*'],
     readiness: {},
     bodyLimit: 1000,
@@ -30,15 +30,18 @@ async function openRouter(env: Readonly<Record<string, string>>) {
     await app.close()
     await door[Symbol.asyncDispose]()
   })
-  return async (key: string) => {
-    const response = await app.inject({
+  const ask = (key: string) =>
+    app.inject({
       method: 'POST',
       url: `${ROUTING_BASE}/route`,
-      headers: { apikey: key },
+      headers: { apikey: key, origin: 'https://a.example' },
       body: '{}',
     })
+  const route = async (key: string) => {
+    const response = await ask(key)
     return [response.statusCode, response.json<{ error_code?: number }>().error_code ?? 0]
   }
+  return Object.assign(route, { ask })
 }
 
 describe(`a router that asks the control plane (${testLane()})`, () => {
@@ -89,4 +92,16 @@ test('a router that stands alone takes the keys whose hashes it was given, and n
     { TERRANE_ACCEPTED_KEYS: sha256, DATABASE_URL: 'postgres://x' },
   ])
     expect(() => openDoor(readConfig(env), logger)).toThrow('The router needs DATABASE_URL or TERRANE_ACCEPTED_KEYS')
+})
+
+test('a key that asks too often is told when the next request may come', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const sha256 = '2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683'
+  const route = await openRouter({ TERRANE_ACCEPTED_KEYS: sha256 }, 1)
+  expect(await route('key')).toEqual([200, 0])
+  vi.setSystemTime(Date.now() + 25_000)
+  const { statusCode, headers } = await route.ask('key')
+  expect([statusCode, headers['retry-after']]).toEqual([429, '35'])
+  expect(headers['access-control-expose-headers']).toContain('retry-after')
 })

@@ -147,13 +147,13 @@ test('a disk that is full says by how much, as far as that is known, also when i
   expect(toShowable(full).message).toBe('The worker has no space left for the files of this job')
 })
 
-function openClaims(workerId: string, projectConcurrency = 1) {
+function openLeases(workerId: string, projectConcurrency = 1) {
   const store = new JobStore(db.database)
-  return { store, claims: new JobLeases({ boss, database: db.database, store, workerId, projectConcurrency }) }
+  return { store, leases: new JobLeases({ boss, database: db.database, store, workerId, projectConcurrency }) }
 }
 
-async function take({ claims, store }: ReturnType<typeof openClaims>): Promise<Claim> {
-  const claim = await claims.take(TASK)
+async function take({ leases, store }: ReturnType<typeof openLeases>): Promise<Claim> {
+  const claim = await leases.take(TASK)
   expect(claim).not.toBeNull()
   await store.start(claim!.id, claim!.attempt)
   return claim!
@@ -182,53 +182,53 @@ test('the server ends the transaction of a worker that takes a job after half a 
       },
     },
   }) as PgBoss
-  const { store, claims } = openClaims('x')
+  const { store, leases } = openLeases('x')
   const watching = { boss: watched, database: db.database, store, workerId: 'x', projectConcurrency: 1 }
   const claim = await new JobLeases(watching).take(TASK)
   // The embedded database has one connection at work and no locks between workers.
   const bound = db.database.capabilities.locks ? { idle: '30s', lock: '5s' } : { idle: '0', lock: '0' }
   expect(settings).toEqual([bound])
   expect(claim?.id).toBe(body.id)
-  expect(await claims.forget(claim!)).toBe(true)
+  expect(await leases.forget(claim!)).toBe(true)
 })
 
 test('a run that has handed its job over settles nothing any more', async () => {
   const { body } = await submit(api, TASK, { tableName: 'handed' })
-  const [old, young] = [openClaims('old'), openClaims('young')]
+  const [old, young] = [openLeases('old'), openLeases('young')]
   const before = await take(old)
-  expect(await old.claims.handOver(before, 'stopping')).toBe(true)
+  expect(await old.leases.handOver(before, 'stopping')).toBe(true)
   expect(await record(body.id)).toEqual({ status: 'pending', attempt: 1, queued: 'created', retries: 0 })
   const now = await take(young)
   expect(now).toMatchObject({ id: body.id, attempt: 1 })
   const running = await record(body.id)
 
-  expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
-  expect(await old.claims.fail(before, cancelled())).toBe(false)
-  expect(await old.claims.tryAgain(before, workerLost({ attempts: 1 }))).toBe(false)
-  expect(await old.claims.handOver(before, 'again')).toBe(false)
-  expect(await old.claims.forget(before)).toBe(false)
-  expect(await old.claims.touch([before])).toEqual([before])
+  expect(await old.leases.succeed(before, { rows: 1 })).toBe(false)
+  expect(await old.leases.fail(before, cancelled())).toBe(false)
+  expect(await old.leases.tryAgain(before, workerLost({ attempts: 1 }))).toBe(false)
+  expect(await old.leases.handOver(before, 'again')).toBe(false)
+  expect(await old.leases.forget(before)).toBe(false)
+  expect(await old.leases.touch([before])).toEqual([before])
   expect(await record(body.id)).toEqual(running)
 
-  expect(await young.claims.touch([now])).toEqual([])
-  expect(await young.claims.succeed(now, { rows: 2 })).toBe(true)
+  expect(await young.leases.touch([now])).toEqual([])
+  expect(await young.leases.succeed(now, { rows: 2 })).toBe(true)
   expect(await record(body.id)).toMatchObject({ status: 'success', attempt: 1, queued: 'completed' })
 })
 
 test('a run that was given up for lost settles nothing, also before the next one has made its mark', async () => {
   const { body } = await submit(api, TASK, { tableName: 'lost' })
-  const [old, young] = [openClaims('old'), openClaims('young')]
+  const [old, young] = [openLeases('old'), openLeases('young')]
   const before = await take(old)
   await boss.fail(TASK, body.id, { message: 'heartbeat' })
   await db.database.query(`update pgboss.job set start_after = now() where name = $1 and id = $2`, [TASK, body.id])
   await boss.fetch(TASK)
-  expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
+  expect(await old.leases.succeed(before, { rows: 1 })).toBe(false)
   await boss.fail(TASK, body.id, { message: 'heartbeat' })
   await db.database.query(`update pgboss.job set start_after = now() where name = $1 and id = $2`, [TASK, body.id])
   const now = await take(young)
   expect(now.attempt).toBe(3)
-  expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
-  expect(await young.claims.succeed(now, { rows: 3 })).toBe(true)
+  expect(await old.leases.succeed(before, { rows: 1 })).toBe(false)
+  expect(await young.leases.succeed(now, { rows: 3 })).toBe(true)
   expect(await record(body.id)).toMatchObject({ status: 'success', attempt: 3, queued: 'completed' })
 })
 
@@ -263,7 +263,7 @@ test('a run that was lost just before its swap publishes nothing, and the next o
   goOn()
   await expect.poll(() => refused).toEqual(['RUN_SUPERSEDED'])
   expect((await db.database.query('select attempt from public.by_the_second')).rows).toEqual([{ attempt: 2 }])
-  // A table that the server itself holds at the moment, to count its rows for one, is left to the upkeep.
+  // A table that the server itself holds at the moment, to count its rows for one, is left to maintenance.
   const left = async () => {
     await dropStaging(db.database, body.id)
     return (await db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)).rows
@@ -275,15 +275,15 @@ test('workers that take jobs at once take as many of a project together as it ma
   const jobs = 12
   const limit = 2
   for (let n = 0; n < jobs; n++) await submit(api, TASK, { tableName: `at_once_${n}` })
-  const workers = Array.from({ length: 4 }, (_, n) => openClaims(`w${n}`, limit))
+  const workers = Array.from({ length: 4 }, (_, n) => openLeases(`w${n}`, limit))
   const done = new Set<string>()
   for (let round = 0; round < jobs / limit; round++) {
-    const asked = [0, 1, 2].flatMap(() => workers.map(({ claims }) => claims.take(TASK)))
+    const asked = [0, 1, 2].flatMap(() => workers.map(({ leases }) => leases.take(TASK)))
     const taken = (await Promise.all(asked)).filter((claim) => claim !== null)
     expect(taken.length).toBe(limit)
     for (const claim of taken) {
       done.add(claim.id)
-      expect(await workers[0]!.claims.forget(claim)).toBe(true)
+      expect(await workers[0]!.leases.forget(claim)).toBe(true)
     }
   }
   expect(done.size).toBe(jobs)

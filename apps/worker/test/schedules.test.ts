@@ -99,6 +99,7 @@ describe(`schedules (${testLane()})`, () => {
 
   test('that cannot be submitted are put off, however many there are, and hold up no other', async () => {
     const broken = await Promise.all(Array.from({ length: 25 }, (_, i) => make({ tableName: `broken_${i}` })))
+    expect(broken.filter(({ status }) => status !== 201)).toEqual([])
     const { body } = await make({ tableName: 'behind_them' })
     const ids = broken.map((made) => made.body.id)
     await worker.db.database.query(

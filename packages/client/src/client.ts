@@ -1,6 +1,7 @@
 import { TerraneProblem } from './errors.ts'
 import { makeJobs, type Ask, type AskOptions, type JobsClient } from './jobs.ts'
 
+/** Where the worker is, and who asks it. */
 export interface ClientOptions {
   /** Address of the worker, or of a project with `/worker`: `http://127.0.0.1:8000/worker`. */
   readonly url: string
@@ -12,14 +13,15 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
+/** What a worker can be asked. */
 export interface TerraneClient {
   readonly jobs: JobsClient
 }
 
-/** Makes one request below the address of the worker. @throws TerraneProblem when it is refused */
 /** A client of a worker. Tables, files and searches of the project are those of supabase-js, which it stands beside. */
 export function createClient(options: ClientOptions): TerraneClient {
   const base = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url
+  // Makes one request below the address of the worker; a refusal is a TerraneProblem.
   const ask: Ask = async (method, path, { query = {}, body, headers, signal } = {}) => {
     const url = new URL(base + path)
     // A request that has a body names the project there.

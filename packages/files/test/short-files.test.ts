@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { convertTo, filesOf, removeFormats, zip } from '@terrane/testing/files'
 import { afterAll, expect, test } from 'vitest'
-import { openFile } from '../src/index.ts'
+import { nativeEngine, openFile } from '../src/index.ts'
 import { gdalHere, readersHere } from '../src/testing/index.ts'
 
 afterAll(removeFormats)
@@ -69,4 +69,30 @@ test.each([
   expect(await warningsOf(whole)).toEqual([])
   const cut = format === 'GML' ? whole.subarray(0, whole.length - 40) : whole.subarray(0, whole.length / 2)
   await expect(warningsOf(cut)).rejects.toMatchObject({ code: expect.stringMatching(/CONVERSION_FAILED|ZIP_REFUSED/) })
+})
+
+// GDAL by itself is silent after a thousand messages, also of damage, and would call this a file without rows.
+test('text that breaks off after more messages than GDAL gives by itself is refused', async () => {
+  const unreadable = '<gml:featureMember><t><g><gml:Point><gml:pos>x</gml:pos></gml:Point></g></t></gml:featureMember>'
+  const text = `<c xmlns:gml="http://www.opengis.net/gml">${unreadable.repeat(1100)}`
+  await expect(warningsOf(Buffer.from(text))).rejects.toMatchObject({
+    code: 'CONVERSION_FAILED',
+    message: expect.stringContaining('XML parsing of GML file failed'),
+  })
+})
+
+test.skipIf(process.platform === 'win32')('an installed GDAL may say as much before the reason, too', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-fake-gdal-'))
+  const says =
+    'i=0; while [ $((i += 1)) -le "${CPL_MAX_ERROR_REPORTS:-1000}" ]; do [ $i -gt 1100 ] && echo "ERROR 1: the reason" >&2 && break; done'
+  for (const [name, script] of Object.entries({ ogr2ogr: 'exit 0', ogrinfo: `${says}; exit 1` }))
+    await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const conversion = { folder, file: 'a.dxf', driver: 'DXF', openOptions: [], layer: null, options: [] } as const
+  const engine = nativeEngine(join(folder, 'ogr2ogr'))
+  const converted = engine.convert({ ...conversion, target: 'a.gpkg' }, folder, AbortSignal.timeout(60_000))
+  try {
+    await expect(converted).rejects.toThrow('the reason')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })

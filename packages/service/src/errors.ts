@@ -89,7 +89,10 @@ export const rateLimited = defineError(
   'RATE_LIMITED',
   'rate_limited',
   (f: { seconds: number }) => `Too many requests; the next one in ${f.seconds} s`,
-  (f) => ({ hint: `Wait ${f.seconds} s. Requests with a secret key are counted by key, others by address.` }),
+  (f) => ({
+    hint: `Wait ${f.seconds} s. Requests with a secret key are counted by key, others by address.`,
+    retrySeconds: f.seconds,
+  }),
 )
 
 export const metricsClosed = defineError(

@@ -1,9 +1,10 @@
-import { defineError } from '@terrane/core'
+import { TerraneError, defineError } from '@terrane/core'
 import { Problem, ref } from '@terrane/contracts'
 import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import { rateLimited } from './errors.ts'
 import { addHealth } from './health.ts'
 import { acceptEmptyDeletes, createHttp } from './http.ts'
 import { createLogger } from './logger.ts'
@@ -175,6 +176,17 @@ test('a catalogue error keeps its text, anything else is a 500 without internals
   const bug = await app.inject('/bug')
   expect(bug.statusCode).toBe(500)
   expect(bug.body).not.toContain('postgres://')
+})
+
+test.each([
+  ['as long as the error says', rateLimited({ seconds: 35 }), [429, '35']],
+  ['five seconds where it says nothing', new TerraneError('X', 'unavailable', 'x'), [503, '5']],
+  ['never where another try is of no use', new TerraneError('X', 'invalid', 'x'), [422, undefined]],
+])('callers are told to wait %s', async (_, error, told) => {
+  await using app = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
+  app.get('/', () => Promise.reject(error))
+  const { statusCode, headers } = await app.inject('/')
+  expect([statusCode, headers['retry-after']]).toEqual(told)
 })
 
 test('an unknown route is a 404 problem', async () => {

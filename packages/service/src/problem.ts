@@ -45,6 +45,9 @@ const TITLES: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 }
 
+/** Wait before another try where the error names none. */
+const RETRY_SECONDS = 5
+
 /** Most field errors that one answer lists. */
 const MAX_FIELD_ERRORS = 50
 
@@ -82,10 +85,19 @@ export function problemHandler(thrown: FastifyError, request: FastifyRequest, re
   if (problem.status >= 500 && problem.status !== 501) request.log.error({ err: thrown }, 'request failed')
   else request.log.debug({ code: problem.code, status: problem.status }, 'request refused')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
-  if (problem.status === 429 || problem.status === 503) {
-    if (!reply.hasHeader('retry-after')) reply.header('retry-after', '5')
-  }
+  tellRetry(reply, problem.status, thrown)
   void reply.code(problem.status).type('application/problem+json').serializer(JSON.stringify).send(problem)
+}
+
+/**
+ * Sets `Retry-After` of an answer that has none: the `retrySeconds` of its error, else 5 for 429 and 503.
+ *
+ * @param thrown anything thrown
+ */
+export function tellRetry(reply: FastifyReply, status: number, thrown: unknown): void {
+  const told = (thrown as { readonly retrySeconds?: number | null } | null)?.retrySeconds
+  const seconds = told ?? (status === 429 || status === 503 ? RETRY_SECONDS : null)
+  if (seconds !== null && !reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
 }
 
 /** The pattern of names, in words. */

@@ -1,6 +1,6 @@
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
-import { setInterval as every } from 'node:timers/promises'
+import { setInterval as every, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Http } from '../src/http-type.ts'
@@ -20,13 +20,17 @@ afterAll(async () => {
   await hurried.close()
 })
 
-async function listen(options: Partial<Parameters<typeof createHttp>[0]>): Promise<Http> {
+async function listen(
+  options: Partial<Parameters<typeof createHttp>[0]>,
+  addRoutes: (app: Http) => unknown = () => {},
+): Promise<Http & AsyncDisposable> {
   const made = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }), ...options })
   made.post('/echo', async (request) => ({ body: request.body }))
   const refuse = async () => {
     throw Object.assign(new Error('no'), { statusCode: 400 })
   }
   made.post('/refused', { onRequest: refuse }, refuse)
+  addRoutes(made)
   await made.listen({ host: '127.0.0.1', port: 0 })
   return made
 }
@@ -59,6 +63,29 @@ test('a body that drips is 408, however long the request may take', async () => 
   const answer = await drip(app, '/echo')
   expect(answer).toMatch(/^HTTP\/1\.1 408 /)
   expect(answer).toContain('BODY_TOO_SLOW')
+})
+
+test('a body that came while the server could not look is taken', async () => {
+  const stall = async () => {
+    socket.write('"x"')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  }
+  await using stalled = await listen({ uploadRate: { everyMs: 20, leastBytes: 1_000_000 } }, (made) =>
+    made.post('/stalls', { onRequest: stall }, async () => 'ok'),
+  )
+  const { port } = stalled.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  const head = `POST /stalls HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`
+  socket.write(`${head}content-length: 3\r\n\r\n`)
+  expect(await read(socket)).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('an injected request has its body, however long it takes', async () => {
+  await using slow = await listen({ uploadRate: { everyMs: 10, leastBytes: 1_000_000 } }, (made) =>
+    made.post('/slow', async () => await sleep(100, 'ok')),
+  )
+  const { statusCode } = await slow.inject({ method: 'POST', url: '/slow', payload: { a: 1 } })
+  expect(statusCode).toBe(200)
 })
 
 test('a request that takes too long is 408, however fast its bytes come', async () => {

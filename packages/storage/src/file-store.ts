@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { link, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import { link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   bucketExists,
@@ -9,9 +9,9 @@ import {
   objectExists,
   objectNotFound,
   objectTooLarge,
-  storageFull,
   storageUnavailable,
 } from './errors.ts'
+import { fullOr, toInfo, writeJson, type Entry } from './file-entry.ts'
 import { fileName, readJson, readdirOrEmpty, walk } from './file-walk.ts'
 import {
   DEFAULT_CACHE_CONTROL,
@@ -32,19 +32,6 @@ import {
   type PutOptions,
 } from './object-store.ts'
 import { mapBounded } from './parallel.ts'
-
-/** The JSON file beside an object: it names the file of bytes that is the object's content now. */
-interface Entry {
-  readonly key: string
-  readonly version: string
-  readonly size: number
-  readonly contentType: string
-  readonly cacheControl: string
-  readonly etag: string
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly createdAt: string
-  readonly updatedAt: string
-}
 
 /**
  * Objects in a folder: `buckets/{id}.json` (rules), `entries/{bucket}/…` (one JSON file per object, in folders as the key
@@ -74,7 +61,7 @@ export class FileStore implements ObjectStore {
     checkBucketName(id)
     const now = new Date()
     const bucket: Bucket = { id, ...rules, createdAt: now, updatedAt: now }
-    if (!(await this.#writeJson(this.#bucketFile(id), bucket, false))) throw bucketExists({ bucket: id })
+    if (!(await writeJson(this.#root, this.#bucketFile(id), bucket, false))) throw bucketExists({ bucket: id })
     return bucket
   }
 
@@ -93,7 +80,7 @@ export class FileStore implements ObjectStore {
 
   async updateBucket(id: string, rules: Partial<BucketRules>): Promise<Bucket> {
     const bucket = { ...(await this.#bucket(id)), ...rules, updatedAt: new Date() }
-    await this.#writeJson(this.#bucketFile(id), bucket, true)
+    await writeJson(this.#root, this.#bucketFile(id), bucket, true)
     return bucket
   }
 
@@ -259,7 +246,7 @@ export class FileStore implements ObjectStore {
   async #install(bucket: string, upsert: boolean, entry: Entry): Promise<ObjectInfo> {
     const before = await this.#entry(bucket, entry.key)
     const merged = before ? { ...entry, createdAt: before.createdAt } : entry
-    if (!(await this.#writeJson(this.#entryFile(bucket, entry.key), merged, upsert))) {
+    if (!(await writeJson(this.#root, this.#entryFile(bucket, entry.key), merged, upsert))) {
       await rm(this.#bytesFile(bucket, entry.version), { force: true })
       throw objectExists({ bucket, key: entry.key })
     }
@@ -278,35 +265,6 @@ export class FileStore implements ObjectStore {
     return (await readJson(this.#entryFile(bucket, key))) as Entry | null
   }
 
-  /** Writes a JSON file in one step; false when it is there and may not be replaced. */
-  async #writeJson(path: string, value: unknown, replace: boolean): Promise<boolean> {
-    await mkdir(dirname(path), { recursive: true })
-    const temporary = join(this.#root, `.${randomUUID()}.tmp`)
-    {
-      await using file = await open(temporary, 'wx')
-      try {
-        await file.writeFile(JSON.stringify(value))
-        await file.sync()
-      } catch (error) {
-        await unlink(temporary).catch(ignore)
-        throw fullOr(error)
-      }
-    }
-    try {
-      if (replace) {
-        await rename(temporary, path)
-        return true
-      }
-      await link(temporary, path)
-      return true
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-      throw error
-    } finally {
-      if (!replace) await unlink(temporary).catch(ignore)
-    }
-  }
-
   #bucketFile(id: string): string {
     return join(this.#root, 'buckets', `${id}.json`)
   }
@@ -320,18 +278,6 @@ export class FileStore implements ObjectStore {
   }
 }
 
-function toInfo(bucket: string, entry: Entry): ObjectInfo {
-  const { version: _, createdAt, updatedAt, ...rest } = entry
-  return { bucket, ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }
-}
-
 function isWhole(listed: ListedObject | ListedFolder): listed is ObjectInfo {
   return 'contentType' in listed
 }
-
-function fullOr(error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'ENOSPC' || code === 'EDQUOT' ? storageFull(undefined, { cause: error }) : error
-}
-
-function ignore(): void {}

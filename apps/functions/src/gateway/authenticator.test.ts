@@ -3,6 +3,7 @@ import { unauthorized, type Principal } from '@terrane/auth'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Policy } from '../policy.ts'
 import { createAuthenticator } from './authenticator.ts'
+import { notAuthenticated } from './refusals.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 beforeEach(() => vi.useFakeTimers({ now }))
@@ -100,7 +101,9 @@ test('an address asks so often in a minute, whatever its key; the service role a
   const from = (address: string, headers: IncomingHttpHeaders = {}) =>
     authenticate('p', { ...headers, 'x-forwarded-for': `198.51.100.9, ${address}` })
   for (let n = 0; n < 3; n++) expect(await from('203.0.113.1', n === 1 ? { apikey: 'anon' } : {})).toBeTruthy()
-  await expect(from('203.0.113.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  vi.advanceTimersByTime(25_000)
+  const refused: unknown = await Promise.resolve(from('203.0.113.1')).catch((error: unknown) => error)
+  expect(notAuthenticated(refused)).toMatchObject({ code: 'RATE_LIMITED', headers: ['retry-after', '35'] })
   await expect(from('203.0.113.1', { apikey: 'anon' })).rejects.toMatchObject({ code: 'RATE_LIMITED' })
   expect(await from('203.0.113.1', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
   expect(await from('203.0.113.2')).toMatchObject({ rank: 'none' })

@@ -76,10 +76,10 @@ export function tooManyHeaders(): Problem {
 
 /** Why authentication failed; null when the host itself could not check. */
 export function notAuthenticated(error: unknown): Problem | null {
-  const { code, message } = error as { code?: unknown; message: string }
+  const { code, message, retrySeconds } = error as { code?: unknown; message: string; retrySeconds?: number | null }
   if (code === 'UNAUTHORIZED') return { code, message, headers: CHALLENGE }
   // The caller exceeds the host's rate limit.
-  if (code === 'RATE_LIMITED') return { code, message, headers: retryAfter(60_000) }
+  if (code === 'RATE_LIMITED') return { code, message, headers: retryAfter((retrySeconds ?? 60) * 1000) }
   return null
 }
 

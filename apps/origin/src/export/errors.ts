@@ -1,5 +1,8 @@
 import { RestError } from '../rest/errors.ts'
 
+/** Wait until another export may have ended. */
+const RETRY_SECONDS = 30
+
 export const badExport = (detail: string) =>
   new RestError(400, 'PGRST100', 'The export cannot be read', { details: detail })
 
@@ -11,11 +14,13 @@ export const noStream = (format: string) =>
 export const tooManyOfOneCaller = (most: number) =>
   new RestError(429, 'TOO_MANY_EXPORTS', `This caller has ${most} exports running, which is the most at once`, {
     hint: 'Wait until one of them is read to its end, or close it. The setting origin.exports.mostOfCaller is the maximum.',
+    retrySeconds: RETRY_SECONDS,
   })
 
 export const exportsBusy = (most: number) =>
   new RestError(503, 'EXPORTS_BUSY', `All of the ${most} exports that run at once are taken or kept for other roles`, {
     hint: 'Try again in half a minute. The setting origin.exports.most is the maximum.',
+    retrySeconds: RETRY_SECONDS,
   })
 
 /** Its client sees the connection end. */
@@ -39,5 +44,6 @@ export const noRoom = (free: number, spare: number) =>
     `The folder of temporary files has ${free} bytes left and must keep ${spare} free`,
     {
       hint: `${SMALLER}, make room there, or set TMPDIR to a folder with more.`,
+      retrySeconds: RETRY_SECONDS,
     },
   )

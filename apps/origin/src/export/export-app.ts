@@ -22,7 +22,7 @@ import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { compressAnswers } from '../compression.ts'
 import type { RestDeps } from '../rest/call.ts'
-import { sendRestError, toRestError } from '../rest/errors.ts'
+import { sendRestError } from '../rest/errors.ts'
 import { runAs, type RunAs } from '../rest/execute.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
@@ -30,10 +30,6 @@ import { badExport, noStream } from './errors.ts'
 import { StallTimeout, endBySoon, pump, type StallLimits } from './stall-timeout.ts'
 import { ExportPlaces, type PlaceLimits } from './places.ts'
 import { spooled } from './spool.ts'
-
-/** Errors that pass. */
-const RETRY_SECONDS = 30
-const PASSING = new Set(['EXPORTS_BUSY', 'TOO_MANY_EXPORTS', 'EXPORT_NO_ROOM'])
 
 /** Parameters that are no filters, which may stand several times. */
 const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
@@ -76,11 +72,7 @@ export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
   const places = new ExportPlaces(deps.limits)
   await app.register(
     async (scope) => {
-      scope.setErrorHandler((thrown, request, reply) => {
-        const error = toRestError(thrown, request.restCaller?.role === 'anon')
-        if (PASSING.has(error.code)) reply.header('retry-after', String(RETRY_SECONDS))
-        sendRestError(thrown, request, reply, error)
-      })
+      scope.setErrorHandler((thrown, request, reply) => sendRestError(thrown, request, reply))
       compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {
         request.restCaller = await deps.authenticate(request)

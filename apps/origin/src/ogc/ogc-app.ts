@@ -1,5 +1,5 @@
 import type { Principal } from '@terrane/auth'
-import { boundBody, type Http } from '@terrane/service'
+import { boundBody, tellRetry, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { compressAnswers } from '../compression.ts'
@@ -63,7 +63,7 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   const error = toRestError(thrown, request.restCaller?.role === 'anon')
   if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
   if (error.status === 401) reply.header('www-authenticate', ['Bearer', 'Basic realm="terrane", charset="UTF-8"'])
-  if (error.status === 429) reply.header('retry-after', '60')
+  tellRetry(reply, error.status, error)
   const body = { ...error.toBody(), description: error.message }
   void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }

@@ -1,4 +1,5 @@
 import { TerraneError } from '@terrane/core'
+import { tellRetry } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isTooLarge } from './embedding/embedded-bytes.ts'
 
@@ -9,12 +10,14 @@ export class RestError extends Error {
   /** A sentence, or what a client may choose from. */
   readonly details: string | readonly object[] | null
   readonly hint: string | null
+  /** Seconds after which the same request may succeed. */
+  readonly retrySeconds: number | null
 
   constructor(
     status: number,
     code: string,
     message: string,
-    extras: { details?: RestError['details']; hint?: string | null } = {},
+    extras: { details?: RestError['details']; hint?: string | null; retrySeconds?: number | null } = {},
   ) {
     super(message)
     this.name = 'RestError'
@@ -22,6 +25,7 @@ export class RestError extends Error {
     this.code = code
     this.details = extras.details ?? null
     this.hint = extras.hint ?? null
+    this.retrySeconds = extras.retrySeconds ?? null
   }
 
   toBody(): Pick<RestError, 'code' | 'details' | 'hint' | 'message'> {
@@ -108,7 +112,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.code === 'PROPERTY_REPEATED') return new RestError(400, '42701', thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PROPERTY_NOT_SHOWN') return new RestError(400, '42703', thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'forbidden') return new RestError(403, 'PGRST301', thrown.message, { hint: thrown.hint })
-    if (thrown.kind === 'rate_limited') return new RestError(429, thrown.code, thrown.message, { hint: thrown.hint })
+    if (thrown.kind === 'rate_limited') return new RestError(429, thrown.code, thrown.message, thrown)
     if (thrown.kind === 'too_slow') return new RestError(408, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'malformed') return new RestError(400, 'PGRST102', thrown.message)
     if (thrown.code === 'ANSWER_TOO_LARGE')
@@ -147,7 +151,7 @@ export function sendRestError(
 ): void {
   if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-  if (error.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60')
+  tellRetry(reply, error.status, error)
   void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
 }
 

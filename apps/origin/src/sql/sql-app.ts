@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { compressAnswers } from '../compression.ts'
 import type { RestDeps } from '../rest/call.ts'
-import { RestError, toRestError } from '../rest/errors.ts'
+import { RestError, sendRestError, toRestError } from '../rest/errors.ts'
 import { runAs } from '../rest/execute.ts'
 import { badBody, serviceRoleOnly, statementTooSlow, statementsBusy } from './errors.ts'
 import { readParameters } from './parameters.ts'
@@ -31,12 +31,7 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
   const running = new RunningStatements(deps)
   await app.register(
     async (scope) => {
-      scope.setErrorHandler((thrown, request, reply) => {
-        const error = errorOf(thrown)
-        if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
-        if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-        void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
-      })
+      scope.setErrorHandler((thrown, request, reply) => sendRestError(thrown, request, reply, errorOf(thrown)))
       compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {
         const principal = await deps.authenticate(request)

@@ -1,4 +1,4 @@
-import type { Http } from '@terrane/service'
+import { tellRetry, type Http } from '@terrane/service'
 import multipart from '@fastify/multipart'
 import { passDoor, type StorageDeps } from './access.ts'
 import { bucketRoutes } from './bucket-routes.ts'
@@ -18,7 +18,7 @@ export async function storageRoutes(app: Http, deps: StorageDeps): Promise<void>
         const { status, body } = toStorageProblem(thrown, request.id)
         if (status >= 500) request.log.error({ err: thrown }, 'request failed')
         if (status === 401) reply.header('www-authenticate', 'Bearer')
-        if (status === 429) reply.header('retry-after', '60')
+        tellRetry(reply, status, thrown)
         void reply.code(status).type('application/problem+json').serializer(JSON.stringify).send(body)
       })
       scope.addHook('onRequest', (request) => passDoor(deps, request))

@@ -1,5 +1,6 @@
 import { defineError } from '@terrane/core'
 
+/** An event has no target, or two. */
 export const targetAmbiguous = defineError(
   'TARGET_REQUIRED',
   'invalid',
@@ -7,6 +8,7 @@ export const targetAmbiguous = defineError(
   () => ({ errors: [{ path: '/url', message: 'must be there unless function is, and not beside it' }] }),
 )
 
+/** Changes of the table cannot be told: it is not there, has no primary key, or takes no trigger. */
 export const tableNotHooked = defineError(
   'TABLE_NOT_HOOKED',
   'invalid',
@@ -17,6 +19,7 @@ export const tableNotHooked = defineError(
   }),
 )
 
+/** A hook names a column that its table does not have. */
 export const columnUnknown = defineError(
   'COLUMN_UNKNOWN',
   'invalid',
@@ -24,6 +27,7 @@ export const columnUnknown = defineError(
   (f) => ({ errors: [{ path: f.path, message: 'must name columns of the table' }] }),
 )
 
+/** A condition holds text that PostgreSQL cannot store. */
 export const whereInvalid = defineError(
   'WHERE_INVALID',
   'invalid',
@@ -31,6 +35,7 @@ export const whereInvalid = defineError(
   () => ({ errors: [{ path: '/where', message: 'must not hold the character \\u0000 or half of a surrogate pair' }] }),
 )
 
+/** The trigger waits for a transaction that takes long. */
 export const tableBusy = defineError(
   'TABLE_BUSY',
   'unavailable',

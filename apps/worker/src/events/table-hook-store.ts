@@ -1,7 +1,7 @@
 import type { TableHook } from '@terrane/contracts/events'
 import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
-import { ProjectRows } from '../queue/project-rows.ts'
+import { ProjectRows } from '../projects/project-rows.ts'
 import type { LaneLoad } from './outbox.ts'
 
 /** A table hook as stored. */
@@ -26,8 +26,11 @@ export interface HookRow {
   readonly updated_at: Date
 }
 
+/** What a table hook is made of. */
+type HookColumn = Exclude<keyof HookRow, 'project_ref' | 'organization_id' | 'project_id' | 'created_at' | 'updated_at'>
+
 /** The queries on `terrane.table_hooks`. */
-export class TableHookStore extends ProjectRows<HookRow> {
+export class TableHookStore extends ProjectRows<HookRow, HookColumn> {
   readonly #database: Database
 
   constructor(database: Database) {

@@ -8,8 +8,8 @@ const CLAIM: Claim = { task: 'exportTable', id: '1', attempt: 1, run: 7 }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Claims on a database whose transactions end as they are told. */
-function claimsOn(): { claims: JobLeases; begun: PromiseWithResolvers<unknown>[] } {
+/** Leases on a database whose transactions end as they are told. */
+function leasesOn(): { leases: JobLeases; begun: PromiseWithResolvers<unknown>[] } {
   const begun: PromiseWithResolvers<unknown>[] = []
   const transaction = () => {
     const made = Promise.withResolvers<unknown>()
@@ -17,13 +17,13 @@ function claimsOn(): { claims: JobLeases; begun: PromiseWithResolvers<unknown>[]
     return made.promise
   }
   const database = { capabilities: { locks: true }, transaction } as unknown as Database
-  return { claims: new JobLeases({ database } as JobLeasesOptions), begun }
+  return { leases: new JobLeases({ database } as JobLeasesOptions), begun }
 }
 
 test('a look that hangs is left behind, and those after it go on', async () => {
-  const { claims, begun } = claimsOn()
-  const hanging = claims.take('exportTable').catch((error: Error) => error.message)
-  const next = claims.take('exportTable')
+  const { leases, begun } = leasesOn()
+  const hanging = leases.take('exportTable').catch((error: Error) => error.message)
+  const next = leases.take('exportTable')
   await vi.advanceTimersByTimeAsync(29_000)
   expect(begun).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(2000)
@@ -34,19 +34,19 @@ test('a look that hangs is left behind, and those after it go on', async () => {
 })
 
 test('a job that comes from a look left behind is put back', async () => {
-  const { claims, begun } = claimsOn()
-  const hanging = claims.take('exportTable').catch((error: Error) => error.message)
+  const { leases, begun } = leasesOn()
+  const hanging = leases.take('exportTable').catch((error: Error) => error.message)
   await vi.advanceTimersByTimeAsync(30_000)
   expect(await hanging).toContain('did not answer')
-  const handOver = vi.spyOn(claims, 'handOver').mockResolvedValue(true)
+  const handOver = vi.spyOn(leases, 'handOver').mockResolvedValue(true)
   begun[0]!.resolve(CLAIM)
   await vi.advanceTimersByTimeAsync(0)
   expect(handOver).toHaveBeenCalledWith(CLAIM, expect.any(String))
 })
 
 test('no more than two looks of a task are left behind at once', async () => {
-  const { claims, begun } = claimsOn()
-  const looks = [1, 2, 3, 4].map(() => claims.take('exportTable').catch(() => 'left behind'))
+  const { leases, begun } = leasesOn()
+  const looks = [1, 2, 3, 4].map(() => leases.take('exportTable').catch(() => 'left behind'))
   await vi.advanceTimersByTimeAsync(600_000)
   expect(begun).toHaveLength(3)
   begun[2]!.resolve(null)
@@ -57,8 +57,8 @@ test('no more than two looks of a task are left behind at once', async () => {
 })
 
 test('a lock that another worker holds for long is no job and no error', async () => {
-  const { claims, begun } = claimsOn()
-  const look = claims.take('exportTable')
+  const { leases, begun } = leasesOn()
+  const look = leases.take('exportTable')
   await vi.advanceTimersByTimeAsync(0)
   begun[0]!.reject(Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }))
   expect(await look).toBeNull()

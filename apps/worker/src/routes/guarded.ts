@@ -31,12 +31,15 @@ export function requestScope({ projects }: ScopeDeps, request: FastifyRequest): 
   return projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
 }
 
-/** Finds a row of the caller's project by the id of a path. The function throws `notFound` for a row of another project, too. */
+/** Finds a row of the caller's project by the id of a path. */
+export type Find<Row> = (request: FastifyRequest, id: string) => Promise<{ scope: JobScope; row: Row }>
+
+/** Makes a {@link Find} that throws `notFound` for a row of another project, too. */
 export function finder<Row>(
   deps: ScopeDeps,
   rows: { find(scope: JobScope, id: string): Promise<Row | null> },
   notFound: (fields: { id: string }) => TerraneError,
-): (request: FastifyRequest, id: string) => Promise<{ scope: JobScope; row: Row }> {
+): Find<Row> {
   return async (request, id) => {
     const scope = await requestScope(deps, request)
     const row = UUID.test(id) ? await rows.find(scope, id) : null

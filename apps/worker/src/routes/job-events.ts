@@ -22,19 +22,17 @@ export function eventRoute(app: Http, deps: EventDeps): void {
   const open = new Set<() => void>()
   app.get(
     '/jobs/:taskName/:job_id/events',
-    {
-      ...guarded('jobs', {
-        operationId: 'followJob',
-        summary: 'Follow a job',
-        description:
-          'Server-sent events `status` and `progress` with the job record; resumes after Last-Event-ID; ends with the job.',
-        produces: ['text/event-stream'],
-        params: JobParams,
-        querystring: ProjectQuery,
-        headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ maxLength: 20 })) }),
-        response: {},
-      }),
-    },
+    guarded('jobs', {
+      operationId: 'followJob',
+      summary: 'Follow a job',
+      description:
+        'Server-sent events `status` and `progress` with the job record; resumes after Last-Event-ID; ends with the job.',
+      produces: ['text/event-stream'],
+      params: JobParams,
+      querystring: ProjectQuery,
+      headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ maxLength: 20 })) }),
+      response: {},
+    }),
     async (request, reply) => {
       const first = await findJob(deps, request)
       const seen = Number(request.headers['last-event-id'] ?? 0) || 0

@@ -16,11 +16,14 @@ export interface JobLookup {
   readonly store: Pick<JobStore, 'find' | 'latest' | 'list'>
 }
 
+/** Path of the jobs of a task. */
 const TaskParams = Type.Object({ taskName: Type.String({ description: `One of ${TASK_NAMES.join(', ')}.` }) })
+/** Path of one job. */
 export const JobParams = Type.Object({
   ...TaskParams.properties,
   job_id: Type.String({ description: 'Id of the job.' }),
 })
+
 /** `GET /jobs/{taskName}`, `…/latest` and `…/{job_id}`. */
 export function readRoutes(app: Http, deps: JobLookup): void {
   listRoute(app, deps)

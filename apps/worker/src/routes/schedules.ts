@@ -16,10 +16,10 @@ import type { SubmitContext, Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
 import { checkSubmission } from '../queue/check-submission.ts'
 import { checkTimes, nextTick } from '../schedules/cron.ts'
-import { toSchedule, type ScheduleStore } from '../schedules/schedule-store.ts'
+import { toSchedule, type ScheduleRow, type ScheduleStore } from '../schedules/schedule-store.ts'
 import { fillTokens, restoreTokens } from '../schedules/tokens.ts'
 import { principalOf } from './access.ts'
-import { ProjectQuery, finder, guarded, located, requestScope } from './guarded.ts'
+import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
 /** Where schedules are checked and kept. */
@@ -80,11 +80,10 @@ export function scheduleRoutes(app: Http, deps: ScheduleDeps): void {
     }),
     async (request) => toSchedule((await find(request, request.params.schedule_id)).row),
   )
-  changeRoutes(app, deps)
+  changeRoutes(app, deps, find)
 }
 
-function changeRoutes(app: Http, deps: ScheduleDeps): void {
-  const find = finder(deps, deps.schedules, scheduleNotFound)
+function changeRoutes(app: Http, deps: ScheduleDeps, find: Find<ScheduleRow>): void {
   app.patch(
     '/schedules/:schedule_id',
     guarded('schedules', {

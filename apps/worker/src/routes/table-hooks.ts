@@ -13,7 +13,7 @@ import { requireWritable } from '../jobs/open-schemas.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import type { JobScope } from '../queue/job-row.ts'
-import { ProjectQuery, finder, guarded, located, requestScope } from './guarded.ts'
+import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
 
 /** Where table hooks are checked and kept. */
 export interface TableHookDeps {
@@ -36,7 +36,7 @@ const HookParams = Type.Object({ hook_id: Type.String({ description: 'Id of the 
 export function tableHookRoutes(app: Http, deps: TableHookDeps): void {
   const find = finder(deps, deps.tableHooks, tableHookNotFound)
   createRoute(app, deps)
-  changeRoutes(app, deps)
+  changeRoutes(app, deps, find)
   app.get(
     '/table-hooks',
     guarded('table hooks', {
@@ -122,8 +122,7 @@ function createRoute(app: Http, deps: TableHookDeps): void {
   )
 }
 
-function changeRoutes(app: Http, deps: TableHookDeps): void {
-  const find = finder(deps, deps.tableHooks, tableHookNotFound)
+function changeRoutes(app: Http, deps: TableHookDeps, find: Find<HookRow>): void {
   app.patch(
     '/table-hooks/:hook_id',
     guarded('table hooks', {

@@ -13,8 +13,8 @@ import type { Http, Sealer } from '@terrane/service'
 import { Type } from 'typebox'
 import { webhookNotFound, webhooksFull } from '../errors.ts'
 import { readTarget } from '../events/read-target.ts'
-import { toWebhook, type WebhookStore } from '../webhooks/webhook-store.ts'
-import { ProjectQuery, finder, guarded, located, requestScope } from './guarded.ts'
+import { toWebhook, type WebhookRow, type WebhookStore } from '../webhooks/webhook-store.ts'
+import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
@@ -58,11 +58,10 @@ export function webhookRoutes(app: Http, deps: WebhookDeps): void {
     }),
     async (request) => toWebhook((await find(request, request.params.webhook_id)).row),
   )
-  changeRoutes(app, deps)
+  changeRoutes(app, deps, find)
 }
 
-function changeRoutes(app: Http, deps: WebhookDeps): void {
-  const find = finder(deps, deps.webhooks, webhookNotFound)
+function changeRoutes(app: Http, deps: WebhookDeps, find: Find<WebhookRow>): void {
   app.patch(
     '/webhooks/:webhook_id',
     guarded('webhooks', {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { CronExpression } from 'cron-parser'
+import { expect, test, vi } from 'vitest'
 import { checkTimes, nextTick } from './cron.ts'
 
 const NOW = new Date('2026-11-22T14:00:00Z')
@@ -25,6 +26,35 @@ test.each([
     thrown = error
   }
   expect((thrown as { code?: string } | null)?.code).toMatch(code)
+})
+
+/** The seconds for which an expression is refused; null when it is taken. */
+function tooClose(cron: string, leastSeconds: number): string | null {
+  try {
+    checkTimes(cron, 'Europe/Zurich', NOW, leastSeconds)
+    return null
+  } catch (error) {
+    return /within (\d+) s/.exec((error as Error).message)![1]!
+  }
+}
+
+test.each([
+  ['two times around midnight', '0,58 0,23 * * *', 300, '120'],
+  ['the same on days that do not follow each other', '0,58 0,23 1 * *', 300, null],
+  ['the same on the last and the first of a month', '0,58 0,23 1,L * *', 300, '120'],
+  ['a time of each day, also where clocks change', '0 3 * * *', 86_400, null],
+  ['each day, where a week is the least', '@daily', 604_800, '86400'],
+  ['two days of the week', '0 3 * * MON,WED', 3 * 86_400, '172800'],
+  ['one day of the week', '0 3 * * MON', 604_800, null],
+])('%s: the shortest time between two counts', (_, cron, least, seconds) => {
+  expect(tooClose(cron, least)).toBe(seconds)
+})
+
+test('a check takes a step or two, for each is dear in a time zone', () => {
+  const steps = vi.spyOn(CronExpression.prototype, 'next')
+  checkTimes('0,30 3 * * *', 'Europe/Zurich', NOW, 300)
+  expect(steps.mock.calls.length).toBeLessThan(3)
+  steps.mockRestore()
 })
 
 test.each(['*/5 * * * *', '@daily', '0 8-18/2 * * MON-FRI', '0 0 29 2 *', '15 3 L * *', ' 0  2 * * * '])(

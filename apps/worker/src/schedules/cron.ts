@@ -1,4 +1,4 @@
-import { CronExpressionParser } from 'cron-parser'
+import { CronExpressionParser, type CronExpression } from 'cron-parser'
 import { cronInvalid, scheduleNeverRuns, scheduleTooFrequent, timeZoneInvalid } from './errors.ts'
 
 /** Minute, hour, day of the month, month, day of the week: numbers, names, lists, ranges, steps, L and #. */
@@ -14,14 +14,15 @@ const NICKNAMES: ReadonlySet<string> = new Set([
 ])
 /** H stands for a random number, another one at each look. */
 const RANDOM = /(?:^|[ ,])H/i
-/** Ticks that are looked at for the shortest time between two, and how far ahead, in milliseconds. */
-const LOOKED_AT = 100
-const LOOK_AHEAD_MS = 400 * 86_400_000
+const DAY_SECONDS = 86_400
+/** Days that are looked at where nights could be too short, and how far ahead, in seconds. */
+const MOST_DAYS = 100
+const LOOK_AHEAD_SECONDS = 400 * DAY_SECONDS
 
 /**
  * Checks when a schedule would run, and returns its expression without spare spaces.
  *
- * @param leastSeconds least time between two of its times
+ * @param leastSeconds least time between two of its times, by clocks that do not change
  * @throws CRON_INVALID, TIME_ZONE_INVALID, SCHEDULE_TOO_FREQUENT, SCHEDULE_NEVER_RUNS
  */
 export function checkTimes(cron: string, timeZone: string, now: Date, leastSeconds: number): string {
@@ -29,22 +30,46 @@ export function checkTimes(cron: string, timeZone: string, now: Date, leastSecon
   const text = cron.trim().split(/\s+/).join(' ')
   if (!NICKNAMES.has(text) && (!FIVE_FIELDS.test(text) || RANDOM.test(text)))
     throw cronInvalid({ cron, reason: 'it needs five fields' })
+  let expression
   try {
-    CronExpressionParser.parse(text, { tz: 'UTC' })
+    expression = CronExpressionParser.parse(text, { tz: 'UTC', currentDate: now })
   } catch (cause) {
     throw cronInvalid({ cron, reason: (cause as Error).message }, { cause })
   }
-  let before = nextTick(text, timeZone, now)
-  if (before === null) throw scheduleNeverRuns({ cron })
-  const end = before.getTime() + LOOK_AHEAD_MS
-  for (let i = 0; i < LOOKED_AT && before.getTime() < end; i++) {
-    const next = nextTick(text, timeZone, before)
-    if (next === null) break
-    const seconds = (next.getTime() - before.getTime()) / 1000
-    if (seconds < leastSeconds) throw scheduleTooFrequent({ cron, seconds, leastSeconds })
-    before = next
-  }
+  if (nextTick(text, timeZone, now) === null) throw scheduleNeverRuns({ cron })
+  const seconds = shortestInterval(expression, leastSeconds, now)
+  if (seconds < leastSeconds) throw scheduleTooFrequent({ cron, seconds, leastSeconds })
   return text
+}
+
+/** The shortest time between two of an expression, in seconds: exact where it is below `least`, else a lower bound. */
+function shortestInterval(expression: CronExpression, least: number, now: Date): number {
+  // All of its days have the same times, in order.
+  const { hour, minute } = expression.fields
+  const times = hour.values.flatMap((h) => minute.values.map((m) => h * 3600 + m * 60))
+  const inDay = Math.min(...times.slice(1).map((time, i) => time - times[i]!))
+  const overnight = DAY_SECONDS - times.at(-1)! + times[0]!
+  if (inDay < least || overnight >= least) return Math.min(inDay, overnight)
+  return Math.min(inDay, overnight - DAY_SECONDS + shortestSpan(expression, now))
+}
+
+/** The shortest time from one day of an expression to the next, in seconds, among the coming ones. */
+function shortestSpan(expression: CronExpression, now: Date): number {
+  const fields = expression.stringify().split(' ').slice(2)
+  const days = CronExpressionParser.parse(`0 0 ${fields.join(' ')}`, { tz: 'UTC', currentDate: now })
+  const seconds = () => days.next().getTime() / 1000
+  let shortest = Infinity
+  try {
+    const first = seconds()
+    for (let i = 0, before = first; i < MOST_DAYS && before < first + LOOK_AHEAD_SECONDS; i++) {
+      const day = seconds()
+      shortest = Math.min(shortest, day - before)
+      before = day
+    }
+  } catch {
+    // No further day comes.
+  }
+  return shortest
 }
 
 /**

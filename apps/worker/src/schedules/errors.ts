@@ -1,5 +1,6 @@
 import { defineError } from '@terrane/core'
 
+/** An expression of other than five fields, or with a value out of range. */
 export const cronInvalid = defineError(
   'CRON_INVALID',
   'invalid',
@@ -10,6 +11,7 @@ export const cronInvalid = defineError(
   }),
 )
 
+/** A name that the IANA database does not have, or an offset. */
 export const timeZoneInvalid = defineError(
   'TIME_ZONE_INVALID',
   'invalid',
@@ -20,6 +22,7 @@ export const timeZoneInvalid = defineError(
   }),
 )
 
+/** An expression whose day no year has. */
 export const scheduleNeverRuns = defineError(
   'SCHEDULE_NEVER_RUNS',
   'invalid',
@@ -30,6 +33,7 @@ export const scheduleNeverRuns = defineError(
   }),
 )
 
+/** Two times of an expression lie closer than the operator allows. */
 export const scheduleTooFrequent = defineError(
   'SCHEDULE_TOO_FREQUENT',
   'invalid',

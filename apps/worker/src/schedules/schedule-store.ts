@@ -1,7 +1,7 @@
 import type { Schedule } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
-import { IN_SCOPE, ProjectRows } from '../queue/project-rows.ts'
+import { IN_SCOPE, ProjectRows } from '../projects/project-rows.ts'
 import type { JobScope } from '../queue/job-row.ts'
 
 /** A schedule as stored. */
@@ -29,8 +29,11 @@ export interface ScheduleRow {
 /** A schedule whose time has come. */
 export type DueSchedule = ScheduleRow & { readonly next_at: Date }
 
+/** What a schedule is made of. */
+type ScheduleColumn = 'id' | 'task' | 'name' | 'cron' | 'time_zone' | 'input' | 'sealed_input' | 'next_at' | 'paused'
+
 /** The queries on `terrane.schedules`. */
-export class ScheduleStore extends ProjectRows<ScheduleRow> {
+export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
   readonly #database: Database
 
   constructor(database: Database) {

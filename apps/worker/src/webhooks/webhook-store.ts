@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@terrane/database'
 import type { Attempt } from '../events/caller.ts'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
 import type { JobRow } from '../queue/job-row.ts'
-import { ProjectRows } from '../queue/project-rows.ts'
+import { ProjectRows } from '../projects/project-rows.ts'
 
 /** A webhook as stored. */
 export interface WebhookRow {
@@ -31,8 +31,11 @@ export interface DeliveryRow {
   readonly job: JobRow
 }
 
+/** What a webhook is made of. */
+type WebhookColumn = Exclude<keyof WebhookRow, 'project_ref' | 'created_at' | 'updated_at'>
+
 /** The queries on `terrane.webhooks` and their deliveries. */
-export class WebhookStore extends ProjectRows<WebhookRow> {
+export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
   readonly #database: Database
 
   constructor(database: Database) {

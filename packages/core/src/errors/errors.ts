@@ -34,6 +34,8 @@ export interface ErrorExtras {
   /** Further facts for a person to act on; never secrets. */
   readonly details?: string
   readonly errors?: readonly FieldError[]
+  /** Seconds after which the same call may succeed. */
+  readonly retrySeconds?: number
   readonly cause?: unknown
 }
 
@@ -44,6 +46,7 @@ export class TerraneError extends Error {
   readonly hint: string | null
   readonly details: string | null
   readonly errors: readonly FieldError[]
+  readonly retrySeconds: number | null
 
   constructor(code: string, kind: ErrorKind, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
@@ -53,6 +56,7 @@ export class TerraneError extends Error {
     this.hint = extras.hint ?? null
     this.details = extras.details ?? null
     this.errors = extras.errors ?? []
+    this.retrySeconds = extras.retrySeconds ?? null
   }
 
   /** True when the same call may succeed later without any change by the caller. */

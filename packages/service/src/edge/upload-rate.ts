@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { bodyTooSlow } from '../errors.ts'
 import type { Http } from '../http-type.ts'
@@ -23,19 +24,23 @@ export function requireUploadRate(app: Http, rate: UploadRate): void {
 }
 
 function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes }: UploadRate): void {
-  const { socket } = raw
+  const socket: Partial<Socket> = raw.socket
+  // A request that came by no connection has its body.
+  if (socket.bytesRead === undefined) return
   let before = socket.bytesRead
-  const timer = setInterval(() => {
+  const check = () => {
     if (raw.complete || raw.destroyed) return clearInterval(timer)
-    const received = socket.bytesRead - before
-    before = socket.bytesRead
+    const received = socket.bytesRead! - before
+    before = socket.bytesRead!
     // What lies here unread is the server's to read.
     if (received >= leastBytes || raw.readableLength > 0) return
     clearInterval(timer)
     reply.raw.once('close', () => raw.destroy())
     if (reply.sent) raw.destroy()
     else void reply.header('connection', 'close').send(bodyTooSlow())
-  }, everyMs)
+  }
+  // After a stall the timer comes before what the kernel has received meanwhile; an immediate comes after it.
+  const timer = setInterval(() => setImmediate(check), everyMs)
   raw.once('close', () => clearInterval(timer))
 }
 

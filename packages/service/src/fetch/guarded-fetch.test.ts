@@ -6,7 +6,8 @@ import { Socket, type AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { downloadToFile } from './download.ts'
-import { createGuardedFetch, type DialTarget } from './guarded-fetch.ts'
+import type { DialTarget } from './dial.ts'
+import { createGuardedFetch } from './guarded-fetch.ts'
 
 /** Resolves names from a table and records dials instead of making them: nothing is sent. */
 function recordingNetwork(names: Record<string, string[]> = {}) {

@@ -1,26 +1,11 @@
-import { lookup } from 'node:dns/promises'
-import { isIP, connect as netConnect, type Socket } from 'node:net'
-import { connect as tlsConnect } from 'node:tls'
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import type { Readable, Transform } from 'node:stream'
+import { isIP } from 'node:net'
+import type { Readable } from 'node:stream'
 import { TerraneError } from '@terrane/core'
-import { Agent, request as undiciRequest } from 'undici'
+import { request as undiciRequest } from 'undici'
 import { downloadFailed, downloadRefused, downloadTimeout, downloadTooLarge, urlRefused } from '../errors.ts'
 import { forbiddenRange } from './addresses.ts'
-
-/** Finds the addresses of a host name. */
-export type Resolver = (hostname: string) => Promise<readonly string[]>
-
-/** What is dialled: the address is the one that was checked, so a second look-up cannot change it. */
-export interface DialTarget {
-  readonly address: string
-  readonly port: number
-  readonly hostname: string
-  readonly tls: boolean
-}
-
-/** Opens a connected socket to a checked address. */
-export type Dialer = (target: DialTarget) => Promise<Socket>
+import { agentFor, resolve, systemDialer, systemResolver, type DialTarget, type Dialer, type Resolver } from './dial.ts'
+import { boundedBody } from './bounded-body.ts'
 
 export interface FetchPolicy {
   /** Hosts (`name` or `name:port`) that may have private addresses and use plain http, as the operator allows. */
@@ -62,8 +47,6 @@ export interface FetchResponse {
 export type GuardedFetch = (url: string, options?: FetchOptions) => Promise<FetchResponse>
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-const DIAL_TIMEOUT_MS = 10_000
-const IDLE_TIMEOUT_MS = 60_000
 
 /**
  * Makes the one client for every outgoing request that a caller can influence: https only (http by policy), the host is
@@ -156,7 +139,7 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
         url: url.href,
         status,
         headers: flatten(response.headers),
-        body: capped(response.body, single(response.headers['content-encoding']), limit, cancel, fail),
+        body: boundedBody(response.body, single(response.headers['content-encoding']), limit, cancel, fail),
         cancel,
       }
     }
@@ -222,94 +205,6 @@ function checkAddresses(host: string, addresses: readonly string[]): void {
     if (range !== null) throw urlRefused({ reason: `${host} has an address that is not public (${range})` })
   }
 }
-
-/** Yields the body, decoded, and fails at the first byte over the limit whatever the headers said. */
-async function* capped(
-  raw: Readable,
-  encoding: string | undefined,
-  limit: number,
-  cancel: () => void,
-  fail: (error: unknown) => unknown,
-): AsyncGenerator<Uint8Array> {
-  let total = 0
-  try {
-    const decoder = decoderFor(encoding)
-    if (decoder) {
-      raw.on('error', (error) => decoder.destroy(error))
-      raw.pipe(decoder)
-    }
-    for await (const chunk of decoder ?? raw) {
-      const bytes = chunk as Uint8Array
-      total += bytes.byteLength
-      if (total > limit) throw downloadTooLarge({ limit, announced: null })
-      yield bytes
-    }
-  } catch (error) {
-    throw fail(error)
-  } finally {
-    cancel()
-  }
-}
-
-function decoderFor(encoding: string | undefined): Transform | null {
-  switch (encoding?.toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip()
-    case 'deflate':
-      return createInflate()
-    case 'br':
-      return createBrotliDecompress()
-    case 'zstd':
-      return createZstdDecompress()
-    default:
-      return null
-  }
-}
-
-/** An agent for one exchange over one socket to the checked address. */
-function agentFor(target: DialTarget, dialer: Dialer): Agent {
-  return new Agent({
-    pipelining: 1,
-    connections: 1,
-    headersTimeout: IDLE_TIMEOUT_MS,
-    bodyTimeout: IDLE_TIMEOUT_MS,
-    connect: (_options, callback) => {
-      dialer(target).then(
-        (socket) => callback(null, socket),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      )
-    },
-  })
-}
-
-async function resolve(resolver: Resolver, hostname: string): Promise<readonly string[]> {
-  try {
-    return await resolver(hostname)
-  } catch (cause) {
-    throw downloadFailed({ host: hostname, reason: 'the name cannot be resolved' }, { cause })
-  }
-}
-
-const systemResolver: Resolver = async (hostname) => {
-  const found = await lookup(hostname, { all: true, verbatim: true })
-  return found.map((entry) => entry.address)
-}
-
-const systemDialer: Dialer = ({ address, port, hostname, tls }) =>
-  new Promise((resolvePromise, reject) => {
-    const servername = isIP(hostname) ? {} : { servername: hostname }
-    const socket = tls
-      ? tlsConnect({ host: address, port, ...servername, ALPNProtocols: ['http/1.1'] })
-      : netConnect({ host: address, port })
-    socket.setTimeout(DIAL_TIMEOUT_MS, () => socket.destroy(new Error('the connection timed out')))
-    socket.once('error', reject)
-    socket.once(tls ? 'secureConnect' : 'connect', () => {
-      socket.setTimeout(0)
-      socket.off('error', reject)
-      resolvePromise(socket)
-    })
-  })
 
 function parse(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)

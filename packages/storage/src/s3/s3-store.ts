@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3'
 import {
   bucketExists,
   bucketNotEmpty,
@@ -30,6 +29,7 @@ import {
 import { mapBounded } from '../parallel.ts'
 import type { S3Options } from './client.ts'
 import { explain, statusOf } from './explain.ts'
+import { encodeMetadata, infoOf } from './object-info.ts'
 import { readBody } from './read-body.ts'
 import { S3Bucket } from './s3-bucket.ts'
 
@@ -272,33 +272,4 @@ async function* explained(body: AsyncIterable<Uint8Array>, signal: AbortSignal |
   } catch (error) {
     throw explain(error, 'GET', signal)
   }
-}
-
-function infoOf(
-  bucket: string,
-  key: string,
-  answer: HeadObjectCommandOutput & { readonly ContentRange?: string | undefined },
-): ObjectInfo {
-  const total = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1] ?? answer.ContentLength ?? 0
-  const modified = answer.LastModified ?? new Date(0)
-  return {
-    bucket,
-    key,
-    size: Number(total),
-    contentType: answer.ContentType ?? DEFAULT_CONTENT_TYPE,
-    cacheControl: answer.CacheControl ?? DEFAULT_CACHE_CONTROL,
-    etag: answer.ETag ?? '""',
-    metadata: decodeMetadata(answer.Metadata?.['terrane']),
-    createdAt: modified,
-    updatedAt: modified,
-  }
-}
-
-/** Header values are ASCII; metadata is any JSON. */
-function encodeMetadata(metadata: Readonly<Record<string, unknown>>): string {
-  return Buffer.from(JSON.stringify(metadata)).toString('base64')
-}
-
-function decodeMetadata(text: string | undefined): Record<string, unknown> {
-  return text === undefined ? {} : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as Record<string, unknown>)
 }

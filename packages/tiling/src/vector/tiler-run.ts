@@ -5,6 +5,7 @@ import type { OpenScratch } from './spill/scratch.ts'
 import type { Zooms } from './world.ts'
 import type { Yielder } from './yielder.ts'
 
+/** Layers, zooms and bounds of a run of the tiler. */
 export interface TilerOptions {
   /** One to 32 layers; batches name theirs by its number. */
   readonly layers: readonly TilerLayer[]

@@ -1,11 +1,22 @@
 import type { Database } from '@terrane/database'
-import type { JobScope } from './job-row.ts'
+import type { JobScope } from '../queue/job-row.ts'
 
 /** Condition of the rows of a project; $1 and $2 are its reference and its organization. */
 export const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
 
-/** Rows that belong to projects, in a table of schema `terrane`. */
-export class ProjectRows<Row extends { readonly id: string }> {
+/** Columns that say whose a row is. */
+interface Owner {
+  readonly project_ref: string
+  readonly organization_id: string | null
+  readonly project_id: string | null
+}
+
+/**
+ * Rows that belong to projects, in a table of schema `terrane`. A record is made of the columns `Given`; the database fills
+ * in the others. Names of columns become SQL as they are: they must be part of this program. The value of a jsonb column
+ * must be an object, for a list would be sent as an array of PostgreSQL.
+ */
+export class ProjectRows<Row extends { readonly id: string }, Given extends Exclude<keyof Row, keyof Owner>> {
   readonly #database: Database
   readonly #table: string
 
@@ -16,9 +27,11 @@ export class ProjectRows<Row extends { readonly id: string }> {
   }
 
   /** Inserts a row unless the project has `most` of them: null then. */
-  async insert(scope: JobScope, most: number, columns: Partial<Row>): Promise<Row | null> {
+  async insert(scope: JobScope, most: number, columns: Pick<Row, Given>): Promise<Row | null> {
     const { projectRef: project_ref, organizationId: organization_id, projectId: project_id } = scope
-    const row = { project_ref, organization_id, project_id, ...columns }
+    const owner: Owner = { project_ref, organization_id, project_id }
+    // First as the condition numbers them, last so that no column of the same name wins.
+    const row = { ...owner, ...columns, ...owner }
     const values = Object.values(row)
     const { rows } = await this.#database.query<Row>(
       `insert into ${this.#table} (${Object.keys(row).join()}) select ${values.map((_, i) => `$${i + 1}`).join()}
@@ -46,12 +59,13 @@ export class ProjectRows<Row extends { readonly id: string }> {
     return rows
   }
 
-  /** Changes columns and returns the row; null when it is gone. */
-  async update(id: string, columns: Partial<Row>): Promise<Row | null> {
-    const changes = Object.keys(columns).map((name, i) => `${name} = $${i + 2}, `)
+  /** Changes columns and returns the row; null when it is gone. An undefined value changes nothing. */
+  async update(id: string, columns: Partial<Pick<Row, Exclude<Given, 'id'>>>): Promise<Row | null> {
+    const given = Object.entries(columns).filter(([, value]) => value !== undefined)
+    const changes = given.map(([name], i) => `${name} = $${i + 2}, `)
     const { rows } = await this.#database.query<Row>(
       `update ${this.#table} set ${changes.join('')}updated_at = clock_timestamp() where id = $1 returning *`,
-      [id, ...Object.values(columns)],
+      [id, ...given.map(([, value]) => value)],
     )
     return rows[0] ?? null
   }

@@ -1,0 +1,60 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import type { FieldType } from '../feature-stream.ts'
+import { kindOfCell, valueOfCell } from './value-types.ts'
+
+/** Types of numbers; a whole one holds those before it. */
+export const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
+
+/** SQLite gives any type in any column: a value as its field wants it, undefined when it cannot be. */
+export function cellOf(value: SQLOutputValue, type: FieldType): unknown {
+  if (value === null) return null
+  if (typeof value === 'string' && NUMBERS.includes(type)) return numberOf(value, type)
+  switch (type) {
+    case 'bool':
+      return typeof value === 'bigint' ? value !== 0n : truthOf(value)
+    case 'int2':
+    case 'int4':
+      return typeof value === 'bigint' ? Number(value) : undefined
+    case 'int8':
+      return typeof value === 'bigint' ? narrowed(value) : undefined
+    case 'float4':
+    case 'float8':
+      return typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined
+    case 'bytea':
+      return value instanceof Uint8Array ? value : undefined
+    case 'jsonb':
+      return typeof value === 'string' ? parsed(value) : undefined
+    case 'text':
+      return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value)
+    default:
+      return typeof value === 'string' ? value : undefined
+  }
+}
+
+/** The number that a text is; null of an empty one, undefined of one that the type does not hold. */
+function numberOf(text: string, type: FieldType): unknown {
+  const kind = kindOfCell(text)
+  if (kind === null) return null
+  const isHeld = /^(float8|numeric)$/.test(type) || NUMBERS.indexOf(kind) <= NUMBERS.indexOf(type)
+  return NUMBERS.includes(kind) && isHeld ? valueOfCell(text, type) : undefined
+}
+
+/** Truth as a letter of dBASE and MapInfo; `?` and a blank stand for none. */
+function truthOf(value: SQLOutputValue): boolean | null | undefined {
+  const letter = typeof value === 'string' ? value.trim().toUpperCase() : 'X'
+  if (letter === '' || letter === '?') return null
+  return /^([TY1]|TRUE)$/.test(letter) ? true : /^([FN0]|FALSE)$/.test(letter) ? false : undefined
+}
+
+/** In a column of JSON GDAL writes texts without their quotes. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function narrowed(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
