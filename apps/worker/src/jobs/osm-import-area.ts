@@ -224,7 +224,14 @@ async function loadAnew(
   if (input.updatable) await createPages(database, stagedPages(context.run, targets.length))
   const { header, tables, counts, unsimplified } = await load(reader, aoi, input, targets, room, context)
   const origin = { ...source, timestamp: header.timestamp?.toISOString() ?? null }
-  const loaded: Loaded = { tables, counts, unsimplified, coverage, origin, replication: replicationOf(header, source, aoi) }
+  const loaded: Loaded = {
+    tables,
+    counts,
+    unsimplified,
+    coverage,
+    origin,
+    replication: replicationOf(header, source, aoi),
+  }
   await context.checkpoint.keep(LOADED, loaded)
   return loaded
 }

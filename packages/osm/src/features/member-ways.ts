@@ -34,7 +34,9 @@ export class MemberWays {
     this.#start = new Uint32Array(kept)
     this.#count = new Uint32Array(kept)
     this.#spill = spill
-    this.#mostPoints = spill ? Math.max(0, Math.floor((spill.memoryBytes * (1 - NODES_SHARE) - takenBytes) / 8)) : Infinity
+    this.#mostPoints = spill
+      ? Math.max(0, Math.floor((spill.memoryBytes * (1 - NODES_SHARE) - takenBytes) / 8))
+      : Infinity
   }
 
   /** The row of a way, -1 when it is not wanted; for {@link start} and {@link end}. */

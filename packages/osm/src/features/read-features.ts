@@ -114,6 +114,8 @@ class FeatureBuilder implements OsmFeature {
   /** The geometries wanted of each relation kept. */
   readonly #relationGeometries: number[] = []
   #members = new MemberWays(new Float64Array())
+  /** Whether the relation at hand was counted. */
+  #isCounted = false
   readonly #nodesOnce = new Once()
   readonly #waysOnce = new Once()
   readonly #relationsOnce = new Once()
@@ -210,6 +212,7 @@ class FeatureBuilder implements OsmFeature {
     const id = columns.ids[row]!
     const wanted = this.#relationGeometries[row]!
     let points = 0
+    this.#isCounted = false
     this.lines = 0
     this.area.start()
     for (let w = wayOffsets[row]!; w < wayOffsets[row + 1]!; w++) {
@@ -233,8 +236,8 @@ class FeatureBuilder implements OsmFeature {
     if (wanted & MEMBER) yield* this.#visitMembers(id, (wanted & (LINES | AREA)) === 0)
   }
 
-  /** @param isCounted the relation is of no other geometry */
-  *#visitMembers(id: number, isCounted: boolean): Generator<void> {
+  /** @param isAlone the relation is of no other geometry */
+  *#visitMembers(id: number, isAlone: boolean): Generator<void> {
     let isOutside = false
     let isVisited = false
     for (const [i, way] of this.memberWays.entries()) {
@@ -257,10 +260,9 @@ class FeatureBuilder implements OsmFeature {
       this.#visit('relation', id, MEMBER)
       if (this.#visitor.isFull) yield
     }
-    if (!isCounted) return
-    if (isVisited) this.counts.relations++
-    else if (isOutside) this.counts.outside++
-    else this.counts.withoutGeometry++
+    if (isVisited) this.#count('relation')
+    else if (isAlone && isOutside) this.counts.outside++
+    else if (isAlone) this.counts.withoutGeometry++
   }
 
   #buildWay(id: number, element: ElementKind, wanted: number, points: number): void {
@@ -300,8 +302,9 @@ class FeatureBuilder implements OsmFeature {
   }
 
   #count(element: ElementKind): void {
-    if (element === 'relation') this.counts.relations++
-    else this.counts.ways++
+    if (element !== 'relation') this.counts.ways++
+    else if (!this.#isCounted) this.counts.relations++
+    this.#isCounted = true
   }
 
   #visit(element: ElementKind, id: number, geometry: number): void {

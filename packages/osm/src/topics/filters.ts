@@ -59,17 +59,30 @@ export function compileFurther(filter: Filter, tags: TagView, further: Further, 
     const find = compileFinder(filter, tags)
     return () => (alone() ? find() : null)
   }
-  if ('any' in filter) return firstOf(filter.any.map((each) => compileFurther(each, tags, further, alone)))
+  if (isCondition(filter)) return findFirstPair([filter], tags, further)
+  if ('any' in filter) {
+    if (filter.any.every(isCondition)) return findFirstPair(filter.any, tags, further)
+    return firstOf(filter.any.map((each) => compileFurther(each, tags, further, alone)))
+  }
   if ('all' in filter) {
     const holds = compileFinder(filter, tags)
     const parts = filter.all.filter((each) => keyNames(each).length > 0)
     const find = firstOf(parts.map((each) => compileFurther(each, tags, further, alone)))
     return () => (holds() === null ? null : find())
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else has keys
-  const own = compileCondition(filter as KeyFilter | HasFilter, tags)
-  const other = further(own.name)
-  return () => (other && fits(own, tags) && fits(other, tags) ? own : null)
+  return () => null
+}
+
+function findFirstPair(filters: readonly (KeyFilter | HasFilter)[], tags: TagView, further: Further): Finder {
+  const pairs = filters.flatMap((filter) => {
+    const own = compileCondition(filter, tags)
+    const other = further(own.name)
+    return other ? [{ own, other }] : []
+  })
+  return () => {
+    for (const { own, other } of pairs) if (fits(own, tags) && fits(other, tags)) return own
+    return null
+  }
 }
 
 function findFirst(conditions: readonly Condition[], tags: TagView): Finder {

@@ -70,18 +70,22 @@ export async function importOsmArea(
   const pending: ImportRow[][] = tables.map(() => [])
   let isBatch = false
   let bytes = 0
+  const pendingBytes = tables.map(() => 0)
   const topicRows = new TopicRows(tables, (table, row) => {
     const batch = pending[table]!
     batch.push(row)
     isBatch ||= batch.length >= batchRows
-    bytes += bytesOf(row)
+    const size = bytesOf(row)
+    pendingBytes[table]! += size
+    bytes += size
   })
   const flush = async (least: number): Promise<void> => {
     isBatch = false
     for (const [table, batch] of pending.entries()) {
       if (batch.length < least) continue
       pending[table] = []
-      for (const row of batch) bytes -= bytesOf(row)
+      bytes -= pendingBytes[table]!
+      pendingBytes[table] = 0
       await sink.write(table, batch)
     }
   }

@@ -38,7 +38,8 @@ export function readColumn(value: unknown, path: string, table: Geometry): Colum
 
 function columnName(value: unknown, path: string): string {
   const name = nameAt(value, path)
-  if (TAKEN.has(name)) refuse(path, `"${name}" is the name of a column that every table has`, 'Give the column another name and a key.')
+  if (TAKEN.has(name))
+    refuse(path, `"${name}" is the name of a column that every table has`, 'Give the column another name and a key.')
   return name
 }
 

@@ -63,7 +63,11 @@ function readTable(value: unknown, path: string, filters: FilterReader, names: S
 }
 
 /** Refuses what would do nothing. */
-function checkEffect({ areas, lines }: Readonly<Record<string, unknown>>, path: string, from: readonly RowSource[]): void {
+function checkEffect(
+  { areas, lines }: Readonly<Record<string, unknown>>,
+  path: string,
+  from: readonly RowSource[],
+): void {
   if (lines !== undefined && !from.includes('line')) {
     refuse(below(path, 'lines'), 'has no effect without lines', 'Leave it out, or add "line" to from.')
   }

@@ -13,10 +13,15 @@ export function objectAt(
   members: readonly string[] | null,
 ): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    refuse(path, 'must be an object', members ? `Give an object with some of ${members.join(', ')}.` : 'Give an object.')
+    refuse(
+      path,
+      'must be an object',
+      members ? `Give an object with some of ${members.join(', ')}.` : 'Give an object.',
+    )
   }
   for (const name of Object.keys(value)) {
-    if (members && !members.includes(name)) refuse(below(path, name), 'is not known', `Use some of ${members.join(', ')}.`)
+    if (members && !members.includes(name))
+      refuse(below(path, name), 'is not known', `Use some of ${members.join(', ')}.`)
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object
   return value as Readonly<Record<string, unknown>>

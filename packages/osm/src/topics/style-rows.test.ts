@@ -167,7 +167,11 @@ test('the key that matched is one of a branch that holds, and null where no key 
     { name: 'k', value: 'matchedKey' },
     { name: 'v', value: 'matchedValue' },
   ]
-  const tags: OsmTags[] = [{ a: '1', b: '2' }, { a: '1', x: '3' }, { p: '4', a: '1' }]
+  const tags: OsmTags[] = [
+    { a: '1', b: '2' },
+    { a: '1', x: '3' },
+    { p: '4', a: '1' },
+  ]
   const { p } = await rowsOf(
     tags.map((each, i) => node(i + 1, each)),
     points({ where, columns }),

@@ -107,7 +107,9 @@ function tagView(tables: readonly TopicTable[]): TagView {
       candidates.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || others.some((set) => !set.has(key))
     )
   }
-  const filters = tables.flatMap(({ where, also, areas }) => [where, also ?? [], typeof areas === 'object' ? areas : []].flat())
+  const filters = tables.flatMap(({ where, also, areas }) =>
+    [where, also ?? [], typeof areas === 'object' ? areas : []].flat(),
+  )
   const asked = tables.flatMap(({ columns }) => columns.flatMap((column) => columnKeys(definitionOf(column))))
   const rules = AREA_RULES.map(({ key }) => key)
   return new TagView([...new Set(['area', 'type', ...rules, ...union(filters.map(keysOf)).keys, ...asked])], isNeeded)
