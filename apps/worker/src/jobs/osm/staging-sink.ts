@@ -51,7 +51,10 @@ export class StagingSink implements RowSink {
     const texts = columns.flatMap(({ type }, i) => (type === 'jsonb' ? [i] : []))
     const target = { schema: STAGING_SCHEMA, table: staged.staging, columns }
     for (const row of rows) {
-      for (const i of texts) if (row[i] !== null) row[i] = new JsonText(String(row[i]))
+      for (const i of texts) {
+        const text = row[i]
+        if (typeof text === 'string') row[i] = new JsonText(text)
+      }
     }
     await bulkLoad(this.#database, target, [rows], { signal: this.#signal })
   }
