@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeEwkb } from '../../test/decode-ewkb.ts'
+import { memoryScratch } from '../../test/memory-scratch.ts'
 import type { OsmElement, OsmTags } from '../element.ts'
 import { openOsm } from '../open.ts'
 import { writePbf } from '../pbf/write.ts'
@@ -245,6 +246,19 @@ describe('relations', () => {
       [4, 1, 'platform', 0, '7', 'rcn'],
     ])
     expect(decodeEwkb(m![1]!['geom'] as Uint8Array)).toMatchObject({ type: 'LineString' })
+  })
+
+  test('have their members in memory only where a table reads them, and within its limit', async () => {
+    const line: StyleTable = { name: 'r', geometry: 'multilinestring', from: ['route'], columns: ['ref'] }
+    const spill = { memoryBytes: 16, openScratch: memoryScratch().openScratch }
+    const run = async (table: StyleTable) => {
+      const file = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
+      const { tables } = await importOsmArea(file, null, { tables: [table] }, { write: () => undefined }, { spill })
+      return tables[0]!.rows
+    }
+    expect(await run(line)).toBe(1)
+    const reading: StyleTable = { ...line, columns: [{ name: 'ways', value: 'members' }] }
+    await expect(run(reading)).rejects.toMatchObject({ code: 'OSM_TOO_LARGE' })
   })
 
   test('are counted once, and ways that the file lacks by themselves', async () => {
