@@ -8,7 +8,8 @@ import { Compile } from 'typebox/schema'
 import { Check } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
-import { TOWN, boxOf, townPbf } from './osm-town.ts'
+import { findImportedTables } from '../src/jobs/create-srai-embeddings/imported-tables.ts'
+import { TOWN, boxOf, townElements, townPbf } from './osm-town.ts'
 import { STYLE_CASES } from './long/osm-style-cases.ts'
 
 const STYLE = {
@@ -55,9 +56,9 @@ describe('the schema of a style', () => {
   }
 
   test('takes the styles that are read, and the body takes them too', () => {
-    const topics = TOPIC_TABLES.map((table) => ({ tables: [{ ...table, topic: undefined, simpler: undefined }] })).map(
-      plain,
-    )
+    const topics = TOPIC_TABLES.map((table) => ({
+      tables: [{ ...table, topic: undefined, also: undefined, simpler: undefined }],
+    })).map(plain)
     for (const style of [STYLE, ...STYLE_CASES.map((each) => each.style), ...topics]) {
       expect([isRead(style), schema.Check(style), Check(OsmStyle, style)]).toEqual([true, true, true])
     }
@@ -70,6 +71,7 @@ describe('the schema of a style', () => {
       { tables: [] },
       { tables: [{ ...table, color: 'red' }] },
       { tables: [{ ...table, geometry: 'polygon' }] },
+      { tables: [{ ...table, from: ['area', 'area'] }] },
       { tables: [{ ...table, columns: [] }] },
       { tables: [{ ...table, columns: [{ name: 'a', type: 'int' }] }] },
       { tables: [{ ...table, where: { all: [{ key: 'a', equals: 'b' }] } }] },
@@ -128,6 +130,113 @@ describe('an import with a style', () => {
       { osm_id: 3, member: 1, ref: '7', way: 100, role: '' },
       expect.objectContaining({ osm_id: 3, member: 2 }),
     ])
+  })
+
+  test('keeps JSON as JSON in every column, and null as null', async () => {
+    const spots = {
+      name: 'spots',
+      geometry: 'point',
+      from: ['node'],
+      columns: [
+        { name: 'none', key: 'nope', split: ';', type: 'json' },
+        { name: 'words', key: 'name', split: ' ', type: 'json' },
+        { name: 'names', prefix: 'na' },
+        { name: 'tags', value: 'tags' },
+      ],
+    }
+    await run('osmImportArea', request({ tables: [spots] }, 'json'))
+    expect(
+      await query(`select none, words, names, tags ->> 'place' as place from json_spots where tags ? 'place'`),
+    ).toEqual([{ none: null, words: ['Gridham'], names: { me: 'Gridham' }, place: 'town' }])
+    expect(await query('select count(*)::int from json_spots where none is not null')).toEqual([{ count: 0 }])
+  })
+
+  test('that is cut measures what is left, and leaves out what is too small by then', async () => {
+    const line = { name: 'l', geometry: 'linestring', from: ['line'], where: { key: 'waterway' } }
+    const area = { name: 'a', geometry: 'multipolygon', from: ['area'], where: { key: 'natural' } }
+    const style = {
+      tables: [
+        {
+          ...line,
+          columns: [{ name: 'size', value: 'length' }],
+          generalized: [
+            { name: 'long', minLengthMetres: 3000 },
+            { name: 'longer', minLengthMetres: 5000 },
+          ],
+        },
+        {
+          ...area,
+          columns: [{ name: 'size', value: 'area' }],
+          generalized: [
+            { name: 'large', minAreaMetres2: 1e6 },
+            { name: 'larger', minAreaMetres2: 5e6 },
+          ],
+        },
+      ],
+    }
+    // The river is 7.4 km long, half of it within; the lake has 6.6 km², 4.1 of them within.
+    const body = { ...request(style, 'half'), aoiGeoJson: boxOf(11, 48, 11.05, 48.2), clip: true }
+    expect(await run('osmImportArea', body)).toMatchObject({ status: 'success' })
+    expect(
+      await query(
+        `select round(size / st_length(geom::geography, false) * 1e6) as ratio, size < 4000 as is_cut from half_l`,
+      ),
+    ).toEqual([{ ratio: 1e6, is_cut: true }])
+    expect(
+      await query(
+        'select (select count(*)::int from half_long) as long, (select count(*)::int from half_longer) as longer',
+      ),
+    ).toEqual([{ long: 1, longer: 0 }])
+    const lake = {
+      ...request({ tables: style.tables.slice(1) }, 'lake'),
+      aoiGeoJson: boxOf(11.07, 48, 11.2, 48.2),
+      clip: true,
+    }
+    expect(await run('osmImportArea', lake)).toMatchObject({ status: 'success' })
+    expect(
+      await query(`select round(size / st_area(geom::geography, false) * 1e6) as ratio,
+      (select count(*)::int from lake_large) as large, (select count(*)::int from lake_larger) as larger from lake_a`),
+    ).toEqual([{ ratio: 1e6, large: 1, larger: 0 }])
+  })
+
+  test('has columns of any name that it may have, and is updated', async () => {
+    const names = ['changed_row', 'geom_before', 'a', 'c', 's', 't', 'done', 'osm']
+    const columns = names.map((name) => ({ name, key: 'name' }))
+    const style = { tables: [{ name: 'spots', geometry: 'point', from: ['node'], where: { key: 'place' }, columns }] }
+    expect(await run('osmImportArea', { ...request(style, 'odd'), updatable: true })).toMatchObject({
+      status: 'success',
+    })
+    const [{ osm_id: id } = { osm_id: 0 }] = (await query('select osm_id from odd_spots')) as { osm_id: number }[]
+    const change = `<osmChange version="0.6"><modify><node id="${id}" version="2" lon="11.05" lat="48.05"><tag k="name" v="New"/><tag k="place" v="town"/></node></modify></osmChange>`
+    await writeFile(join(worker.folder, 'data', 'odd.osc'), change)
+    const source = { kind: 'files', files: [{ kind: 'file', path: 'odd.osc' }] }
+    expect(await run('osmUpdateArea', { tablePrefix: 'odd', source })).toMatchObject({ status: 'success', error: null })
+    expect(await query('select changed_row, geom_before, t from odd_spots')).toEqual([
+      { changed_row: 'New', geom_before: 'New', t: 'New' },
+    ])
+  })
+
+  test('gives no tables of a topic to cells, whatever their names', async () => {
+    const points = {
+      name: 'points',
+      geometry: 'point',
+      from: ['node'],
+      where: { key: 'shop' },
+      columns: [{ name: 'tags', value: 'tags' }],
+    }
+    expect(await run('osmImportArea', request({ tables: [points] }, 'cells'))).toMatchObject({ status: 'success' })
+    await expect(findImportedTables(worker.db.database, 'cells')).rejects.toMatchObject({
+      code: 'IMPORTED_TABLES_MISSING',
+    })
+  })
+
+  test('tells of ways of relations that the extract lacks', async () => {
+    const members = STYLE.tables.slice(1, 2)
+    const elements = townElements().filter(({ type, id }) => type !== 'way' || id !== 100)
+    await writeFile(join(worker.folder, 'data', 'part.osm.pbf'), Buffer.concat([...writePbf(elements)]))
+    const source = { kind: 'file', path: 'part.osm.pbf' }
+    const job = await run('osmImportArea', { ...request({ tables: members }, 'part'), source })
+    expect(job.result).toMatchObject({ warnings: [{ code: 'MEMBERS_MISSING', count: 1 }], counts: { relations: 1 } })
   })
 
   test('is refused at submit with the place of the fault', async () => {

@@ -325,6 +325,16 @@ describe('an update', () => {
     expect(await query(owners)).toEqual(await query('select count(*)::int from terrane.osm_imports'))
   })
 
+  test('goes on with an import of before styles, whose rules were kept in another form', async () => {
+    await importTown('b', townPbf(), { ...body, topics: ['buildings'] })
+    // The hash of ['buildings'] by the version before.
+    const rules = '01cfa8c134c41a0942b5ceba6c2cb9265abf98cb8040b759df69df345fe51785'
+    await query(`update terrane.osm_imports set rules = '${rules}' where table_prefix = 'b'`)
+    expect((await submit(worker, 'osmUpdateArea', { tablePrefix: 'b' })).body.code).toBe('OSM_REPLICATION_UNKNOWN')
+    await query(`update terrane.osm_imports set rules = '2:${rules}' where table_prefix = 'b'`)
+    expect((await submit(worker, 'osmUpdateArea', { tablePrefix: 'b' })).body.code).toBe('OSM_IMPORT_OUTDATED')
+  })
+
   test('of rules that have changed is refused', async () => {
     await importTown('v', townPbf(), body)
     await query(`update terrane.osm_imports set rules = 'others' where table_prefix = 'v'`)

@@ -33,7 +33,7 @@ import { SCHEMA, checkNames } from './import-names.ts'
 import { coverageWarnings, type Coverage } from './osm/coverage.ts'
 import { forgetOsmImport, registerOsmImport, tablesLeftBehind, type NewOsmImport } from './osm-update/catalogue.ts'
 import { createPages, finishPages, loadPages, stagedPages } from './osm-update/pages-table.ts'
-import { isAskedFor, lossWarnings } from './osm/losses.ts'
+import { isAskedFor, isStyle, lossWarnings } from './osm/losses.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { LOADED, type JobContext, type Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
@@ -59,7 +59,7 @@ export interface Target {
 }
 
 /** What is known once all features lie in the staging tables; JSON, for a later run may go on from there. */
-interface Loaded extends Pick<ImportResult, 'tables' | 'counts'> {
+interface Loaded extends Pick<ImportResult, 'tables' | 'counts' | 'unsimplified'> {
   readonly coverage: Coverage
   readonly origin: Readonly<Record<string, unknown>>
   /** Where updates begin. */
@@ -114,7 +114,7 @@ async function runImport(
     ...noLongerUpdatable(await tablesLeftBehind(project.database, prefix, names)),
     ...coverageWarnings(coverage),
     ...emptyTables(tables, (i) => isAskedFor(input.topics, targets[i]!.table)),
-    ...lossWarnings(counts),
+    ...lossWarnings(loaded),
   ])
   const result = {
     tables,
@@ -130,7 +130,7 @@ async function runImport(
   const record = {
     jobId: run.jobId,
     task: 'osmImportArea',
-    source: origin,
+    source: isStyle(input.topics) ? { ...origin, style: true } : origin,
     attribution: OSM_ATTRIBUTION,
     licence: OSM_LICENCE,
   }
@@ -188,12 +188,14 @@ function newImport(
 }
 
 /** A line that is cut at the border may become several rows: `part` tells them apart. */
-function shapeOf({ columns, geometryType, unique }: ImportTable, clip: boolean): ImportShape {
+function shapeOf({ columns, geometryType, unique, measured, least }: ImportTable, clip: boolean): ImportShape {
   const inParts = clip && geometryType === 'LineString'
   return {
     geometryType,
     primaryKey: 'id',
     unique: inParts ? [...unique, 'part'] : unique,
+    measured,
+    least,
     columns: inParts ? [...columns, { name: 'part', type: 'int2', default: '0' }] : columns,
   }
 }
@@ -220,9 +222,16 @@ async function loadAnew(
   await context.checkpoint.clear()
   await createImportTables(database, targets)
   if (input.updatable) await createPages(database, stagedPages(context.run, targets.length))
-  const { header, tables, counts } = await load(reader, aoi, input, targets, room, context)
+  const { header, tables, counts, unsimplified } = await load(reader, aoi, input, targets, room, context)
   const origin = { ...source, timestamp: header.timestamp?.toISOString() ?? null }
-  const loaded: Loaded = { tables, counts, coverage, origin, replication: replicationOf(header, source, aoi) }
+  const loaded: Loaded = {
+    tables,
+    counts,
+    unsimplified,
+    coverage,
+    origin,
+    replication: replicationOf(header, source, aoi),
+  }
   await context.checkpoint.keep(LOADED, loaded)
   return loaded
 }

@@ -19,10 +19,11 @@ const extracts = sharedFolder('data/osm')
 const isHere = extracts !== null && command !== undefined && folder !== '' && server !== undefined
 const absent = isHere ? '' : ' (SKIPPED: needs OSM2PGSQL, PEER_FOLDER, DATABASE_URL and the shared data folder)'
 /**
- * Elements whose border runs twice along the same stretch, all in Malta: relations that have a way twice, and a way. Here such a
- * relation has each way once; osm2pgsql takes it twice, so that it cancels.
+ * Polygons whose border runs twice along the same stretch, all in Malta. The relations have a way twice: here they have it
+ * once, osm2pgsql takes it twice, so that it cancels. The way runs back over 302 sides of its own: here and by PostGIS (even-odd
+ * of its sides) it is two polygons of 2,101,690.22 m²; osm2pgsql differs by a sliver.
  */
-const TWICE = ['R5605140', 'R5878508', 'W378256914']
+const TWICE: Readonly<Record<string, readonly string[]>> = { polygons: ['R5605140', 'R5878508', 'W378256914'] }
 const name = `terrane_styles_${process.pid}`
 
 describe.skipIf(!isHere)(`styles beside osm2pgsql${absent}`, () => {
@@ -138,7 +139,7 @@ async function compare(database: Database, table: string) {
        coalesce((array_agg(id || case when ours is null then ' theirs' else ' ours' end)
          filter (where ours is null or theirs is null))[:20], '{}') as only,
        coalesce((array_agg(id || ' ' || difference) filter (where difference is not null))[:20], '{}') as different from pairs`,
-    [TWICE],
+    [TWICE[table] ?? []],
   )
   return rows[0]!
 }

@@ -23,8 +23,8 @@ const name = (description: string) =>
   Type.String({ pattern: '^[a-z_][a-z0-9_]*$', minLength: 1, maxLength: 63, description })
 const text = (description?: string) =>
   Type.String({ minLength: 1, maxLength: 255, ...(description && { description }) })
-const list = <Item extends TSchema>(item: Item, maxItems: number, description?: string) =>
-  Type.Array(item, { minItems: 1, maxItems, ...(description && { description }) })
+const list = <Item extends TSchema>(item: Item, maxItems: number, description?: string, more: object = {}) =>
+  Type.Array(item, { minItems: 1, maxItems, ...(description && { description }), ...more })
 const metres = (description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 1e12, description })
 const texts = () => Type.Union([text(), list(text(), 1000)])
 
@@ -81,6 +81,7 @@ const styleOf = <Condition extends TSchema>(filter: Condition) => {
         Type.Enum(['node', 'line', 'area', 'route', 'waterway', 'relation', 'member']),
         7,
         'Elements that give rows: nodes, ways, areas, the lines of relations (of routes, waterways, any), the ways of relations.',
+        { uniqueItems: true },
       ),
       where: Type.Optional(filter),
       areas: Type.Optional(

@@ -10,6 +10,10 @@ export interface ImportShape {
   readonly primaryKey: string
   /** Columns that together tell features apart, if not the primary key. */
   readonly unique?: readonly string[]
+  /** Columns that hold the length of lines in metres, or the area of polygons in square metres. */
+  readonly measured?: readonly string[]
+  /** The least of it that a row has; any when absent or 0. */
+  readonly least?: number
 }
 
 /** What is kept of a table that was imported, for attribution and support. */
@@ -44,7 +48,8 @@ export async function createImportTables(
 
 /**
  * Cuts the features of a loaded staging table to an area: those outside go, a line that is cut into pieces becomes
- * several rows, told apart by the column `part`, which the shape must then have. In a transaction.
+ * several rows, told apart by the column `part`, which the shape must then have. What is cut is measured anew. In a
+ * transaction.
  *
  * @param area GeoJSON geometry
  */
@@ -71,29 +76,41 @@ async function clipTo(session: Session, table: string, shape: ImportShape): Prom
        ${geometryType.endsWith('Point') ? '' : ` or st_dimension(st_intersection(t.geom, a.area)) < ${dimension(geometryType)}`}`,
   )
   if (geometryType.endsWith('Point')) return
-  const cut = `st_collectionextract(st_intersection(t.geom, a.area), ${dimension(geometryType) + 1})`
-  if (geometryType.startsWith('Multi')) {
-    await session.query(
-      `update ${table} t set geom = st_multi(${cut}) from clip_area a where not st_coveredby(t.geom, a.area)`,
-    )
-    return
-  }
-  const names = shape.columns
-    .map(({ name }) => name)
-    .filter((name) => !['part', 'geom', shape.primaryKey].includes(name))
-  const copied = names.map(quoteIdentifier).join(', ')
-  const key = quoteIdentifier(shape.primaryKey)
+  const { primaryKey, measured = [], least = 0 } = shape
+  const isMulti = geometryType.startsWith('Multi')
+  const key = quoteIdentifier(primaryKey)
+  const cut = `st_multi(st_collectionextract(st_intersection(t.geom, a.area), ${dimension(geometryType) + 1}))`
+  const measure = `${dimension(geometryType) === 1 ? 'st_length' : 'st_area'}(geom::geography, false)`
   await session.query(
     `create temporary table clip_parts on commit drop as
-       select t.${key} as key, (d).path[1] - 1 as part, (d).geom as geom
-       from (select t.${key}, st_dump(st_multi(${cut})) as d from ${table} t, clip_area a
-             where not st_coveredby(t.geom, a.area)) t`,
+       select key, part, geom, ${measured.length > 0 || least > 0 ? measure : 'null::float8'} as measure
+       from (select key, ${isMulti ? '0 as part, cut as geom' : '(d).path[1] - 1 as part, (d).geom as geom'}
+             from (select t.${key} as key, ${isMulti ? `${cut} as cut` : `st_dump(${cut}) as d`} from ${table} t, clip_area a
+                   where not st_coveredby(t.geom, a.area)) t) t`,
   )
-  await session.query(`update ${table} t set geom = p.geom from clip_parts p where p.key = t.${key} and p.part = 0`)
+  const measures = measured.map((name) => `, ${quoteIdentifier(name)} = p.measure`).join('')
+  await session.query(
+    `update ${table} t set geom = p.geom${measures} from clip_parts p where p.key = t.${key} and p.part = 0`,
+  )
+  if (!isMulti) await addParts(session, table, shape)
+  if (least === 0) return
+  await session.query(
+    `delete from ${table} t using clip_parts p where p.key = t.${key} and p.part = 0 and p.measure < ${least}`,
+  )
+}
+
+/** Adds the further pieces of the lines that were cut, those too short left out. */
+async function addParts(session: Session, table: string, shape: ImportShape): Promise<void> {
+  const { columns, primaryKey, measured = [], least = 0 } = shape
+  const names = columns.map(({ name }) => name).filter((name) => !['part', 'geom', primaryKey].includes(name))
+  const copied = names.map(quoteIdentifier).join(', ')
+  const values = names.map((name) => (measured.includes(name) ? 'p.measure' : `t.${quoteIdentifier(name)}`))
+  const key = quoteIdentifier(primaryKey)
   await session.query(
     `insert into ${table} (${key}, ${copied}, part, geom)
-       select (select max(${key}) from ${table}) + row_number() over (order by p.key, p.part), ${names.map((name) => `t.${quoteIdentifier(name)}`).join(', ')}, p.part, p.geom
-       from clip_parts p join ${table} t on t.${key} = p.key and t.part = 0 where p.part > 0`,
+       select (select max(${key}) from ${table}) + row_number() over (order by p.key, p.part), ${values.join(', ')}, p.part, p.geom
+       from clip_parts p join ${table} t on t.${key} = p.key and t.part = 0
+       where p.part > 0 ${least > 0 ? `and p.measure >= ${least}` : ''}`,
   )
 }
 

@@ -43,12 +43,13 @@ export async function mergeImport(
   )
   if (!hasRows) return merged([], [], deleted.rows)
   const key = quoteIdentifier(shape.primaryKey)
+  // A column has no name with a space.
   const updated = await session.query<BoxRow>(
     `with changed as (
-       select t.${key} as changed_row, t.geom as geom_before, ${list('s.')} from ${source} s join ${target} t on ${same}
+       select t.${key} as "changed row", t.geom as "geom before", ${list('s.')} from ${source} s join ${target} t on ${same}
        where (${list('t.')}) is distinct from (${list('s.')})),
-     done as (update ${target} t set (${list()}) = row(${list('c.')}) from changed c where t.${key} = c.changed_row)
-     select ${boxSql('geom_before')} as before, ${boxSql('geom')} as after from changed`,
+     done as (update ${target} t set (${list()}) = row(${list('c.')}) from changed c where t.${key} = c."changed row")
+     select ${boxSql('"geom before"')} as before, ${boxSql('geom')} as after from changed`,
   )
   const inserted = await session.query<BoxRow>(
     `with added as (

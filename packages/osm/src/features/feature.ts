@@ -9,6 +9,8 @@ export const AREA = 4
 export const LINES = 8
 /** Each way of a relation by itself, as often as it is a member. */
 export const MEMBER = 16
+/** No geometry: the ids and roles of a relation's ways are read. */
+export const MEMBERS = 32
 
 /** Kind of an OSM element; a way that ends where it begins may be an area. */
 export type ElementKind = 'node' | 'open way' | 'closed way' | 'relation'
@@ -27,8 +29,8 @@ export interface OsmFeature {
   readonly lines: number
   /** The polygons of an area. */
   readonly area: AreaAssembler
-  /** Ids and roles of the ways of a relation, in its order; empty unless the visitor takes members. */
-  readonly memberWays: readonly number[]
+  /** Ids and roles of the ways of a relation, in its order; empty unless {@link MEMBER} or {@link MEMBERS} is wanted of it. */
+  readonly memberWays: Float64Array
   readonly memberRoles: readonly string[]
   /** Place of a {@link MEMBER} among them. */
   readonly member: number
@@ -38,13 +40,13 @@ export interface OsmFeature {
 export interface FeatureVisitor {
   /** The view through which tags are read; an element without any of its keys is not looked at. */
   readonly tags: TagView
-  /** True for a visitor that wants the ways of relations, by themselves or by their ids. */
-  readonly takesMembers?: boolean
   /** The geometries wanted of the candidate whose tags are loaded, as bits; 0 passes it over. */
   select(element: ElementKind): number
   /** Takes a feature that touches the area of interest: nodes first, then ways, then relations. */
   visit(feature: OsmFeature): void
-  /** Called between blocks; a promise holds the reader back. */
+  /** True when it has to be drained before the next feature. */
+  readonly isFull?: boolean
+  /** Called between blocks, and when it is full; a promise holds the reader back. */
   drain?(): Promise<void> | void
 }
 
@@ -65,4 +67,6 @@ export interface FeatureCounts {
   repeated: number
   /** References to nodes that the file lacks. */
   missingNodes: number
+  /** Members of relations, each as often as it is one, whose way the file lacks, where {@link MEMBER} is wanted. */
+  missingMembers: number
 }

@@ -22,8 +22,11 @@ export class MemberWays {
   /** Where the last look-up ended: ways come in ascending order, as a rule. */
   #hint = 0
 
-  /** @param ids the ways wanted, in any order and number */
-  constructor(ids: Float64Array, spill?: Spill) {
+  /**
+   * @param ids the ways wanted, in any order and number
+   * @param takenBytes what else of the memory is taken
+   */
+  constructor(ids: Float64Array, spill?: Spill, takenBytes = 0) {
     const sorted = ids.toSorted()
     let kept = 0
     for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[kept - 1]) sorted[kept++] = sorted[i]!
@@ -31,7 +34,9 @@ export class MemberWays {
     this.#start = new Uint32Array(kept)
     this.#count = new Uint32Array(kept)
     this.#spill = spill
-    this.#mostPoints = spill ? Math.floor((spill.memoryBytes * (1 - NODES_SHARE)) / 8) : Infinity
+    this.#mostPoints = spill
+      ? Math.max(0, Math.floor((spill.memoryBytes * (1 - NODES_SHARE) - takenBytes) / 8))
+      : Infinity
   }
 
   /** The row of a way, -1 when it is not wanted; for {@link start} and {@link end}. */

@@ -2,10 +2,11 @@ import type { Aoi, OnProgress } from '@terrane/core'
 import { AreaAssembler } from '../area/assemble.ts'
 import { UNDEFINED_COORDINATE } from '../block.ts'
 import type { NodeColumns, OsmBlock, OsmHeader, RelationColumns, WayColumns } from '../block.ts'
+import { osmTooLarge } from '../errors.ts'
 import { growInt32 } from '../grow.ts'
 import type { OsmReader } from '../reader.ts'
 import type { StringTable } from '../string-table.ts'
-import { AREA, LINE, LINES, MEMBER, POINT } from './feature.ts'
+import { AREA, LINE, LINES, MEMBER, MEMBERS, POINT } from './feature.ts'
 import type { ElementKind, FeatureCounts, FeatureVisitor, OsmFeature } from './feature.ts'
 import { MemberWays } from './member-ways.ts'
 import { NodeIndex } from './node-index.ts'
@@ -13,6 +14,7 @@ import { NodeLocations } from './node-locations.ts'
 import type { NodeLimits, NodeLookup } from './node-locations.ts'
 import { Once } from './once.ts'
 import { RelationStore } from './relation-store.ts'
+import { NODES_SHARE } from './spill.ts'
 import type { Spill } from './spill.ts'
 import type { TagView } from './tag-view.ts'
 import { touchesArea, touchesLines, touchesPoint } from './touches.ts'
@@ -32,8 +34,8 @@ export interface ReadFeaturesResult {
 /**
  * Turns the elements of a file into features with geometry, in two passes: nodes and relations, then ways; relations
  * come last, from the ways that the second pass kept for them. Memory: 10 bytes per node of the file and 8 per point of
- * the ways of relations, or as much as `spill` allows; 8 per feature, and the tags of the relations. The file may have any
- * order.
+ * the ways of relations, or as much as `spill` allows; 8 per feature, the tags of the relations, 8 for each of their ways
+ * and 12 for each where members are wanted. The file may have any order.
  *
  * @throws OSM_TOO_LARGE when the file has more nodes than allowed, and what the reader and the temporary files throw
  */
@@ -44,11 +46,11 @@ export async function readFeatures(
 ): Promise<ReadFeaturesResult> {
   using builder = new FeatureBuilder(visitor, options)
   const { signal, onProgress } = options
-  const pass = async (phase: string, ways: boolean, take: (block: OsmBlock) => void): Promise<OsmHeader> =>
+  const pass = async (phase: string, ways: boolean, take: (block: OsmBlock) => Iterable<void>): Promise<OsmHeader> =>
     reader.read(
-      (block) => {
-        take(block)
-        return visitor.drain?.()
+      async (block) => {
+        for (const _ of take(block)) await visitor.drain?.()
+        await visitor.drain?.()
       },
       {
         kinds: ways ? { ways } : { nodes: true, relations: true },
@@ -57,14 +59,14 @@ export async function readFeatures(
       },
     )
   const header = await pass('nodes', false, (block) => {
-    builder.takeNodes(block.nodes, block.strings)
     builder.takeRelations(block.relations, block.strings)
+    return builder.takeNodes(block.nodes, block.strings)
   })
   builder.beginWays()
   await pass('ways', true, (block) => builder.takeWays(block.ways, block.strings))
   const relations = builder.relationCount
   for (let done = 0; done < relations; done++) {
-    builder.buildRelation(done)
+    for (const _ of builder.buildRelation(done)) await visitor.drain?.()
     if (done % RELATIONS_PER_TURN !== 0) continue
     signal?.throwIfAborted()
     onProgress?.({ phase: 'relations', done, total: relations, unit: 'relations' })
@@ -86,7 +88,7 @@ class FeatureBuilder implements OsmFeature {
   lineStart = new Int32Array(64)
   lines = 0
   readonly area = new AreaAssembler()
-  memberWays: readonly number[] = []
+  memberWays: Float64Array = new Float64Array()
   memberRoles: readonly string[] = []
   member = 0
   readonly tags: TagView
@@ -101,23 +103,25 @@ class FeatureBuilder implements OsmFeature {
     invalidAreas: 0,
     repeated: 0,
     missingNodes: 0,
+    missingMembers: 0,
   }
   readonly #visitor: FeatureVisitor
   readonly #aoi: Aoi | null
   readonly #locations: NodeLocations
   #index: NodeLookup = new NodeIndex(0)
   readonly #spill: Spill | undefined
-  readonly #relations: RelationStore
+  readonly #relations = new RelationStore()
   /** The geometries wanted of each relation kept. */
   readonly #relationGeometries: number[] = []
   #members = new MemberWays(new Float64Array())
+  /** Whether the relation at hand was counted. */
+  #isCounted = false
   readonly #nodesOnce = new Once()
   readonly #waysOnce = new Once()
   readonly #relationsOnce = new Once()
 
   constructor(visitor: FeatureVisitor, options: ReadFeaturesOptions) {
     this.#visitor = visitor
-    this.#relations = new RelationStore(visitor)
     this.#aoi = options.aoi ?? null
     this.#locations = new NodeLocations(options)
     this.#spill = options.spill
@@ -133,7 +137,8 @@ class FeatureBuilder implements OsmFeature {
     return this.#relations.columns.count
   }
 
-  takeNodes(nodes: NodeColumns, strings: StringTable): void {
+  /** Stops where the visitor is full. */
+  *takeNodes(nodes: NodeColumns, strings: StringTable): Generator<void> {
     if (nodes.count === 0) return
     this.#locations.add(nodes)
     this.tags.start(strings)
@@ -149,6 +154,7 @@ class FeatureBuilder implements OsmFeature {
         this.lat[0] = lat[i]!
         this.counts.nodes++
         this.#visit('node', ids[i]!, POINT)
+        if (this.#visitor.isFull) yield
       }
     }
   }
@@ -156,26 +162,30 @@ class FeatureBuilder implements OsmFeature {
   takeRelations(relations: RelationColumns, strings: StringTable): void {
     if (relations.count === 0) return
     this.tags.start(strings)
+    const limit = this.#spill ? this.#spill.memoryBytes * (1 - NODES_SHARE) : Infinity
     for (let i = 0; i < relations.count; i++) {
       if (!this.tags.load(relations, i)) continue
-      const wanted = this.#visitor.select('relation') & (AREA | LINES | MEMBER)
+      const wanted = this.#visitor.select('relation') & (AREA | LINES | MEMBER | MEMBERS)
       if (wanted === 0) continue
       if (!this.#relationsOnce.first(relations.ids[i]!)) {
         this.counts.repeated++
         continue
       }
-      this.#relations.add(relations, i, strings)
+      this.#relations.add(relations, i, strings, (wanted & (MEMBER | MEMBERS)) !== 0)
       this.#relationGeometries.push(wanted)
+      const size = this.#relations.memberBytes
+      if (size > limit) throw osmTooLarge({ what: 'the memory for the members of relations', size, limit })
     }
   }
 
   /** Nodes and relations are all there: ways can be drawn. */
   beginWays(): void {
     this.#index = this.#locations.finish()
-    this.#members = new MemberWays(this.#relations.neededWays(), this.#spill)
+    this.#members = new MemberWays(this.#relations.neededWays(), this.#spill, this.#relations.memberBytes)
   }
 
-  takeWays(ways: WayColumns, strings: StringTable): void {
+  /** Stops where the visitor is full. */
+  *takeWays(ways: WayColumns, strings: StringTable): Generator<void> {
     this.tags.start(strings)
     const { ids, refs, refOffsets, count } = ways
     for (let i = 0; i < count; i++) {
@@ -188,18 +198,21 @@ class FeatureBuilder implements OsmFeature {
       if (wanted === 0 && member < 0) continue
       const points = this.#locate(ways, from, to)
       if (member >= 0) this.#members.set(member, this.lon, this.lat, points)
-      if (wanted !== 0) this.#buildWay(ids[i]!, element, wanted, points)
+      if (wanted === 0) continue
+      this.#buildWay(ids[i]!, element, wanted, points)
+      if (this.#visitor.isFull) yield
     }
   }
 
-  /** Draws a relation whose ways have been read. */
-  buildRelation(row: number): void {
+  /** Draws a relation whose ways have been read; stops where the visitor is full. */
+  *buildRelation(row: number): Generator<void> {
     const { columns, strings, wayIds, wayOffsets } = this.#relations
     if (row === 0) this.tags.start(strings)
     this.tags.load(columns, row)
     const id = columns.ids[row]!
     const wanted = this.#relationGeometries[row]!
     let points = 0
+    this.#isCounted = false
     this.lines = 0
     this.area.start()
     for (let w = wayOffsets[row]!; w < wayOffsets[row + 1]!; w++) {
@@ -219,22 +232,37 @@ class FeatureBuilder implements OsmFeature {
     this.memberRoles = roles
     if (wanted & LINES) this.#finishLines('relation', id, LINES)
     if (wanted & AREA) this.#finishArea('relation', id)
-    if (wanted & MEMBER) this.#visitMembers(id)
+    if (this.#visitor.isFull) yield
+    if (wanted & MEMBER) yield* this.#visitMembers(id, (wanted & (LINES | AREA)) === 0)
   }
 
-  /** Members whose line is not in the file are passed over. */
-  #visitMembers(id: number): void {
+  /** @param isAlone the relation is of no other geometry */
+  *#visitMembers(id: number, isAlone: boolean): Generator<void> {
+    let isOutside = false
+    let isVisited = false
     for (const [i, way] of this.memberWays.entries()) {
       const count = this.#members.load(this.#members.find(way))
-      if (count < 2) continue
+      if (count < 2) {
+        this.counts.missingMembers++
+        continue
+      }
       this.#reserve(count, 1)
       this.lon.set(this.#members.lon)
       this.lat.set(this.#members.lat)
       this.lines = 1
       this.lineStart[1] = count
       this.member = i
-      this.#finishLines('relation', id, MEMBER)
+      if (!touchesLines(this.#aoi, this)) {
+        isOutside = true
+        continue
+      }
+      isVisited = true
+      this.#visit('relation', id, MEMBER)
+      if (this.#visitor.isFull) yield
     }
+    if (isVisited) this.#count('relation')
+    else if (isAlone && isOutside) this.counts.outside++
+    else if (isAlone) this.counts.withoutGeometry++
   }
 
   #buildWay(id: number, element: ElementKind, wanted: number, points: number): void {
@@ -274,8 +302,9 @@ class FeatureBuilder implements OsmFeature {
   }
 
   #count(element: ElementKind): void {
-    if (element === 'relation') this.counts.relations++
-    else this.counts.ways++
+    if (element !== 'relation') this.counts.ways++
+    else if (!this.#isCounted) this.counts.relations++
+    this.#isCounted = true
   }
 
   #visit(element: ElementKind, id: number, geometry: number): void {

@@ -6,7 +6,7 @@ import { StringTable } from '../string-table.ts'
 /** Members with these roles are not part of the line of a route. */
 const NOT_THE_LINE = /^(platform|stop)/
 
-const NO_MEMBERS = { ways: [], roles: [] }
+const NO_MEMBERS = { ways: new Float64Array(), roles: [] }
 
 /** Relations kept for the end of a file, when their ways are known: tags, and the ids of the member ways. */
 export class RelationStore {
@@ -21,27 +21,38 @@ export class RelationStore {
   wayOffsets = new Uint32Array(64)
   wayIds = new Float64Array(256)
   readonly #indices = new Map<string, number>()
-  /** Way members of each relation with their roles, for a reader that takes them. */
-  readonly #members: { ways: number[]; roles: string[] }[] | null
+  /** Way members with their roles, as often as they are members: those of a relation lie at {@link #memberStart}. */
+  #members = new Float64Array(0)
+  #roles = new Uint32Array(0)
+  #memberCount = 0
+  readonly #memberStart = new Map<number, { readonly from: number; readonly to: number }>()
 
-  /** @param takesMembers keeps all ways with their roles, as often as they are members */
-  constructor({ takesMembers = false }: { readonly takesMembers?: boolean } = {}) {
-    this.#members = takesMembers ? [] : null
+  /** Bytes that the members take. */
+  get memberBytes(): number {
+    return this.#members.byteLength + this.#roles.byteLength
   }
 
-  /** Ids and roles of the ways of relation `i`. */
-  membersOf(i: number): { readonly ways: readonly number[]; readonly roles: readonly string[] } {
-    return this.#members?.[i] ?? NO_MEMBERS
+  /** Ids and roles of the ways of relation `i`; none unless it was added with them. */
+  membersOf(i: number): { readonly ways: Float64Array; readonly roles: readonly string[] } {
+    const place = this.#memberStart.get(i)
+    if (!place) return NO_MEMBERS
+    const { from, to } = place
+    const roles = Array.from(this.#roles.subarray(from, to), (role) => this.strings.get(role).replaceAll('\0', ''))
+    return { ways: this.#members.subarray(from, to), roles }
   }
 
   /** Ids of all ways that are needed, repeated ones included. */
   neededWays(): Float64Array {
     const ids = this.wayIds.subarray(0, this.wayOffsets[this.columns.count])
-    return this.#members ? Float64Array.from([...ids, ...this.#members.flatMap(({ ways }) => ways)]) : ids
+    if (this.#memberCount === 0) return ids
+    const all = new Float64Array(ids.length + this.#memberCount)
+    all.set(ids)
+    all.set(this.#members.subarray(0, this.#memberCount), ids.length)
+    return all
   }
 
-  /** Keeps row `row` of a block. */
-  add(relations: RelationColumns, row: number, strings: StringTable): void {
+  /** Keeps row `row` of a block, and all its ways with their roles where `withMembers`. */
+  add(relations: RelationColumns, row: number, strings: StringTable, withMembers: boolean): void {
     const kept = this.columns
     const at = kept.count++
     kept.ids = growFloat64(kept.ids, at + 1)
@@ -56,21 +67,30 @@ export class RelationStore {
     }
     kept.tagOffsets[at + 1] = pair
     this.#addWays(relations, row, at, strings)
+    if (withMembers) this.#addMembers(relations, row, at, strings)
+  }
+
+  #addMembers(relations: RelationColumns, row: number, at: number, strings: StringTable): void {
+    const first = relations.memberOffsets[row]!
+    const end = relations.memberOffsets[row + 1]!
+    const from = this.#memberCount
+    this.#members = growFloat64(this.#members, from + end - first)
+    this.#roles = growUint32(this.#roles, from + end - first)
+    for (let m = first; m < end; m++) {
+      if (relations.memberTypes[m] !== WAY) continue
+      this.#members[this.#memberCount] = relations.memberRefs[m]!
+      this.#roles[this.#memberCount++] = this.#index(strings.get(relations.memberRoles[m]!))
+    }
+    this.#memberStart.set(at, { from, to: this.#memberCount })
   }
 
   #addWays(relations: RelationColumns, row: number, at: number, strings: StringTable): void {
     const seen = new Set<number>()
-    const members = { ways: [] as number[], roles: [] as string[] }
     for (let m = relations.memberOffsets[row]!; m < relations.memberOffsets[row + 1]!; m++) {
       if (relations.memberTypes[m] !== WAY) continue
       const role = strings.get(relations.memberRoles[m]!)
-      if (this.#members) {
-        members.ways.push(relations.memberRefs[m]!)
-        members.roles.push(role.replaceAll('\0', ''))
-      }
       if (!NOT_THE_LINE.test(role)) seen.add(relations.memberRefs[m]!)
     }
-    this.#members?.push(members)
     const from = this.wayOffsets[at]!
     this.wayOffsets = growUint32(this.wayOffsets, at + 2)
     this.wayIds = growFloat64(this.wayIds, from + seen.size)

@@ -22,6 +22,18 @@ export class TagView {
   readonly #value: Uint32Array
   readonly #marks: Float64Array
   #mark = 0
+  readonly #tests: ((key: string) => boolean)[] = []
+  readonly #testNumbers = new Map<string, number>()
+  /** The tests that each string of the block passes as a key. */
+  #testsOf: (readonly number[] | undefined)[] = []
+  /** The last element that passed each test, and the last one whose keys were tested. */
+  readonly #passed: number[] = []
+  #testedMark = -1
+  /** The tags of an element as JSON, all of them and those of a prefix, each made once. */
+  #text = ''
+  #textMark = -1
+  readonly #texts = new Map<string, string | null>()
+  #textsMark = -1
 
   /**
    * @param keys the keys that can be asked for; their indices are their numbers
@@ -41,10 +53,16 @@ export class TagView {
     return found
   }
 
+  /** Tells elements apart: their number so far. */
+  get loads(): number {
+    return this.#mark
+  }
+
   /** Begins a block. */
   start(strings: StringTable): void {
     this.#strings = strings
     this.#json = []
+    this.#testsOf = []
     if (this.#keyOf.length < strings.size) this.#keyOf = new Int16Array(strings.size * 2)
     this.#keyOf.fill(UNKNOWN)
   }
@@ -75,23 +93,68 @@ export class TagView {
     return this.#marks[key] === this.#mark ? this.#strings!.get(this.#value[key]!) : null
   }
 
-  /** True when some key of the element begins so. */
-  hasPrefix(prefix: string): boolean {
-    for (const [key] of this.entries()) if (key.startsWith(prefix)) return true
-    return false
+  /** The number of a test of keys; tests with the same name are the same. */
+  keyTest(name: string, test: (key: string) => boolean): number {
+    let number = this.#testNumbers.get(name)
+    if (number === undefined) {
+      number = this.#tests.push(test) - 1
+      this.#testNumbers.set(name, number)
+      this.#passed.push(-1)
+    }
+    return number
   }
 
-  /** True when the element has a key that is not among these. */
-  hasOther(keys: ReadonlySet<string>): boolean {
-    const { tags, tagOffsets } = this.#columns!
-    for (let t = tagOffsets[this.#row]!; t < tagOffsets[this.#row + 1]!; t++) {
-      if (!keys.has(this.#strings!.get(tags[t * 2]!))) return true
-    }
-    return false
+  /** True when some key of the element passes the test. */
+  passes(test: number): boolean {
+    if (this.#testedMark !== this.#mark) this.#testKeys()
+    return this.#passed[test] === this.#mark
   }
 
   /** All tags as JSON text, without the NUL characters that jsonb cannot hold. */
   toJson(): string {
+    if (this.#textMark !== this.#mark) {
+      this.#text = this.#tagsJson()
+      this.#textMark = this.#mark
+    }
+    return this.#text
+  }
+
+  /** The tags whose keys begin so as JSON text, without that beginning; null when there is none. */
+  prefixJson(prefix: string): string | null {
+    if (this.#textsMark !== this.#mark) {
+      this.#texts.clear()
+      this.#textsMark = this.#mark
+    }
+    let text = this.#texts.get(prefix)
+    if (text === undefined) this.#texts.set(prefix, (text = this.#prefixJson(prefix)))
+    return text
+  }
+
+  /** All tags, in the order of the file. */
+  *entries(): Generator<[key: string, value: string]> {
+    const { tags, tagOffsets } = this.#columns!
+    for (let t = tagOffsets[this.#row]!; t < tagOffsets[this.#row + 1]!; t++) {
+      yield [this.#strings!.get(tags[t * 2]!), this.#strings!.get(tags[t * 2 + 1]!)]
+    }
+  }
+
+  #testKeys(): void {
+    this.#testedMark = this.#mark
+    const { tags, tagOffsets } = this.#columns!
+    const end = tagOffsets[this.#row + 1]!
+    for (let t = tagOffsets[this.#row]!; t < end; t++) {
+      const string = tags[t * 2]!
+      const tests = (this.#testsOf[string] ??= this.#testsPassedBy(string))
+      for (let i = 0; i < tests.length; i++) this.#passed[tests[i]!] = this.#mark
+    }
+  }
+
+  #testsPassedBy(string: number): readonly number[] {
+    const key = this.#strings!.get(string)
+    return this.#tests.flatMap((test, number) => (test(key) ? [number] : []))
+  }
+
+  #tagsJson(): string {
     const { tags, tagOffsets } = this.#columns!
     const end = tagOffsets[this.#row + 1]!
     let text = '{'
@@ -102,21 +165,12 @@ export class TagView {
     return text + '}'
   }
 
-  /** The tags whose keys begin so as JSON text, without that beginning; null when there is none. */
-  prefixJson(prefix: string): string | null {
+  #prefixJson(prefix: string): string | null {
     const found = [...this.entries()].filter(([key]) => key.length > prefix.length && key.startsWith(prefix))
     if (found.length === 0) return null
     return JSON.stringify(
       Object.fromEntries(found.map(([key, value]) => [withoutNul(key.slice(prefix.length)), withoutNul(value)])),
     )
-  }
-
-  /** All tags, in the order of the file. */
-  *entries(): Generator<[key: string, value: string]> {
-    const { tags, tagOffsets } = this.#columns!
-    for (let t = tagOffsets[this.#row]!; t < tagOffsets[this.#row + 1]!; t++) {
-      yield [this.#strings!.get(tags[t * 2]!), this.#strings!.get(tags[t * 2 + 1]!)]
-    }
   }
 
   #classify(key: string): number {

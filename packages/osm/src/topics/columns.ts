@@ -4,6 +4,7 @@ import type { TagView } from '../features/tag-view.ts'
 import { areaOf, lengthOf } from './measure.ts'
 import { readText } from './read-text.ts'
 import type { ColumnValue, TextType } from './read-text.ts'
+import type { Matched } from './filters.ts'
 import type { ColumnDefinition, ColumnType, ColumnValueName, StyleColumn } from './style.ts'
 
 /** Types of the columns of a table, as PostgreSQL calls them; `jsonb` values are JSON text, geometries EWKB. */
@@ -13,8 +14,7 @@ export type ImportColumnType = 'int8' | 'int4' | 'int2' | 'float8' | 'bool' | 't
 export interface RowContext {
   readonly feature: OsmFeature
   readonly tags: TagView
-  /** Number of the first key of the filter that fits, and its name; -1 and the empty string where there is none. */
-  readonly matched: { readonly key: number; readonly name: string }
+  readonly matched: Matched
 }
 
 /** Gives the value of a column. */
@@ -71,7 +71,7 @@ export function compileColumn(column: ColumnDefinition, tags: TagView): ColumnRe
   return fallback === undefined ? read : (row) => read(row) ?? defaultOf(column, fallback)
 }
 
-/** The text of the first key that is there, with the map in effect. */
+/** The text of the first key that is there. */
 function textReader(column: ColumnDefinition, tags: TagView): () => string | null {
   const [key, ...others] = columnKeys(column).map((name) => tags.numberOf(name))
   const first = (): string | null => {
@@ -79,44 +79,64 @@ function textReader(column: ColumnDefinition, tags: TagView): () => string | nul
     for (let i = 0; text === null && i < others.length; i++) text = tags.get(others[i]!)
     return text
   }
-  if (!column.map) return others.length === 0 ? () => tags.get(key!) : first
-  const map = new Map(Object.entries(column.map))
-  const isTotal = map.has('*')
-  const other = map.get('*') ?? null
-  return () => {
-    const text = first()
-    if (text === null) return null
+  return others.length === 0 ? () => tags.get(key!) : first
+}
+
+/** Other values for some, of a text or of each entry of a list; null is no value. */
+function valueMap({ map: members }: ColumnDefinition): ((text: string) => string | null) | null {
+  if (!members) return null
+  const map = new Map(Object.entries(members))
+  const other = map.get('*')
+  return (text) => {
     const mapped = map.get(text)
-    return mapped !== undefined ? mapped : isTotal ? other : text
+    return mapped !== undefined ? mapped : other !== undefined ? other : text
   }
 }
 
-function valueReader({ type = 'text', split }: ColumnDefinition, text: () => string | null): ColumnReader {
-  const entries = (): string[] | null => listOf(text(), split!)
+function valueReader(column: ColumnDefinition, text: () => string | null): ColumnReader {
+  const { type = 'text', split } = column
+  const map = valueMap(column)
+  const entries = (): string[] => listOf(text(), split!).flatMap((entry) => (map ? (map(entry) ?? []) : entry))
   if (type === 'json') {
     return () => {
       const list = entries()
-      return list && JSON.stringify(list)
+      return list.length > 0 ? JSON.stringify(list) : null
     }
   }
   const read: TextType = type
-  return split === undefined ? () => readText(read, text()) : () => readText(read, entries()?.[0] ?? null)
+  if (split !== undefined) return () => readText(read, entries()[0] ?? null)
+  if (!map) return () => readText(read, text())
+  return () => {
+    const value = text()
+    return readText(read, value === null ? null : map(value))
+  }
 }
 
-/** The entries of a list without blank ones; null when there is none. */
-function listOf(text: string | null, separator: string): string[] | null {
-  if (text === null) return null
+/** The entries of a list without blank ones. */
+function listOf(text: string | null, separator: string): string[] {
+  if (text === null) return []
   const entries = text.replaceAll('\0', '').split(separator)
-  const list = entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
-  return list.length > 0 ? list : null
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
 }
 
 function defaultOf({ type }: ColumnDefinition, value: string | number | boolean): ColumnValue {
-  return type === 'json' ? JSON.stringify(value) : value
+  return type === 'json' ? JSON.stringify([value]) : value
 }
 
 const FORWARD = /^forward|:forward$/
 const BACKWARD = /^backward|:backward$/
+
+/** Members of relations as JSON: a relation may have rows in many tables. */
+const MEMBERS_JSON = new WeakMap<Float64Array, string>()
+
+function membersJson({ memberWays, memberRoles }: OsmFeature): string {
+  let text = MEMBERS_JSON.get(memberWays)
+  if (text === undefined) {
+    text = JSON.stringify(Array.from(memberWays, (way, i) => ({ way, role: memberRoles[i] })))
+    MEMBERS_JSON.set(memberWays, text)
+  }
+  return text
+}
 
 /** Values other than a tag's. */
 const VALUES: Readonly<Record<ColumnValueName, ColumnReader>> = {
@@ -126,8 +146,7 @@ const VALUES: Readonly<Record<ColumnValueName, ColumnReader>> = {
   fromArea: ({ feature }) => feature.geometry === AREA,
   length: ({ feature }) => (feature.geometry === AREA ? null : lengthOf(feature)),
   area: ({ feature }) => (feature.geometry === AREA ? areaOf(feature.area) : null),
-  members: ({ feature: { element, memberWays, memberRoles } }) =>
-    element === 'relation' ? JSON.stringify(memberWays.map((way, i) => ({ way, role: memberRoles[i] }))) : null,
+  members: ({ feature }) => (feature.element === 'relation' ? membersJson(feature) : null),
   way: ({ feature }) => feature.memberWays[feature.member]!,
   role: ({ feature }) => feature.memberRoles[feature.member]!,
   direction: ({ feature }) => {

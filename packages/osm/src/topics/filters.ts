@@ -11,18 +11,115 @@ export interface Condition {
   readonly start: string | null
 }
 
-/** A filter, made ready. */
-export interface CompiledFilter {
-  /** The conditions on keys that are not negated, in their order. */
-  readonly conditions: readonly Condition[]
-  /** The whole filter; null when one of the conditions is enough. */
-  readonly test: (() => boolean) | null
+/** The key by which an element fits a filter. */
+export interface Matched {
+  /** Its number; -1 where no single key decides. */
+  readonly key: number
+  readonly name: string | null
 }
 
-export function compileFilter(filter: Filter, tags: TagView): CompiledFilter {
-  const conditions = keyFilters(filter).map((each) => compileCondition(each, tags))
-  const isFlat = isCondition(filter) || ('any' in filter && filter.any.every(isCondition))
-  return { conditions, test: isFlat ? null : compileTest(filter, tags) }
+const ANY: Matched = { key: -1, name: null }
+
+/** The first fitting key of a branch that holds; null when the filter does not fit. */
+export type Finder = () => Matched | null
+
+/** Says of a key that is not negated whether it counts, and if so which further condition it has to fit. */
+type Further = (key: string) => Condition | undefined
+
+/** Finds what fits of the element whose tags are loaded. */
+export function compileFinder(filter: Filter, tags: TagView): Finder {
+  if (isCondition(filter)) return findFirst([compileCondition(filter, tags)], tags)
+  if ('any' in filter) {
+    if (filter.any.every(isCondition)) {
+      return findFirst(
+        filter.any.map((each) => compileCondition(each, tags)),
+        tags,
+      )
+    }
+    return firstOf(filter.any.map((each) => compileFinder(each, tags)))
+  }
+  if ('all' in filter) return allOf(filter.all.map((each) => compileFinder(each, tags)))
+  if ('not' in filter) {
+    const find = compileFinder(filter.not, tags)
+    return () => (find() === null ? ANY : null)
+  }
+  const test =
+    'prefix' in filter
+      ? tags.keyTest(`^${filter.prefix}`, (key) => key.startsWith(filter.prefix))
+      : otherThan(filter.hasOther, tags)
+  return () => (tags.passes(test) ? ANY : null)
+}
+
+/**
+ * As {@link compileFinder}, where a key must also fit a condition that goes with it. A branch of prefixes, negations and
+ * other keys alone fits where `alone` holds.
+ */
+export function compileFurther(filter: Filter, tags: TagView, further: Further, alone: () => boolean): Finder {
+  if (keyNames(filter).length === 0) {
+    const find = compileFinder(filter, tags)
+    return () => (alone() ? find() : null)
+  }
+  if (isCondition(filter)) return findFirstPair([filter], tags, further)
+  if ('any' in filter) {
+    if (filter.any.every(isCondition)) return findFirstPair(filter.any, tags, further)
+    return firstOf(filter.any.map((each) => compileFurther(each, tags, further, alone)))
+  }
+  if ('all' in filter) {
+    const holds = compileFinder(filter, tags)
+    const parts = filter.all.filter((each) => keyNames(each).length > 0)
+    const find = firstOf(parts.map((each) => compileFurther(each, tags, further, alone)))
+    return () => (holds() === null ? null : find())
+  }
+  return () => null
+}
+
+function findFirstPair(filters: readonly (KeyFilter | HasFilter)[], tags: TagView, further: Further): Finder {
+  const pairs = filters.flatMap((filter) => {
+    const own = compileCondition(filter, tags)
+    const other = further(own.name)
+    return other ? [{ own, other }] : []
+  })
+  return () => {
+    for (const { own, other } of pairs) if (fits(own, tags) && fits(other, tags)) return own
+    return null
+  }
+}
+
+function findFirst(conditions: readonly Condition[], tags: TagView): Finder {
+  return () => {
+    for (const condition of conditions) if (fits(condition, tags)) return condition
+    return null
+  }
+}
+
+/** The first key that one of them finds, else whether any fits. */
+function firstOf(finders: readonly Finder[]): Finder {
+  return () => {
+    let found: Matched | null = null
+    for (const find of finders) {
+      const one = find()
+      if (one !== null && one !== ANY) return one
+      found ??= one
+    }
+    return found
+  }
+}
+
+function allOf(finders: readonly Finder[]): Finder {
+  return () => {
+    let found: Matched = ANY
+    for (const find of finders) {
+      const one = find()
+      if (one === null) return null
+      if (found === ANY) found = one
+    }
+    return found
+  }
+}
+
+function otherThan(keys: readonly string[], tags: TagView): number {
+  const listed = new Set(keys)
+  return tags.keyTest(JSON.stringify(keys), (key) => !listed.has(key))
 }
 
 export function compileCondition(filter: KeyFilter | HasFilter, tags: TagView): Condition {
@@ -83,30 +180,9 @@ function isCondition(filter: Filter): filter is KeyFilter | HasFilter {
   return 'key' in filter || 'has' in filter
 }
 
-function keyFilters(filter: Filter): (KeyFilter | HasFilter)[] {
-  if (isCondition(filter)) return [filter]
-  if ('any' in filter) return filter.any.flatMap(keyFilters)
-  return 'all' in filter ? filter.all.flatMap(keyFilters) : []
-}
-
-function compileTest(filter: Filter, tags: TagView): () => boolean {
-  if ('all' in filter) {
-    const tests = filter.all.map((each) => compileTest(each, tags))
-    return () => tests.every((test) => test())
-  }
-  if ('any' in filter) {
-    const tests = filter.any.map((each) => compileTest(each, tags))
-    return () => tests.some((test) => test())
-  }
-  if ('not' in filter) {
-    const test = compileTest(filter.not, tags)
-    return () => !test()
-  }
-  if ('prefix' in filter) return () => tags.hasPrefix(filter.prefix)
-  if ('hasOther' in filter) {
-    const listed = new Set(filter.hasOther)
-    return () => tags.hasOther(listed)
-  }
-  const condition = compileCondition(filter, tags)
-  return () => fits(condition, tags)
+/** The keys of a filter that are not negated. */
+export function keyNames(filter: Filter): string[] {
+  if (isCondition(filter)) return ['has' in filter ? filter.has : filter.key]
+  if ('any' in filter) return filter.any.flatMap(keyNames)
+  return 'all' in filter ? filter.all.flatMap(keyNames) : []
 }

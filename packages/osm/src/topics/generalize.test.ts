@@ -6,6 +6,7 @@ import { openOsm } from '../open.ts'
 import { writePbf } from '../pbf/write.ts'
 import { bytesSource } from '../source.ts'
 import { importOsmArea, topicTables } from './import-area.ts'
+import { keptPoints } from './simplify.ts'
 import type { GeneralizedTable, OsmStyle } from './style.ts'
 
 /** Metres per degree on the sphere. */
@@ -17,8 +18,7 @@ const style = (geometry: 'linestring' | 'multipolygon', ...generalized: readonly
       name: 'whole',
       geometry,
       from: [geometry === 'linestring' ? 'line' : 'area'],
-      areas: 'all',
-      lines: 'all',
+      ...(geometry === 'linestring' ? { lines: 'all' as const } : { areas: 'all' as const }),
       columns: [{ name: 'size', value: geometry === 'linestring' ? 'length' : 'area' }],
       generalized,
     },
@@ -79,6 +79,26 @@ test('a line keeps its ends and those points that lie off it by more than the to
     })
     expect(Math.min(...distances)).toBeLessThan(151)
   }
+})
+
+test('a line is as wide as where it is nearest to the equator', async () => {
+  // The third point lies 5 km off the line, at the equator.
+  const line = [
+    [0, 80],
+    [0, 0.01],
+    [0.045, 0],
+    [0, -0.01],
+  ] as [number, number][]
+  const { low } = await rowsOf([line], style('linestring', { name: 'low', toleranceMetres: 1000 }))
+  expect(low![0]!.coordinates).toContainEqual([0.045, 0])
+})
+
+test('a line that is too much work stays as it is', () => {
+  // Each half of it keeps one point more, so that it takes as many looks as pairs of points.
+  const count = 20_000
+  const lon = Int32Array.from({ length: count }, (_, i) => i * 1000)
+  const lat = Int32Array.from({ length: count }, (_, i) => (i % 2 ? Math.round(1.5e8 * (1 - i / count)) : 0))
+  expect(keptPoints({ lon, lat }, 0, count, 1)).toBeNull()
 })
 
 test('short lines and small areas are left out', async () => {

@@ -18,6 +18,8 @@ export class Generalizer {
   readonly #minLength: number
   readonly #minArea: number
   readonly #area = new AreaAssembler()
+  /** Features that stayed as they are because simplifying them is too much work. */
+  unsimplified = 0
   #lon = new Int32Array(256)
   #lat = new Int32Array(256)
   #lineStart = new Int32Array(16)
@@ -44,7 +46,9 @@ export class Generalizer {
     this.#lineStart = growInt32(this.#lineStart, lines + 1)
     let points = 0
     for (let line = 0; line < lines; line++) {
-      points = this.#put(feature, keptPoints(feature, lineStart[line]!, lineStart[line + 1]!, this.#tolerance), points)
+      const kept = keptPoints(feature, lineStart[line]!, lineStart[line + 1]!, this.#tolerance)
+      if (kept === null) return this.#whole(feature)
+      points = this.#put(feature, kept, points)
       this.#lineStart[line + 1] = points
     }
     return { geometry, lon: this.#lon, lat: this.#lat, lineStart: this.#lineStart, lines, area }
@@ -53,20 +57,28 @@ export class Generalizer {
   /** The polygons with simpler rings, valid again by the assembler; a polygon without an outer ring is left out. */
   #simplerArea(feature: OsmFeature): Shape | null {
     for (let halvings = 0, tolerance = this.#tolerance; halvings <= MOST_HALVINGS; halvings++, tolerance /= 2) {
-      if (!this.#addRings(feature.area, tolerance)) return null
+      const isAny = this.#addRings(feature.area, tolerance)
+      if (isAny === null) return this.#whole(feature)
+      if (!isAny) return null
       if (this.#area.assemble() === null) return { ...shapeOf(feature), area: this.#area }
     }
     return feature
   }
 
-  /** False when nothing is left. */
-  #addRings(area: AreaAssembler, tolerance: number): boolean {
+  #whole(feature: OsmFeature): Shape {
+    this.unsimplified++
+    return feature
+  }
+
+  /** False when nothing is left; null when it is too much work. */
+  #addRings(area: AreaAssembler, tolerance: number): boolean | null {
     const { ringStart, polygonStart, polygonCount } = area
     this.#area.start()
     let isAny = false
     for (let polygon = 0; polygon < polygonCount; polygon++) {
       for (let ring = polygonStart[polygon]!; ring < polygonStart[polygon + 1]!; ring++) {
         const kept = keptPoints(area, ringStart[ring]!, ringStart[ring + 1]!, tolerance)
+        if (kept === null) return null
         const isOuter = ring === polygonStart[polygon]
         if (kept.length < 4) {
           if (isOuter) break

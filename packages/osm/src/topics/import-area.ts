@@ -32,9 +32,16 @@ export interface ImportResult {
   /** Rows and the box around them by table, in the order of {@link topicTables}. */
   readonly tables: readonly { readonly rows: number; readonly bbox: Bbox | null }[]
   readonly counts: FeatureCounts
+  /** Rows of generalized tables that stayed as they are because simplifying them is too much work. */
+  readonly unsimplified: number
 }
 
 const BATCH_ROWS = 2000
+/** About the most that rows hold before they are handed over. */
+const BATCH_BYTES = 32 * 2 ** 20
+/** What a row and each value of it take beside texts and geometries. */
+const ROW_BYTES = 100
+const VALUE_BYTES = 16
 
 /**
  * The tables of some topics, or of a style; of all topics when the list is absent or empty. Topic `all` is four tables of
@@ -61,28 +68,46 @@ export async function importOsmArea(
   const tables = chosenTables(topics)
   const batchRows = options.batchRows ?? BATCH_ROWS
   const pending: ImportRow[][] = tables.map(() => [])
-  let full = false
+  let isBatch = false
+  let bytes = 0
+  const pendingBytes = tables.map(() => 0)
   const topicRows = new TopicRows(tables, (table, row) => {
     const batch = pending[table]!
     batch.push(row)
-    full ||= batch.length >= batchRows
+    isBatch ||= batch.length >= batchRows
+    const size = bytesOf(row)
+    pendingBytes[table]! += size
+    bytes += size
   })
   const flush = async (least: number): Promise<void> => {
-    full = false
+    isBatch = false
     for (const [table, batch] of pending.entries()) {
       if (batch.length < least) continue
       pending[table] = []
+      bytes -= pendingBytes[table]!
+      pendingBytes[table] = 0
       await sink.write(table, batch)
     }
   }
   const visitor = {
     tags: topicRows.tags,
-    takesMembers: topicRows.takesMembers,
     select: topicRows.select.bind(topicRows),
     visit: topicRows.visit.bind(topicRows),
-    drain: () => (full ? flush(batchRows) : undefined),
+    get isFull() {
+      return bytes > BATCH_BYTES
+    },
+    drain: () => (bytes > BATCH_BYTES ? flush(1) : isBatch ? flush(batchRows) : undefined),
   }
   const { header, counts } = await readFeatures(reader, visitor, { ...options, aoi })
   await flush(1)
-  return { header, tables: topicRows.totals, counts }
+  return { header, tables: topicRows.totals, counts, unsimplified: topicRows.unsimplified }
+}
+
+function bytesOf(row: ImportRow): number {
+  let bytes = ROW_BYTES + row.length * VALUE_BYTES
+  for (const value of row) {
+    if (typeof value === 'string') bytes += value.length
+    else if (value instanceof Uint8Array) bytes += value.length
+  }
+  return bytes
 }

@@ -21,12 +21,19 @@ export interface ImportTable {
   readonly columns: readonly ImportColumn[]
   /** Columns that tell the rows apart. */
   readonly unique: readonly string[]
+  /** Columns that hold the length or the area of the geometry, in metres. */
+  readonly measured: readonly string[]
+  /** The least length in metres, or area in square metres, of a row; 0 for any. */
+  readonly least: number
 }
 
 /** A table of a style with the topic that it belongs to; a generalized one stands for itself. */
 export interface TopicTable extends StyleTable {
   readonly topic: string
+  /** Decides areas, lines and the key that matched. */
   readonly where: Filter
+  /** A further test of a generalized table. */
+  readonly also: Filter | null
   readonly simpler: GeneralizedTable | null
 }
 
@@ -64,9 +71,9 @@ export function expandTables(tables: readonly StyleTable[], topic: string | null
     const where = conditionOf(table)
     const all = { ...table, where, topic: topic ?? table.name }
     const simpler = (table.generalized ?? []).map((each) => {
-      return { ...all, name: each.name, where: each.where ? { all: [where, each.where] } : where, simpler: each }
+      return { ...all, name: each.name, also: each.where ?? null, simpler: each }
     })
-    return [{ ...all, simpler: null }, ...simpler]
+    return [{ ...all, also: null, simpler: null }, ...simpler]
   })
 }
 
@@ -77,7 +84,7 @@ function conditionOf({ where }: StyleTable): Filter {
 }
 
 /** The columns of a table. */
-export function importTable({ topic, name, geometry, from, columns }: TopicTable): ImportTable {
+export function importTable({ topic, name, geometry, from, columns, simpler }: TopicTable): ImportTable {
   const member: ImportColumn[] = from.includes('member') ? [{ name: 'member', type: 'int4' }] : []
   return {
     topic,
@@ -92,5 +99,9 @@ export function importTable({ topic, name, geometry, from, columns }: TopicTable
       { name: 'geom', type: 'geometry' },
     ],
     unique: ['osm_type', 'osm_id', ...member.map((column) => column.name)],
+    measured: columns.map(definitionOf).flatMap(({ name: column, value }) => {
+      return geometry !== 'point' && (value === 'length' || value === 'area') ? [column] : []
+    }),
+    least: simpler?.minLengthMetres ?? simpler?.minAreaMetres2 ?? 0,
   }
 }

@@ -7,8 +7,10 @@ import type { ColumnDefinition, ColumnType, ColumnValueName, StyleTable } from '
 const MEMBERS = ['name', 'key', 'keys', 'prefix', 'value', 'type', 'map', 'split', 'default'] as const
 const ORIGINS = ['key', 'keys', 'prefix', 'value'] as const
 const TRANSFORMS = ['type', 'map', 'split', 'default'] as const
-/** Columns that every table has. */
-const TAKEN: ReadonlySet<string> = new Set(['id', 'osm_type', 'osm_id', 'member', 'part', 'geom'])
+/** Columns that every table has, the database's own among them. */
+const TAKEN: ReadonlySet<string> = new Set(
+  'id osm_type osm_id member part geom ctid xmin xmax cmin cmax tableoid'.split(' '),
+)
 
 type Geometry = Pick<StyleTable, 'geometry' | 'from'>
 
@@ -36,7 +38,8 @@ export function readColumn(value: unknown, path: string, table: Geometry): Colum
 
 function columnName(value: unknown, path: string): string {
   const name = nameAt(value, path)
-  if (TAKEN.has(name)) refuse(path, `"${name}" is a column of its own`, 'Give the column another name and a key.')
+  if (TAKEN.has(name))
+    refuse(path, `"${name}" is the name of a column that every table has`, 'Give the column another name and a key.')
   return name
 }
 
@@ -54,7 +57,7 @@ function readOrigin(column: Readonly<Record<string, unknown>>, path: string, tab
 /** Values that only some tables have. */
 function checkValue(value: ColumnValueName, path: string, { geometry, from }: Geometry): void {
   const isOfMembers = from.includes('member')
-  const isOfRelations = from.some((source) => source !== 'node' && source !== 'line')
+  const isOfRelations = from.some((source) => source !== 'node' && source !== 'line' && source !== 'member')
   const needs: Partial<Record<ColumnValueName, readonly [boolean, string]>> = {
     way: [isOfMembers, 'from ["member"]'],
     role: [isOfMembers, 'from ["member"]'],
@@ -79,14 +82,17 @@ function readTransforms(column: Readonly<Record<string, unknown>>, path: string)
     )
   }
   if ('map' in column) readMap(column['map'], below(path, 'map'))
+  if ('default' in column && type === 'oneway') {
+    refuse(below(path, 'default'), 'has no effect: oneway is 0 without the tag', 'Leave it out.')
+  }
   if ('default' in column && !isOfType(column['default'], type)) {
-    refuse(below(path, 'default'), `is no value of type ${type}`, `Give a ${DEFAULTS[type]}.`)
+    refuse(below(path, 'default'), `must be a value of type ${type}`, `Give a ${DEFAULTS[type]}.`)
   }
 }
 
 function readMap(value: unknown, path: string): void {
-  const names = typeof value === 'object' && value !== null ? Object.keys(value) : []
-  const map = objectAt(value, path, names)
+  const map = objectAt(value, path, null)
+  const names = Object.keys(map)
   listAt(names, path, STYLE_LIMITS.list)
   for (const [from, to] of Object.entries(map)) {
     textAt(from, below(path, from))

@@ -37,6 +37,14 @@ describe('a wrong style is refused with its place and a remedy', () => {
     ['/tables/0/from', /1 to 7/, { tables: [{ ...TABLE, from: [] }] }],
     ['/tables/0/from/0', /line, member/, { tables: [{ ...TABLE, from: ['area'] }] }],
     ['/tables/0/from', /members alone/, { tables: [{ ...TABLE, from: ['line', 'member'] }] }],
+    ['/tables/0/from/1', /out/, { tables: [{ ...TABLE, from: ['line', 'line'] }] }],
+    ['/tables/0/areas', /notAreas/, { tables: [{ ...TABLE, areas: 'all' }] }],
+    ['/tables/0/lines', /"line"/, { tables: [{ ...AREAS, lines: 'all' }] }],
+    ['/$schema', /URL/, { tables: [TABLE], $schema: 'a\0b' }],
+    ['/tables/0/columns/0', /another name/, { tables: [{ ...TABLE, columns: ['ctid'] }] }],
+    ['/tables/0/columns/1/default', /Leave/, column({ type: 'oneway', default: 1 })],
+    ['/tables/0/columns/1/map', /an object\.$/, column({ map: null })],
+    ['/tables/0/generalized/0', /least size/, { tables: [{ ...TABLE, generalized: [{ name: 'b' }] }] }],
     ['/tables/0/areas', /byKey/, { tables: [{ ...AREAS, areas: 'some' }] }],
     ['/tables/0/areas/keys', /key/, { tables: [{ ...AREAS, areas: { keys: 'a' } }] }],
     ['/tables/0/columns', /1 to 100/, { tables: [{ ...TABLE, columns: [] }] }],
@@ -87,8 +95,11 @@ describe('a wrong style is refused with its place and a remedy', () => {
     const tables = (count: number) => ({ tables: many(count, (i) => ({ ...TABLE, name: `t${i}` })) })
     expect(readStyle(tables(STYLE_LIMITS.tables)).tables).toHaveLength(STYLE_LIMITS.tables)
     expect(fault(tables(STYLE_LIMITS.tables + 1)).path).toBe('/tables')
-    const generalized = many(STYLE_LIMITS.tables, (i) => ({ name: `g${i}` }))
+    const generalized = many(STYLE_LIMITS.tables, (i) => ({ name: `g${i}`, toleranceMetres: 1 }))
     expect(fault({ tables: [{ ...TABLE, generalized }] }).path).toBe('/tables')
+    const wide = { ...TABLE, columns: texts(100, 'c'), generalized: generalized.slice(0, 9) }
+    expect(readStyle({ tables: [wide] }).tables).toHaveLength(1)
+    expect(fault({ tables: [wide, { ...TABLE, name: 'other' }] }).message).toContain('1001 columns')
     const values = many(1000, (i) => ({ key: 'a', is: `${i}`.padStart(250, 'x') }))
     expect(fault(where({ any: values })).message).toContain('characters')
     const keys = (from: number) => ({ any: many(900, (i) => ({ has: `k${from + i}` })) })

@@ -17,8 +17,11 @@ const GEOMETRIES = Object.keys(GEOMETRY_SOURCES) as StyleGeometry[]
  * @throws OSM_STYLE_INVALID with the place as a JSON pointer, and what to do about it
  */
 export function readStyle(value: unknown): OsmStyle {
-  const { length, tables: mostTables, keys: mostKeys } = STYLE_LIMITS
-  const { tables } = objectAt(value, '', ['tables', '$schema'])
+  const { length, tables: mostTables, keys: mostKeys, allColumns } = STYLE_LIMITS
+  const { tables, $schema: schema } = objectAt(value, '', ['tables', '$schema'])
+  if (schema !== undefined && (typeof schema !== 'string' || schema.includes('\0'))) {
+    refuse('/$schema', 'must be a text', 'Give the URL of the schema, or leave it out.')
+  }
   const list = listAt(tables, '/tables', mostTables)
   const size = JSON.stringify(value).length
   if (size > length) refuse('', `is ${size} characters long`, `Write at most ${length} as JSON.`)
@@ -28,6 +31,10 @@ export function readStyle(value: unknown): OsmStyle {
   if (names.size > mostTables) refuse('/tables', `has ${names.size} tables`, `Make at most ${mostTables}.`)
   const keys = new Set(read.flatMap(keysOfTable))
   if (keys.size > mostKeys) refuse('/tables', `reads ${keys.size} keys`, `Read at most ${mostKeys}.`)
+  const columns = read.reduce((sum, table) => sum + table.columns.length * (1 + (table.generalized ?? []).length), 0)
+  if (columns > allColumns) {
+    refuse('/tables', `has ${columns} columns`, `Make at most ${allColumns}, those of generalized tables included.`)
+  }
   return { tables: read }
 }
 
@@ -37,6 +44,7 @@ function readTable(value: unknown, path: string, filters: FilterReader, names: S
   const geometry = choiceAt(table['geometry'], below(path, 'geometry'), GEOMETRIES)
   const from = readSources(table['from'], below(path, 'from'), geometry)
   if ('where' in table) filters.read(table['where'], below(path, 'where'))
+  checkEffect(table, path, from)
   const { areas } = table
   if (typeof areas === 'object' && areas !== null) filters.read(areas, below(path, 'areas'))
   else if ('areas' in table) choiceAt(areas, below(path, 'areas'), ['byKey', 'byAnyKey', 'all'])
@@ -54,6 +62,24 @@ function readTable(value: unknown, path: string, filters: FilterReader, names: S
   return value as StyleTable
 }
 
+/** Refuses what would do nothing. */
+function checkEffect(
+  { areas, lines }: Readonly<Record<string, unknown>>,
+  path: string,
+  from: readonly RowSource[],
+): void {
+  if (lines !== undefined && !from.includes('line')) {
+    refuse(below(path, 'lines'), 'has no effect without lines', 'Leave it out, or add "line" to from.')
+  }
+  if (areas !== undefined && !from.includes('area') && lines !== 'notAreas') {
+    refuse(
+      below(path, 'areas'),
+      'has no effect without areas',
+      'Leave it out, add "area" to from, or let lines be "notAreas".',
+    )
+  }
+}
+
 function takeName(value: unknown, path: string, names: Set<string>): void {
   const name = nameAt(value, below(path, 'name'))
   if (names.has(name)) refuse(below(path, 'name'), `a second table "${name}"`, 'Give each table a name of its own.')
@@ -67,6 +93,8 @@ function readSources(value: unknown, path: string, geometry: StyleGeometry): rea
     if (possible.includes(known)) return known
     return refuse(below(path, i), `"${known}" gives no ${geometry}`, `Use ${possible.join(', ')}, or another geometry.`)
   })
+  const again = sources.findIndex((source, i) => sources.indexOf(source) < i)
+  if (again >= 0) refuse(below(path, again), `"${sources[again]!}" is there already`, 'Leave it out.')
   if (sources.length > 1 && sources.includes('member')) {
     refuse(path, '"member" does not go with others', 'Make a table of members alone.')
   }
@@ -86,6 +114,9 @@ function readGeneralized(
     const at = below(list, i)
     const table = objectAt(each, at, SIMPLER_MEMBERS)
     takeName(table['name'], at, names)
+    if (Object.keys(table).length < 2) {
+      refuse(at, 'is the same table again', 'Give toleranceMetres, a least size or where.')
+    }
     if (other in table) refuse(below(at, other), `a ${geometry} has none`, 'Leave it out.')
     const sizes: readonly (keyof GeneralizedTable)[] = ['toleranceMetres', 'minLengthMetres', 'minAreaMetres2']
     for (const size of sizes) sizeAt(table[size], below(at, size))

@@ -9,6 +9,8 @@ test.for<[TextType, string | null, ColumnValue]>([
   ['integer', '-1', -1],
   ['integer', '12 000', 12000],
   ['integer', '1,234,567', 1234567],
+  ['integer', '12,5', null],
+  ['integer', '1,2345', null],
   ['integer', '2.5', null],
   ['integer', 'two', null],
   ['integer', '99999999999', null],
@@ -32,6 +34,10 @@ test.for<[TextType, string | null, ColumnValue]>([
   ['metres', '7;9', 7],
   ['metres', '5 m above ground', 5],
   ['metres', '3 storeys', null],
+  ['metres', '10 constructor', null],
+  ['metres', '1,000 m', null],
+  ['metres', '0,125 m', 0.125],
+  ['metres', `${'9'.repeat(400)}'`, null],
   ['metres', '12 000', null],
   ['metres', '1e3', null],
   ['metres', null, null],
@@ -40,6 +46,8 @@ test.for<[TextType, string | null, ColumnValue]>([
   ['kmh', '30mph;20mph', 48],
   ['kmh', '80 km/h', 80],
   ['kmh', '10 knots', 19],
+  ['kmh', '50 constructor', null],
+  ['kmh', '50 m', null],
   ['kmh', '1 000', null],
   ['kmh', 'DE:urban', null],
   ['kmh', 'none', null],
@@ -57,4 +65,11 @@ test.for<[TextType, string | null, ColumnValue]>([
 ])('%s of %s is %s', ([kind, text, value]) => {
   const read = readText(kind, text)
   expect(typeof read === 'number' ? Number(read.toFixed(9)) : read).toBe(value)
+})
+
+test('a long text takes no longer', () => {
+  const text = `1${' '.repeat(1e6)}2`
+  const started = performance.now()
+  for (const type of ['integer', 'number', 'metres', 'kmh'] as const) readText(type, text)
+  expect(performance.now() - started).toBeLessThan(500)
 })

@@ -20,10 +20,11 @@ export type TextType =
 export type ColumnValue = string | number | boolean | null
 
 /** Reads the value of a tag; null when the tag is absent or does not say what the column holds. */
-export function readText(type: TextType, text: string | null): ColumnValue {
+export function readText(type: TextType, whole: string | null): ColumnValue {
+  if (type === 'text' || whole === null) return type === 'oneway' ? 0 : whole
+  // No value of OpenStreetMap is longer; what is takes no more time.
+  const text = whole.length > MOST_CHARACTERS ? whole.slice(0, MOST_CHARACTERS) : whole
   switch (type) {
-    case 'text':
-      return text
     case 'integer':
       return readInteger(text)
     case 'number':
@@ -33,15 +34,17 @@ export function readText(type: TextType, text: string | null): ColumnValue {
     case 'kmh':
       return readKmh(text)
     case 'flag':
-      return text === null ? null : !isFalse(text)
+      return !isFalse(text)
     case 'bool':
-      return text === null ? null : isTrue(text) ? true : isFalse(text) ? false : null
+      return isTrue(text) ? true : isFalse(text) ? false : null
     case 'oneway':
       return text === '-1' || text === 'reverse' ? -1 : isTrue(text) ? 1 : 0
   }
 }
 
-function isTrue(text: string | null): boolean {
+const MOST_CHARACTERS = 255
+
+function isTrue(text: string): boolean {
   return text === 'yes' || text === 'true' || text === '1'
 }
 
@@ -49,40 +52,61 @@ function isFalse(text: string): boolean {
   return text === 'no' || text === 'false' || text === '0'
 }
 
-function readInteger(text: string | null): number | null {
-  if (text === null) return null
-  const value = /^[+-]?\d[\d ,']*$/.test(text) ? Number(text.replaceAll(/[ ,']/g, '')) : Number.NaN
+/** Commas stand between groups of three digits only. */
+const INTEGER = /^[+-]?(?:\d[\d ']*|\d{1,3}(?:,\d{3})+)$/
+
+function readInteger(text: string): number | null {
+  const value = INTEGER.test(text) ? Number(text.replaceAll(/[ ,']/g, '')) : Number.NaN
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null
 }
 
 interface Quantity {
   readonly value: number
-  /** Letters that stand right behind the number, in lower case; the empty string when there are none. */
+  /** Letters that stand right behind the number, with a further "/h", in lower case; the empty string when there are none. */
   readonly unit: string
 }
 
 /** A number with what may be its unit, then the end or what separates it from other things, but no further digits. */
-const QUANTITY = /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)\s*([a-z]*)(?![a-z]|\s*\d)/i
+const QUANTITY = /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)\s*([a-z]*(?:\/h)?)(?![a-z]|\s*\d)/i
+/** A comma that may stand between groups of three digits as well as before a fraction. */
+const GROUPED = /^[+-]?[1-9]\d{0,2},\d{3}$/
 
-function readQuantity(text: string | null): Quantity | null {
-  const [, digits, unit] = (text === null ? null : QUANTITY.exec(text)) ?? []
-  return digits === undefined ? null : { value: Number(digits.replace(',', '.')), unit: (unit ?? '').toLowerCase() }
+function readQuantity(text: string): Quantity | null {
+  const [, digits, unit] = QUANTITY.exec(text) ?? []
+  if (digits === undefined || GROUPED.test(digits)) return null
+  return { value: Number(digits.replace(',', '.')), unit: unit!.toLowerCase() }
 }
 
-const METRES_PER_UNIT: Readonly<Record<string, number>> = { '': 1, m: 1, ft: 0.3048, feet: 0.3048, km: 1000 }
+const METRES_PER_UNIT: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['m', 1],
+  ['ft', 0.3048],
+  ['feet', 0.3048],
+  ['km', 1000],
+])
+const KMH_PER_UNIT: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['km/h', 1],
+  ['kmh', 1],
+  ['kph', 1],
+  ['mph', 1.609344],
+  ['knots', 1.852],
+])
 
-function readMetres(text: string | null): number | null {
-  const feet = /^\s*(\d+)\s*'\s*(?:(\d+(?:\.\d+)?)\s*")?/.exec(text ?? '')
+function readMetres(text: string): number | null {
+  const feet = /^\s*(\d{1,15})\s*'\s*(?:(\d{1,15}(?:\.\d{1,15})?)\s*")?/.exec(text)
   if (feet) return Number(feet[1]) * 0.3048 + Number(feet[2] ?? 0) * 0.0254
-  const quantity = readQuantity(text)
-  const metres = quantity === null ? undefined : METRES_PER_UNIT[quantity.unit]
-  return metres === undefined ? null : quantity!.value * metres
+  return readIn(METRES_PER_UNIT, text)
 }
 
-function readKmh(text: string | null): number | null {
-  const quantity = readQuantity(text)
-  if (quantity === null) return null
-  const { value, unit } = quantity
-  const rounded = Math.round(unit === 'mph' ? value * 1.609344 : unit === 'knots' ? value * 1.852 : value)
+function readKmh(text: string): number | null {
+  const rounded = Math.round(readIn(KMH_PER_UNIT, text) ?? 0)
   return rounded > 0 && rounded < 1000 ? rounded : null
+}
+
+/** A quantity with one of some units. */
+function readIn(units: ReadonlyMap<string, number>, text: string): number | null {
+  const quantity = readQuantity(text)
+  const factor = quantity && units.get(quantity.unit)
+  return quantity && factor ? quantity.value * factor : null
 }

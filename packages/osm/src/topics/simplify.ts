@@ -6,21 +6,27 @@ interface Points {
 
 const RADIANS = Math.PI / 180 / 1e7
 
+/** Most looks at its points that a line may take, for each of them: a line that halves evenly takes one for each halving. */
+const LOOKS_PER_POINT = 500
+
 /**
  * Numbers of the points `from .. to` that a line keeps when no point may lie further from it than the tolerance (Douglas
- * and Peucker 1973), first and last included.
+ * and Peucker 1973), first and last included; null for a line that is too much work.
  *
- * @param tolerance in 1e-7 degrees of latitude; longitudes are scaled to the same length at the line's first point
+ * @param tolerance in 1e-7 degrees of latitude; longitudes are as long as where the stretch at hand is nearest to the equator
  */
-export function keptPoints({ lon, lat }: Points, from: number, to: number, tolerance: number): number[] {
-  const scale = Math.cos(lat[from]! * RADIANS)
+export function keptPoints({ lon, lat }: Points, from: number, to: number, tolerance: number): number[] | null {
   const most = tolerance * tolerance
   const isKept = new Uint8Array(to - from)
   isKept[0] = isKept[to - from - 1] = 1
   const stack = [from, to - 1]
+  let looks = LOOKS_PER_POINT * (to - from)
   while (stack.length > 0) {
     const last = stack.pop()!
     const first = stack.pop()!
+    looks -= last - first
+    if (looks < 0) return null
+    const scale = Math.cos(leastLatitude(lat, first, last) * RADIANS)
     let farthest = -1
     let distance = most
     const ax = lon[first]! * scale
@@ -44,4 +50,16 @@ export function keptPoints({ lon, lat }: Points, from: number, to: number, toler
   const kept: number[] = []
   for (let i = from; i < to; i++) if (isKept[i - from] === 1) kept.push(i)
   return kept
+}
+
+/** How near to the equator a stretch comes, in 1e-7 degrees. */
+function leastLatitude(lat: Int32Array, first: number, last: number): number {
+  let south = lat[first]!
+  let north = south
+  for (let i = first + 1; i <= last; i++) {
+    const y = lat[i]!
+    if (y < south) south = y
+    else if (y > north) north = y
+  }
+  return Math.max(south, -north, 0)
 }

@@ -6,13 +6,22 @@ export function refuse(path: string, problem: string, remedy: string): never {
   throw osmStyleInvalid({ path, problem, remedy })
 }
 
-/** An object whose members are among these. */
-export function objectAt(value: unknown, path: string, members: readonly string[]): Readonly<Record<string, unknown>> {
+/** An object whose members are among these, or any when null. */
+export function objectAt(
+  value: unknown,
+  path: string,
+  members: readonly string[] | null,
+): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    refuse(path, 'must be an object', `Give an object with some of ${members.join(', ')}.`)
+    refuse(
+      path,
+      'must be an object',
+      members ? `Give an object with some of ${members.join(', ')}.` : 'Give an object.',
+    )
   }
   for (const name of Object.keys(value)) {
-    if (!members.includes(name)) refuse(below(path, name), 'is not known', `Use some of ${members.join(', ')}.`)
+    if (members && !members.includes(name))
+      refuse(below(path, name), 'is not known', `Use some of ${members.join(', ')}.`)
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object
   return value as Readonly<Record<string, unknown>>
@@ -46,7 +55,7 @@ export function choiceAt<Choice extends string>(value: unknown, path: string, ch
 /** Names of tables and columns: lower case, so that they need no quotes in SQL. */
 export function nameAt(value: unknown, path: string): string {
   if (typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value)) return value
-  const remedy = 'Give up to 63 lower-case letters, digits and underscores that begin with a letter.'
+  const remedy = 'Give up to 63 lower-case letters, digits and underscores that begin with no digit.'
   return refuse(path, `must not be ${shown(value)}`, remedy)
 }
 

@@ -6,6 +6,8 @@ export const STYLE_LIMITS = {
   tables: 64,
   /** Columns of a table. */
   columns: 100,
+  /** Columns of all tables, generalized ones included. */
+  allColumns: 1000,
   /** Filters within filters. */
   depth: 8,
   /** Conditions of all filters. */

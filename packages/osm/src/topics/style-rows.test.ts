@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeEwkb } from '../../test/decode-ewkb.ts'
+import { memoryScratch } from '../../test/memory-scratch.ts'
 import type { OsmElement, OsmTags } from '../element.ts'
 import { openOsm } from '../open.ts'
 import { writePbf } from '../pbf/write.ts'
@@ -97,6 +98,9 @@ describe('columns', () => {
     ['the name of a member of objects', { map: { a: 'b' } }, { x: 'constructor' }, 'constructor'],
     ['a list', { type: 'json', split: ';' }, { x: 'a; b;;' }, '["a","b"]'],
     ['an empty list', { type: 'json', split: ';' }, { x: ';' }, null],
+    ['a default list', { type: 'json', split: ';', default: 'a' }, {}, '["a"]'],
+    ['a map of a list', { type: 'json', split: ';', map: { a: 'b', c: null } }, { x: 'a;c;d' }, '["b","d"]'],
+    ['a map of the first of a list', { split: ';', map: { a: 'b' } }, { x: 'a;c' }, 'b'],
     ['the first of a list', { type: 'integer', split: ';' }, { x: ' 4;5' }, 4],
     [
       'tags with a beginning',
@@ -126,7 +130,20 @@ describe('closed ways', () => {
   test.for<[tags: OsmTags, StyleTable, boolean]>([
     [{}, area(), false],
     [{ area: 'yes' }, area(), true],
-    [{ landuse: 'grass' }, area(), false],
+    [{ landuse: 'grass' }, area(), true],
+    [{ landuse: 'grass' }, { ...area(), where: { any: [{ key: 'barrier' }, { key: 'shop' }] } }, false],
+    [{ shop: 'yes' }, { ...area(), where: { any: [{ key: 'barrier' }, { key: 'shop' }] } }, true],
+    [{ landuse: 'grass' }, { ...area(), where: { any: [{ key: 'shop' }, { prefix: 'barr' }] } }, true],
+    [{ landuse: 'grass' }, { ...area(), where: { any: [{ key: 'shop' }, { not: { key: 'x' } }] } }, true],
+    [{}, { ...area(), where: { any: [{ key: 'shop' }, { prefix: 'barr' }] } }, false],
+    [{ landuse: 'grass' }, { ...area(), where: { all: [{ prefix: 'barr' }, { key: 'shop' }] } }, false],
+    [{ shop: 'yes' }, { ...area(), where: { all: [{ prefix: 'barr' }, { key: 'shop' }] } }, true],
+    [{ shop: 'yes', name: 'A' }, { ...area(), where: { all: [{ not: { key: 'x' } }, { key: 'name' }] } }, true],
+    [
+      { shop: 'yes', landuse: 'grass' },
+      { ...area(), where: { any: [{ all: [{ key: 'shop' }, { key: 'x' }] }, { key: 'barrier' }] } },
+      false,
+    ],
     [{ landuse: 'grass' }, area('byAnyKey'), true],
     [{ landuse: 'grass', area: 'no' }, area('byAnyKey'), false],
     [{}, area('all'), true],
@@ -138,10 +155,49 @@ describe('closed ways', () => {
     [{ area: 'yes' }, line('all'), true],
     [{ area: 'yes' }, line('notAreas'), false],
     [{}, { ...line('notAreas'), areas: 'all' }, false],
+    [{ landuse: 'grass' }, line('notAreas'), false],
   ])('%j %j', async ([tags, style, isIn]) => {
     const found = await rowsOf(closed(tags), { tables: [style] })
     expect(Object.values(found)[0]).toHaveLength(isIn ? 1 : 0)
   })
+})
+
+test('the key that matched is one of a branch that holds, and null where no key decides', async () => {
+  const where: Filter = { any: [{ all: [{ key: 'a' }, { key: 'x' }] }, { key: 'b' }, { prefix: 'p' }] }
+  const columns: ColumnDefinition[] = [
+    { name: 'k', value: 'matchedKey' },
+    { name: 'v', value: 'matchedValue' },
+  ]
+  const tags: OsmTags[] = [
+    { a: '1', b: '2' },
+    { a: '1', x: '3' },
+    { p: '4', a: '1' },
+  ]
+  const { p } = await rowsOf(
+    tags.map((each, i) => node(i + 1, each)),
+    points({ where, columns }),
+  )
+  expect(p!.map(({ k, v }) => [k, v])).toEqual([
+    ['b', '2'],
+    ['a', '1'],
+    [null, null],
+  ])
+})
+
+test('rows of generalized tables are some of those of their table', async () => {
+  const ring = (id: number, tags: OsmTags): OsmElement => ({ type: 'way', id, refs: [1, 2, 3, 4, 1], tags })
+  const elements = [...CORNERS, ring(5, { building: 'yes', highway: 'x' }), ring(6, { building: 'yes', name: 'A' })]
+  const found = async (more: Partial<StyleTable>, also: Filter) => {
+    const table = { name: 't', columns: ['name'], generalized: [{ name: 'low', where: also }], ...more } as StyleTable
+    const { t, low } = await rowsOf(elements, { tables: [table] })
+    return [t, low].map((rows) => rows!.map((row) => row['osm_id']))
+  }
+  const areas = { geometry: 'multipolygon', from: ['area'] } as const
+  const lines = { geometry: 'linestring', from: ['line'], lines: 'notAreas' } as const
+  expect(await found({ ...areas, where: { key: 'highway' } }, { key: 'building' })).toEqual([[], []])
+  expect(await found(areas, { key: 'name' })).toEqual([[5, 6], [6]])
+  expect(await found({ ...lines, where: { key: 'highway' } }, { key: 'building' })).toEqual([[5], [5]])
+  expect(await found(lines, { key: 'name' })).toEqual([[], []])
 })
 
 describe('relations', () => {
@@ -192,6 +248,26 @@ describe('relations', () => {
     expect(decodeEwkb(m![1]!['geom'] as Uint8Array)).toMatchObject({ type: 'LineString' })
   })
 
+  test('have their members in memory only where a table reads them, and within its limit', async () => {
+    const line: StyleTable = { name: 'r', geometry: 'multilinestring', from: ['route'], columns: ['ref'] }
+    const spill = { memoryBytes: 16, openScratch: memoryScratch().openScratch }
+    const run = async (table: StyleTable) => {
+      const file = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
+      const { tables } = await importOsmArea(file, null, { tables: [table] }, { write: () => undefined }, { spill })
+      return tables[0]!.rows
+    }
+    expect(await run(line)).toBe(1)
+    const reading: StyleTable = { ...line, columns: [{ name: 'ways', value: 'members' }] }
+    await expect(run(reading)).rejects.toMatchObject({ code: 'OSM_TOO_LARGE' })
+  })
+
+  test('are counted once, and ways that the file lacks by themselves', async () => {
+    const member: StyleTable = { name: 'm', geometry: 'linestring', from: ['member'], columns: ['ref'] }
+    const file = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
+    const { counts } = await importOsmArea(file, null, { tables: [member] }, { write: () => undefined })
+    expect(counts).toMatchObject({ relations: 1, missingMembers: 1, withoutGeometry: 0 })
+  })
+
   test('give their line with its length and their ways', async () => {
     const columns = [
       { name: 'length', value: 'length' },
@@ -210,4 +286,14 @@ describe('relations', () => {
       { way: 1, role: 'platform' },
     ])
   })
+})
+
+test('rows that hold many bytes are handed over within a block', async () => {
+  const tags = { place: 'x'.repeat(200_000) }
+  const nodes = Array.from({ length: 20 }, (_, i) => node(i + 1, tags))
+  const columns = Array.from({ length: 50 }, (_, i): ColumnDefinition => ({ name: `c${i}`, value: 'tags' }))
+  const file = await openOsm(bytesSource(Buffer.concat([...writePbf(nodes)])))
+  const batches: number[] = []
+  await importOsmArea(file, null, points({ columns }), { write: (_, rows) => void batches.push(rows.length) })
+  expect(batches).toEqual([4, 4, 4, 4, 4])
 })

@@ -54,7 +54,7 @@ export const COLUMN_VALUES = [
   'direction',
 ] as const
 /**
- * `tags`: all tags, as JSON. `matchedKey`, `matchedValue`: the first key of the filter that fits, and its value. `fromArea`:
+ * `tags`: all tags, as JSON. `matchedKey`, `matchedValue`: the first key that fits, of a branch of the filter that holds, and its value. `fromArea`:
  * whether a point was made of an area. `length`, `area`: metres and square metres on the ground. `members`: the ways of
  * the relation with their roles, as JSON. Of a table of members: the id of the `way`, its `role`, and the `direction` that
  * the role says: 1 forward, -1 backward, 0 both.
@@ -109,7 +109,7 @@ export interface GeneralizedTable {
   readonly minLengthMetres?: number
   /** Smaller areas are left out. */
   readonly minAreaMetres2?: number
-  /** Beside the condition of the table. */
+  /** A further condition: rows are some of those of the table. */
   readonly where?: Filter
 }
 
@@ -123,7 +123,8 @@ export interface StyleTable {
   readonly where?: Filter
   /**
    * Closed ways that are areas. `byKey`, the default: with `area=yes`, or with a key that fits both the condition and the
-   * {@link AREA_RULES}. `byAnyKey`: with `area=yes`, or with any key that fits these rules. `all`: those without `area=no`.
+   * {@link AREA_RULES}; where no key of the condition, or of a branch of it, is one of these rules, as `byAnyKey`. `byAnyKey`: with
+   * `area=yes`, or with any key that fits these rules. `all`: those without `area=no`.
    */
   readonly areas?: 'byKey' | 'byAnyKey' | 'all' | Filter
   /** Closed ways that are lines: ways without `area=yes` (the default), `all`, or all but areas. */

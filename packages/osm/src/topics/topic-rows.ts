@@ -9,11 +9,11 @@ import { columnKeys, compileColumn, definitionOf } from './columns.ts'
 import type { ColumnReader, RowContext } from './columns.ts'
 import { Extent } from './extent.ts'
 import { keysOf, neededKeys, union } from './filters.ts'
+import type { Matched } from './filters.ts'
 import { Generalizer } from './generalize.ts'
 import type { Shape } from './generalize.ts'
 import type { TopicTable } from './import-table.ts'
 import { TableRules } from './table-rules.ts'
-import type { Matched } from './table-rules.ts'
 
 /** One value per column. */
 export type ImportRow = (string | number | boolean | Uint8Array | null)[]
@@ -21,16 +21,11 @@ export type ImportRow = (string | number | boolean | Uint8Array | null)[]
 /** Turns features into the rows of tables. */
 export class TopicRows implements FeatureVisitor {
   readonly tags: TagView
-  readonly takesMembers: boolean
   readonly #tables: readonly CompiledTable[]
   readonly #onRow: (table: number, row: ImportRow) => void
 
   constructor(tables: readonly TopicTable[], onRow: (table: number, row: ImportRow) => void) {
     this.tags = tagView(tables)
-    this.takesMembers = tables.some(
-      ({ from, columns }) =>
-        from.includes('member') || columns.some((column) => definitionOf(column).value === 'members'),
-    )
     this.#onRow = onRow
     this.#tables = tables.map((table) => compile(table, this.tags))
   }
@@ -38,6 +33,11 @@ export class TopicRows implements FeatureVisitor {
   /** Rows and extent of each table so far. */
   get totals(): readonly { readonly rows: number; readonly bbox: Bbox | null }[] {
     return this.#tables.map(({ rows, extent }) => ({ rows, bbox: extent.bbox }))
+  }
+
+  /** Rows of generalized tables that stayed as they are because simplifying them is too much work. */
+  get unsimplified(): number {
+    return this.#tables.reduce((sum, { generalizer }) => sum + (generalizer?.unsimplified ?? 0), 0)
   }
 
   select(element: ElementKind): number {
@@ -59,10 +59,7 @@ export class TopicRows implements FeatureVisitor {
     if (shape === null) return
     const { context } = table
     context.feature = feature
-    if (table.takesMatched) {
-      const isClosedArea = feature.element === 'closed way' && feature.geometry === AREA
-      context.matched = (isClosedArea ? table.rules.matchArea() : table.rules.match())!
-    }
+    context.matched = table.rules.matched(feature.geometry)
     const row: ImportRow = [
       ++table.rows,
       feature.element === 'node' ? 'N' : feature.element === 'relation' ? 'R' : 'W',
@@ -79,7 +76,6 @@ interface CompiledTable {
   readonly rules: TableRules
   readonly geometry: TopicTable['geometry']
   readonly generalizer: Generalizer | null
-  readonly takesMatched: boolean
   readonly columns: readonly ColumnReader[]
   readonly extent: Extent
   /** Of the row at hand. */
@@ -93,11 +89,10 @@ function compile(table: TopicTable, tags: TagView): CompiledTable {
     rules: new TableRules(table, tags),
     geometry: table.geometry,
     generalizer: table.simpler && new Generalizer(table.simpler),
-    takesMatched: columns.some(({ value }) => value === 'matchedKey' || value === 'matchedValue'),
     columns: columns.map((column) => compileColumn(column, tags)),
     extent: new Extent(),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- set before a column is read
-    context: { tags, matched: { key: -1, name: '' } } as RowContext,
+    context: { tags, matched: { key: -1, name: null } } as RowContext,
     rows: 0,
   }
 }
@@ -112,7 +107,9 @@ function tagView(tables: readonly TopicTable[]): TagView {
       candidates.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || others.some((set) => !set.has(key))
     )
   }
-  const filters = tables.flatMap(({ where, areas }) => [where, typeof areas === 'object' ? areas : []].flat())
+  const filters = tables.flatMap(({ where, also, areas }) =>
+    [where, also ?? [], typeof areas === 'object' ? areas : []].flat(),
+  )
   const asked = tables.flatMap(({ columns }) => columns.flatMap((column) => columnKeys(definitionOf(column))))
   const rules = AREA_RULES.map(({ key }) => key)
   return new TagView([...new Set(['area', 'type', ...rules, ...union(filters.map(keysOf)).keys, ...asked])], isNeeded)

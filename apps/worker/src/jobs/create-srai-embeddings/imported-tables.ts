@@ -7,7 +7,7 @@ import { scan } from '@terrane/database/scan'
 import { TOPIC_TABLES } from '@terrane/osm'
 import { importedTablesMissing } from './errors.ts'
 
-/** A table that osmImportArea made. */
+/** A table that osmImportArea made of a topic. */
 export interface ImportedTable {
   readonly name: string
   readonly suffix: string
@@ -36,7 +36,7 @@ export async function findImportedTables(database: Database, prefix: string): Pr
        array_agg(c.column_name::text) as columns
      from terrane.imports i
      join information_schema.columns c on c.table_schema = i.table_schema and c.table_name = i.table_name
-     where i.table_schema = $1 and i.task = 'osmImportArea' and starts_with(i.table_name, $2)
+     where i.table_schema = $1 and i.task = 'osmImportArea' and not i.source ? 'style' and starts_with(i.table_name, $2)
      group by i.table_schema, i.table_name order by 1`,
     [SCHEMA, `${prefix}_`],
   )

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { OsmImportArea } from '@terrane/contracts'
 import type { Bbox } from '@terrane/core'
 import { qualified, type Queryable, type Session } from '@terrane/database'
-import { AREA_RULES, TOPIC_TABLES, topicTables, type Topics } from '@terrane/osm'
+import { AREA_RULES, TOPICS, TOPIC_TABLES, type Topics } from '@terrane/osm'
 import { isNamed } from '../osm/losses.ts'
 import { importNotFound, importOutdated, updateOvertaken } from './errors.ts'
 import { PAGES_SCHEMA } from './pages-table.ts'
@@ -88,7 +88,7 @@ export async function findOsmImport(database: Queryable, prefix: string): Promis
   )
   const [found] = rows
   if (!found) throw importNotFound({ prefix })
-  if (found.rules !== rulesOf(found.topics)) throw importOutdated({ prefix })
+  if (!isOfRules(found)) throw importOutdated({ prefix })
   const { extent } = found
   const boxes = extent && Array.from({ length: extent.length / 4 }, (_, i) => extent.slice(4 * i, 4 * i + 4) as never)
   return { ...found, extent: boxes }
@@ -142,12 +142,22 @@ export async function tablesLeftBehind(
   return rows.map(({ name }) => name)
 }
 
-/** What rows are made by, as a hash. */
+/**
+ * Before styles the hash was that of another form of the topics, without a version before it. These topics still make the
+ * rows of then; with other ones such imports are outdated.
+ */
+const TOPICS_OF_THEN = '2:a69c2d49a44988958cacf28cd48eca248842cd31b2887acad8bf8b871cb5c37d'
+const HASH_OF_THEN = /^[0-9a-f]{64}$/
+
+function isOfRules({ rules, topics }: Pick<FoundImport, 'rules' | 'topics'>): boolean {
+  if (rules === rulesOf(topics)) return true
+  return HASH_OF_THEN.test(rules) && isNamed(topics) && rulesOf([...TOPICS, 'all']) === TOPICS_OF_THEN
+}
+
+/** What rows are made by: the version of how rules are read, and a hash of them. */
 function rulesOf(topics: OsmImport['topics']): string {
-  const rules = [
-    topicTables(topics),
-    isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics,
-    AREA_RULES,
-  ]
-  return createHash('sha256').update(JSON.stringify(rules)).digest('hex')
+  const rules = isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics
+  return `2:${createHash('sha256')
+    .update(JSON.stringify([rules, AREA_RULES]))
+    .digest('hex')}`
 }

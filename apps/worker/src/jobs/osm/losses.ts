@@ -1,10 +1,15 @@
 import type { JobWarning } from '@terrane/contracts'
-import type { FeatureCounts, ImportTable, Topics } from '@terrane/osm'
+import type { ImportResult, ImportTable, Topics } from '@terrane/osm'
 import type { OsmStyle } from '@terrane/osm/styles'
 
 /** Whether topics are named, rather than a style given. */
 export function isNamed(topics: Topics): topics is Exclude<Topics, OsmStyle> {
   return Array.isArray(topics)
+}
+
+/** Whether a request has a style. */
+export function isStyle(topics: Topics | undefined): boolean {
+  return topics !== undefined && !isNamed(topics)
 }
 
 /** Whether a request names a table or its topic, rather than taking all of them. */
@@ -13,8 +18,9 @@ export function isAskedFor(topics: Topics | undefined, { topic }: ImportTable): 
   return !isNamed(topics) || topics.includes(topic)
 }
 
-/** What of an extract could not become features. Missing nodes alone are none: every extract ends somewhere. */
-export function lossWarnings({ openAreas, invalidAreas }: FeatureCounts): JobWarning[] {
+/** What of an extract could not become rows. Missing nodes alone are none: every extract ends somewhere. */
+export function lossWarnings({ counts, unsimplified }: Pick<ImportResult, 'counts' | 'unsimplified'>): JobWarning[] {
+  const { openAreas, invalidAreas, missingMembers } = counts
   const warnings: JobWarning[] = []
   if (openAreas > 0) {
     const message = 'Areas whose rings do not close were left out; the extract may end within them.'
@@ -23,6 +29,14 @@ export function lossWarnings({ openAreas, invalidAreas }: FeatureCounts): JobWar
   if (invalidAreas > 0) {
     const message = 'Areas whose lines cross each other were left out.'
     warnings.push({ code: 'AREAS_INVALID', message, count: invalidAreas })
+  }
+  if (missingMembers > 0) {
+    const message = 'Ways of relations have no row: the extract lacks them.'
+    warnings.push({ code: 'MEMBERS_MISSING', message, count: missingMembers })
+  }
+  if (unsimplified > 0) {
+    const message = 'Features were not simplified: they have too many points.'
+    warnings.push({ code: 'NOT_SIMPLIFIED', message, count: unsimplified })
   }
   return warnings
 }

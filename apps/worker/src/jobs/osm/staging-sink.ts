@@ -48,9 +48,14 @@ export class StagingSink implements RowSink {
   async #load(table: number, rows: readonly unknown[][]): Promise<void> {
     const { staged, table: shape } = this.#targets[table]!
     const { columns } = shape
-    const tags = columns.findIndex(({ type }) => type === 'jsonb')
+    const texts = columns.flatMap(({ type }, i) => (type === 'jsonb' ? [i] : []))
     const target = { schema: STAGING_SCHEMA, table: staged.staging, columns }
-    for (const row of rows) row[tags] = new JsonText(String(row[tags]))
+    for (const row of rows) {
+      for (const i of texts) {
+        const text = row[i]
+        if (typeof text === 'string') row[i] = new JsonText(text)
+      }
+    }
     await bulkLoad(this.#database, target, [rows], { signal: this.#signal })
   }
 }
