@@ -33,12 +33,12 @@ export class FunctionLimits {
     const key = `${projectId}/${name}`
     const known = this.#known.get(key)
     if (known) return known
-    const found = this.#look(projectId, name)
-    this.#known.set(key, found)
-    return found.catch(() => {
+    const found = this.#look(projectId, name).catch(() => {
       this.#known.delete(key)
       return UNKNOWN_MS
     })
+    this.#known.set(key, found)
+    return found
   }
 
   async #look(projectId: string, name: string): Promise<number> {
