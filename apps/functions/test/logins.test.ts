@@ -180,7 +180,8 @@ describe.skipIf(!isPostgres)('logins of functions on a server', () => {
     await keys.revoke(ended.record.id)
     await expect.poll(async () => (await session.query('select'), heard)).toEqual([hashKey(ended.key)])
     await expect.poll(() => accepted(ended.key)).toBe(false)
-    for (const key of [kept.key, ended.key, 'unknown key']) await session.query(`notify terrane_keys, '${hashKey(key)}'`)
+    for (const key of [kept.key, ended.key, 'unknown key'])
+      await session.query(`notify terrane_keys, '${hashKey(key)}'`)
     await session.query('notify terrane_keys')
     // The last notification has been looked at when what follows it has been.
     const marker = `marker ${crypto.randomUUID()}`
@@ -188,7 +189,12 @@ describe.skipIf(!isPostgres)('logins of functions on a server', () => {
       await session.query(`notify terrane_keys, '${marker}'`)
       return heard.at(-1)
     }).toBe(marker) // prettier-ignore
-    for (const [key, isGood] of [[kept.key, true], [ended.key, false], ['unknown key', false]] as const) // prettier-ignore
+    for (const [key, isGood] of [
+      [kept.key, true],
+      [ended.key, false],
+      ['unknown key', false],
+    ] as const)
+      // prettier-ignore
       expect(await accepted(key)).toBe(isGood)
   })
 

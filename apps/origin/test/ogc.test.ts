@@ -675,7 +675,8 @@ describe('changes', () => {
   })
 
   test('a page shows deep values and large geometries that GeoJSON has, and values by their texts', async () => {
-    await origin.db.database.query(`create table public.deep (id int primary key, doc jsonb, yes boolean, geom geometry(LineString, 4326));
+    await origin.db.database
+      .query(`create table public.deep (id int primary key, doc jsonb, yes boolean, geom geometry(LineString, 4326));
       insert into public.deep select 1, (repeat('[', 150) || repeat(']', 150))::jsonb, true,
         st_setsrid(st_makeline(array(select st_point(i / 1e5, 48) from generate_series(1, 400000) i)), 4326);
       grant select on public.deep to service_role`)

@@ -159,7 +159,8 @@ export class ServedFolder {
     const { functions, project, events } = this.#context
     this.#hasFailed = true
     if (this.#served) this.#served = { ...this.#served, fingerprint: '' }
-    const { isRetryable: isFetch = false, isPassing = false } = (error.cause as Partial<BundleFailure> | undefined) ?? {}
+    const { isRetryable: isFetch = false, isPassing = false } =
+      (error.cause as Partial<BundleFailure> | undefined) ?? {}
     if (!this.#isForgotten) functions.fail(project.id, this.#name, error, isFetch)
     if (!isFetch || error.message !== this.#failure) events.failed(this.#name, error)
     this.#failure = error.message

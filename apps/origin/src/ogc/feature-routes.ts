@@ -73,7 +73,11 @@ async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: Fast
     const parameters = new Parameters()
     const query = { ...readItemsQuery(request, collection, mostOf(deps), parameters), parameters }
     const form = isPage ? AS_ROWS : AS_GEOJSON
-    return { page: await readPage<FeatureRow | string>(session, collection, query, form), crs: query.crs, id: collection.id }
+    return {
+      page: await readPage<FeatureRow | string>(session, collection, query, form),
+      crs: query.crs,
+      id: collection.id,
+    }
   })
   reply.header('content-crs', `<${crs.uri}>`)
   const about = aboutPage(request, id, page, isPage)

@@ -5,7 +5,8 @@ const MEMORY_MB = 1024
 /** Largest file that a fetch writes, in blocks of 512 bytes: 256 MiB. */
 const FILE_BLOCKS = 524_288
 /** Lowers a limit of the process where it is higher, or there is none: it cannot be raised. */
-const LOWER = 'lower() { now=$(ulimit "$1"); if [ "$now" = unlimited ] || [ "$now" -gt "$2" ]; then ulimit "$1" "$2"; fi; }'
+const LOWER =
+  'lower() { now=$(ulimit "$1"); if [ "$now" = unlimited ] || [ "$now" -gt "$2" ]; then ulimit "$1" "$2"; fi; }'
 /** Begins a command that fetches, with bounds on memory and files. macOS accepts no data limit. */
 export const BOUNDED = [
   '/bin/sh',
@@ -36,8 +37,7 @@ export function reasonOf(
   const { stderr = '' } = error
   if (String(error.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
     return 'what it imports is too much: the list of its modules is longer than 64 MB'
-  if (error.signal === 'SIGXFSZ')
-    return `what it imports is too large: a file is larger than ${FILE_BLOCKS / 2048} MB`
+  if (error.signal === 'SIGXFSZ') return `what it imports is too large: a file is larger than ${FILE_BLOCKS / 2048} MB`
   if (error.killed) return `fetching what it imports took longer than ${timeoutMs / 1000} seconds`
   if (OUT_OF_MEMORY.test(stderr))
     return `what it imports is too large: fetching it took more than ${MEMORY_MB} MB of memory`

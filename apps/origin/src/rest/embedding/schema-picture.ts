@@ -26,7 +26,7 @@ const STAMP = `
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_proc where oid >= 16384 and pronargs = 1),
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_auth_members)) end as stamp`
 
-/** Tables of the exposed schemas, and those that their views show: no other one takes part in a relationship. */
+/** Tables of the exposed schemas, and tables that their views show: no other one takes part in a relationship. */
 const REACHED = `
   with recursive reached (id) as (
     select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -179,7 +179,7 @@ type Picture = SchemaPicture & { readonly bytes: number }
 function unreadable(details: string): RestError {
   return new RestError(503, 'PGRST002', 'Could not read the schema for embedded tables', {
     details,
-    hint: 'Ask for the tables one by one, or expose fewer tables and views: those of schemas that are not exposed do not count.',
+    hint: 'Ask for the tables one by one, or expose fewer tables and views. Schemas that are not exposed do not count.',
   })
 }
 
