@@ -55,7 +55,7 @@ test('a step of the demo that fails is told and passed over', async () => {
   const fail = () => Promise.reject(new Error('no room left'))
   const { signal } = new AbortController()
   const said: string[] = []
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => said.push(String(text)) > 0)
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => said.push(String(line)) > 0)
   onTestFinished(() => write.mockRestore())
   expect(await runSteps({ first: step('first'), second: fail, third: step('third') }, signal)).toBe(false)
   expect(said.join('')).toContain(`The demo's second failed: no room left`)

@@ -82,7 +82,8 @@ async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: Fast
   reply.header('content-crs', `<${crs.uri}>`)
   const about = aboutPage(request, id, page, isPage)
   if (isPage) return sendPage(reply, id, { ...about, features: withSelf(request, page.features as FeatureRow[]) })
-  return sendText(reply, `${JSON.stringify(about).slice(0, -1)},"features":[${page.features.join(',')}]}`, GEOJSON)
+  const texts = page.features as readonly string[]
+  return sendText(reply, `${JSON.stringify(about).slice(0, -1)},"features":[${texts.join(',')}]}`, GEOJSON)
 }
 
 /** Features of a page lead to their own. */
