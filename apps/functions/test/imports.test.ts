@@ -320,7 +320,41 @@ test('a module without end is refused before it fills the memory of the host', {
   await expect(built({ host, origin })).rejects.toMatchObject({
     code: 'FUNCTION_BUNDLE_FAILED',
     message: expect.stringContaining('too large: fetching it took more than 1024 MB'),
-    cause: { isRetryable: true },
+    cause: { isRetryable: true, isPassing: false },
+  })
+})
+
+test('modules that were not there are fetched once they are', async () => {
+  const from = await mirror()
+  from.module('/mod.ts', `export * from './a.ts'; export { default } from './b.ts'`)
+  await fn(`export { default } from '${from.origin}/mod.ts'`)
+  const cause = { isRetryable: true, isPassing: false }
+  await expect(built(from)).rejects.toMatchObject({ message: expect.stringContaining('/a.ts'), cause })
+  from.module('/a.ts', 'export const a = 1')
+  await expect(built(from)).rejects.toMatchObject({ message: expect.stringContaining('/b.ts'), cause })
+  from.module('/b.ts', 'export default 2')
+  expect(await built(from)).toBe(2)
+})
+
+test('a server that fails or is away is known to pass, and a file above 256 MiB is named as too large', async () => {
+  const body = Buffer.alloc(257 * 2 ** 20, 0x20)
+  const server = createServer((request, response) => {
+    if (request.url === '/large.ts') response.writeHead(200, { 'content-type': 'application/typescript' }).end(body)
+    else if (request.url === '/away.ts') request.socket.destroy()
+    else response.writeHead(503).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stack.defer(() => void server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://${host}`
+  for (const name of ['busy', 'away']) {
+    await fn(`export { default } from '${origin}/${name}.ts'`)
+    await expect(built({ host, origin })).rejects.toMatchObject({ cause: { isRetryable: true, isPassing: true } })
+  }
+  await fn(`export { default } from '${origin}/large.ts'`)
+  await expect(built({ host, origin })).rejects.toMatchObject({
+    message: expect.stringContaining('too large: a file is larger than 256 MB'),
+    cause: { isPassing: false },
   })
 })
 

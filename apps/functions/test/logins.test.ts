@@ -1,6 +1,9 @@
 // What a function can change of the logins that functions' sessions run under.
+import { hashKey } from '@terrane/auth'
+import { Keys, Organizations, Projects, openKeyring } from '@terrane/control'
 import { migrate, type LentSession } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
+import { createSealer } from '@terrane/service'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Logins } from '../src/database/logins.ts'
 import { Sessions, type Identity } from '../src/database/sessions.ts'
@@ -149,6 +152,50 @@ describe.skipIf(!isPostgres)('logins of functions on a server', () => {
     using more = new Sessions(database.url, 'privileged', others, 1)
     const session = await more.lease({ ...ANON, role: 'service_role' }, 'other')
     expect((await session.query('select current_user as role')).rows).toEqual([{ role: 'service_role' }])
+  })
+
+  test('what a function hears and says in the channels of the platform opens no key and ends none', async () => {
+    const { database: control } = database
+    const sealer = createSealer(Buffer.alloc(32, 3))
+    const [projects, keys] = [new Projects(control, sealer), new Keys(control, sealer)]
+    const organizationId = (await new Organizations(control).create('heard')).id
+    const { id: projectId } = await projects.create({ organizationId, ref: 'heard' })
+    const [kept, ended] = [
+      await keys.issue({ organizationId, projectId, role: 'anon' }),
+      await keys.issue({ organizationId, projectId, role: 'anon' }),
+    ]
+    const settings = { cacheMs: 600_000, graceMs: 0 }
+    await using opened = openKeyring({ connect: async () => control, settings, log: { warn: () => {} } })
+    const accepted = (key: string) => opened.keyring.find(hashKey(key)).then(
+      (principal) => principal !== null,
+      () => false,
+    ) // prettier-ignore
+    expect([await accepted(kept.key), await accepted(ended.key)]).toEqual([true, true])
+
+    const session = await sessions.lease(ANON, 'listener')
+    const heard: (string | undefined)[] = []
+    session.client.on('notification', ({ payload }) => heard.push(payload))
+    await session.query('set role none')
+    await session.query('listen terrane_keys')
+    await keys.revoke(ended.record.id)
+    await expect.poll(async () => (await session.query('select'), heard)).toEqual([hashKey(ended.key)])
+    await expect.poll(() => accepted(ended.key)).toBe(false)
+    for (const key of [kept.key, ended.key, 'unknown key'])
+      await session.query(`notify terrane_keys, '${hashKey(key)}'`)
+    await session.query('notify terrane_keys')
+    // The last notification has been looked at when what follows it has been.
+    const marker = `marker ${crypto.randomUUID()}`
+    await expect.poll(async () => {
+      await session.query(`notify terrane_keys, '${marker}'`)
+      return heard.at(-1)
+    }).toBe(marker) // prettier-ignore
+    for (const [key, isGood] of [
+      [kept.key, true],
+      [ended.key, false],
+      ['unknown key', false],
+    ] as const)
+      // prettier-ignore
+      expect(await accepted(key)).toBe(isGood)
   })
 
   test('a login signs in once, and one session sees neither the statements of another nor ends it', async () => {

@@ -471,6 +471,41 @@ describe('what a role may not read', () => {
     expect(asked.length).toBe(before + 1)
   })
 
+  test('tables of schemas that are not exposed do not count, and a schema that has become smaller is read at once', async () => {
+    const { database } = origin.db
+    const columns = Array.from({ length: 1000 }, (_, i) => `c${i} int`).join(', ')
+    const { details } = await new SchemaPictures(['public'], { ms: 20_000, bytes: 0 }).read(database, 'anon').then(
+      () => ({ details: '' }),
+      (error: { details: string }) => error,
+    )
+    const own = Number(/take (\d+) of/.exec(details)![1])
+    const pictures = new SchemaPictures(['public'], { ms: 20_000, bytes: own + 50_000 })
+    await database.query(`create schema unexposed; create table unexposed.wide (${columns})`)
+    expect((await pictures.read(database, 'anon')).columns('unexposed', 'wide')).toEqual([])
+    await database.query('create view public.shown as select * from unexposed.wide')
+    await expect(pictures.read(database, 'anon')).rejects.toMatchObject({ code: 'PGRST002' })
+    await database.query('drop view public.shown')
+    expect(await pictures.read(database, 'anon')).toBeDefined()
+    await database.query('drop schema unexposed cascade')
+  })
+
+  test('the picture of the role that was asked for last outlives others', async () => {
+    const { database } = origin.db
+    let reads = 0
+    const session: Queryable = {
+      query: (text, values) => {
+        if (text.includes('"isView"')) reads++
+        return database.query(text, values)
+      },
+    }
+    const pictures = new SchemaPictures(['public'])
+    for (let i = 0; i < 20; i++) {
+      await pictures.read(session, `role ${i}`)
+      await pictures.read(session, 'role 0')
+    }
+    expect(reads).toBe(20)
+  })
+
   test('a relationship comes and goes with the schema and its grants, at once', async () => {
     const { database } = origin.db
     const status = async () => (await call('/places?select=reports(id)')).status

@@ -131,6 +131,23 @@ describe('a statement that runs for too long', () => {
     expect((await database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 
+  test('is 503 with a hint where the answer is a tile or features', async () => {
+    await using bounded = await openOrigin(settingsOf({ rest: { timeoutsMs: { anon: 300 } } }))
+    await bounded.db.database.query(`create extension if not exists postgis;
+      create function public.stuck_tile(z integer, x integer, y integer) returns bytea language plpgsql as
+        $$ begin loop perform 1; end loop; end $$;
+      create function public.stuck() returns text language plpgsql as $$ begin loop perform 1; end loop; end $$;
+      create table public.few (id int primary key, geom geometry(Point, 4326));
+      insert into public.few values (1, st_setsrid(st_point(1, 1), 4326));
+      create view public.slow with (security_invoker) as select id, public.stuck() as name, geom from public.few;
+      grant select on public.few, public.slow to anon; grant execute on all functions in schema public to anon`)
+    for (const path of ['/vector/v1/public.stuck_tile/0/0/0.mvt', '/ogc/v1/collections/public.slow/items']) {
+      const response = await fetch(bounded.url + path, { headers: { apikey: bounded.keys.anon } })
+      const hint = expect.stringContaining('fewer rows') as string
+      expect([path, response.status, await response.json()]).toEqual([path, 503, expect.objectContaining({ code: 'STATEMENT_TOO_SLOW', hint })]) // prettier-ignore
+    }
+  })
+
   test('ends with the request that it is for', async () => {
     const { database } = origin.db
     await database.query(`create table public.left_behind (n int);

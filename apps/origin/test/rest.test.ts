@@ -377,6 +377,14 @@ describe('functions, through supabase-js', () => {
     const either = anon().rpc('nearby', { radius: 1.5 }, { get: true }).or('id.eq.2,size.lt.0').in('id', [2, 4])
     expect((await either.select('id').order('id')).data).toEqual([{ id: 2 }, { id: 4 }])
   })
+  test('a vector of more numbers than the type takes is an error of the request', async () => {
+    await origin.db.database.query(`create extension if not exists vector;
+      create table public.vectors (id int primary key, v vector); grant all on public.vectors to service_role`)
+    const v = `[${Array.from({ length: 16_001 }, () => 1).join(',')}]`
+    const { status, error } = await origin.client(origin.keys.service).from('vectors').insert({ id: 1, v })
+    expect([status, error?.code]).toEqual([400, '54000'])
+    await origin.db.database.query('drop table public.vectors')
+  })
   test('an error of the function keeps its code, message and hint, and PT codes set the status', async () => {
     const { error, status } = await anon().rpc('fail_as', { code: 'P0001' })
     expect({ status, error }).toMatchObject({

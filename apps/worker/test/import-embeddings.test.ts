@@ -219,6 +219,12 @@ describe('whole numbers', () => {
   })
 })
 
+test('vectors of 16,001 numbers are refused, which no table takes', async () => {
+  const file = vectorFile([column('g', 'bytes', squares(1)), column('v', 'list:float', vectors(1, 16_001))], 'g')
+  const { job } = await importFile(file, { product: 'mine' })
+  expect(job.error).toMatchObject({ code: 'TOO_MANY_DIMENSIONS', message: expect.stringContaining('16001') as string })
+})
+
 describe('vectors that tell nothing', () => {
   const rows = (bad: readonly (readonly number[] | null)[], good: number) => {
     const all = [...bad, ...vectors(good, 16)]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { compileCache } from '@terrane/testing/compile-cache'
 import { announce } from '../src/announce.ts'
 import { runSteps } from '../src/demo/demo.ts'
@@ -54,7 +54,12 @@ test('a step of the demo that fails is told and passed over', async () => {
   const step = (name: string) => async () => void done.push(name)
   const fail = () => Promise.reject(new Error('no room left'))
   const { signal } = new AbortController()
+  const said: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => said.push(String(line)) > 0)
+  onTestFinished(() => write.mockRestore())
   expect(await runSteps({ first: step('first'), second: fail, third: step('third') }, signal)).toBe(false)
+  expect(said.join('')).toContain(`The demo's second failed: no room left`)
+  expect(said.join('')).toContain('1 of 3 steps of the demo failed; the stack is up.')
   expect(done).toEqual(['first', 'third'])
   expect(await runSteps({ first: step('first') }, signal)).toBe(true)
 })

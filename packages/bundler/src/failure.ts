@@ -10,6 +10,8 @@ export interface BundleFailure {
   readonly fetchable: boolean
   /** True when the fetch failed and a later attempt may succeed. */
   readonly isRetryable?: boolean
+  /** True when the network or a server failed, which passes by itself. */
+  readonly isPassing?: boolean
 }
 
 /** FUNCTION_BUNDLE_FAILED for the problems that esbuild found; any other error as it is. */

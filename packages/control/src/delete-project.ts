@@ -9,7 +9,7 @@ export interface RemainingHooks {
 }
 
 /**
- * Deletes a project, and the triggers of its table hooks from its own database.
+ * Deletes a project, and then the triggers of its table hooks from its own database. A project that is refused keeps its hooks.
  *
  * @param databaseUrl of its own database
  * @throws PROJECT_BUSY
@@ -19,19 +19,20 @@ export async function deleteProject(
   project: Named,
   databaseUrl: () => Promise<string | undefined>,
 ): Promise<RemainingHooks | null> {
-  await refuseBusy(database, project)
-  // No worker puts the trigger of a paused hook back on.
-  const { rows } = await database.query<{ id: string }>(
-    'update terrane.table_hooks set paused = true where project_id = $1 returning id',
-    [project.id],
-  )
-  const ids = rows.map(({ id }) => id)
-  const left = ids.length === 0 ? null : await tryToClear(databaseUrl, ids)
-  await database.transaction(async (session) => {
+  // Credentials go with the project.
+  const url = await databaseUrl().catch((error: unknown) => error as Error)
+  const ids = await database.transaction(async (session) => {
+    // No job and no hook is added meanwhile.
+    await session.query('select from terrane.projects where id = $1 for update', [project.id])
     await refuseBusy(session, project)
+    const { rows } = await session.query<{ id: string }>(
+      'delete from terrane.table_hooks where project_id = $1 returning id',
+      [project.id],
+    )
     await session.query('delete from terrane.projects where id = $1', [project.id])
+    return rows.map(({ id }) => id)
   })
-  return left
+  return ids.length === 0 ? null : clearHooks(url, ids)
 }
 
 interface Named {
@@ -48,27 +49,29 @@ async function refuseBusy(database: Queryable, { id, ref }: Named): Promise<void
   if (jobs > 0) throw projectBusy({ ref, jobs })
 }
 
-async function tryToClear(
-  databaseUrl: () => Promise<string | undefined>,
-  ids: readonly string[],
-): Promise<RemainingHooks | null> {
+/** Takes triggers and events of hooks out of the database of their project, each by itself. */
+async function clearHooks(url: string | Error | undefined, ids: readonly string[]): Promise<RemainingHooks | null> {
+  if (typeof url !== 'string') return { ids, reason: url ? reasonOf(url) : 'its database is not known' }
+  const left: string[] = []
+  let reason = ''
   try {
-    const url = await databaseUrl()
-    if (url === undefined) return { ids, reason: 'its database is not known' }
-    await clearHooks(url, ids)
-    return null
+    await using database = await openDatabase({ url, applicationName: 'terrane', max: 1 })
+    for (const id of ids) {
+      try {
+        await changeHookedTable(database, (session) => dropHookTrigger(session, id))
+        await database.query('delete from terrane.events where lane = $1', [hookLane(id)])
+      } catch (error) {
+        left.push(id)
+        reason ||= reasonOf(error)
+      }
+    }
   } catch (error) {
-    return { ids, reason: (error as Error).message }
+    return { ids, reason: reasonOf(error) }
   }
+  return left.length === 0 ? null : { ids: left, reason }
 }
 
-/**
- * Takes triggers and events of hooks out of the database of their project.
- *
- * @throws DATABASE_UNAVAILABLE, and errors of PostgreSQL
- */
-async function clearHooks(databaseUrl: string, ids: readonly string[]): Promise<void> {
-  await using database = await openDatabase({ url: databaseUrl, applicationName: 'terrane', max: 1 })
-  for (const id of ids) await changeHookedTable(database, (session) => dropHookTrigger(session, id))
-  await database.query('delete from terrane.events where lane = any($1)', [ids.map(hookLane)])
+/** A message on one line: a server may send control characters, which terminals obey. */
+function reasonOf(error: unknown): string {
+  return (error as Error).message.replaceAll(/\p{Cc}+/gu, ' ')
 }

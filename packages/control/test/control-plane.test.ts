@@ -175,10 +175,24 @@ describe(`the control plane (${testLane()})`, () => {
         for each row execute function terrane.record_change('${hookLane(hook)}', '{id}', '{}', '{}')`)
       return { id, hook }
     }
+    const busy = await make('busy', db.url)
     const gone = await make('gone', db.url)
     const kept = await make('kept', db.url)
     const away = await make('away', 'postgres://x@127.0.0.1:1/x')
     await run('insert into public.hooked values (1)')
+    await run(
+      `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts)
+       values (gen_random_uuid(), 'osmImportArea', 'busy', $1, $2, '{}', '', 1)`,
+      [acme, busy.id],
+    )
+    await expect(projects.delete(busy.id)).rejects.toMatchObject({ code: 'PROJECT_BUSY' })
+    const stays = `select paused, (select count(*)::int from pg_trigger where tgname = $2) as triggers,
+      (select count(*)::int from terrane.events where lane = $3) as events from terrane.table_hooks where id = $1`
+    expect((await run(stays, [busy.hook, hookTriggerName(busy.hook), hookLane(busy.hook)])).rows).toEqual([
+      { paused: false, triggers: 1, events: 1 },
+    ])
+    await run(`update terrane.jobs set status = 'failed' where project_id = $1`, [busy.id])
+    expect(await projects.delete(busy.id)).toBeNull()
     expect(await projects.delete(gone.id)).toBeNull()
     expect(await projects.delete(away.id)).toEqual({ ids: [away.hook], reason: expect.stringContaining('reach') })
     const { rows } = await run(`select tgname as name from pg_trigger where tgrelid = 'public.hooked'::regclass`)

@@ -57,7 +57,7 @@ export class FolderSource implements AsyncDisposable {
     const { functions, project, builder, line } = this.#context
     const folder = projectId === project.id ? this.#folders.get(name) : undefined
     const settling = folder?.settling
-    if (!settling) return undefined
+    if (!settling || folder.isWithoutImports) return undefined
     line.hurry(name)
     builder.hurry(project.id, folder.home)
     const waited = new AbortController()

@@ -23,6 +23,8 @@ const TYPES_AFTER_MS = 1500
 /** A build that failed because imports could not be fetched is tried again after this time, doubled up to the longest. */
 const RETRY_MS = 2000
 const LONGEST_RETRY_MS = 30_000
+/** Most retries of a failure that does not pass by itself, until the next save. */
+const MOST_RETRIES = 3
 const SOURCE = /\.(?:[cm]?[jt]sx?|jsonc?|env)$/
 
 /** Result of a round: the new version, if there is one, and whether files have changed meanwhile. */
@@ -74,6 +76,11 @@ export class ServedFolder {
     return this.#types
   }
 
+  /** Whether the last attempt could not fetch what is imported. Another one may take as long as a fetch may. */
+  get isWithoutImports(): boolean {
+    return this.#failedFetches > 0
+  }
+
   /** Work that goes on; null when the state on disk is served. */
   get settling(): Promise<void> | null {
     return this.#settling
@@ -82,7 +89,9 @@ export class ServedFolder {
   /** Looks at a change: applies a stricter policy at once, and builds again where the change concerns the function. */
   change(path: string, isConfig: boolean): void {
     if (isConfig || this.#inputs.isOwn(path)) this.#govern()
-    if (this.#inputs.concerns(path, this.#hasFailed)) void this.settle()
+    if (!this.#inputs.concerns(path, this.#hasFailed)) return
+    this.#failedFetches = 0
+    void this.settle()
   }
 
   /** Serves the state on disk, once it is still. */
@@ -150,11 +159,15 @@ export class ServedFolder {
     const { functions, project, events } = this.#context
     this.#hasFailed = true
     if (this.#served) this.#served = { ...this.#served, fingerprint: '' }
-    const { isRetryable: isFetch = false } = (error.cause as Partial<BundleFailure> | undefined) ?? {}
+    const { isRetryable: isFetch = false, isPassing = false } =
+      (error.cause as Partial<BundleFailure> | undefined) ?? {}
     if (!this.#isForgotten) functions.fail(project.id, this.#name, error, isFetch)
     if (!isFetch || error.message !== this.#failure) events.failed(this.#name, error)
     this.#failure = error.message
+    if (!isFetch) this.#failedFetches = 0
     if (!isFetch || this.#isForgotten) return
+    if (!isPassing && this.#failedFetches >= MOST_RETRIES) return
+    clearTimeout(this.#retry)
     const waitMs = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failedFetches++)
     this.#retry = setTimeout(() => void this.settle(), waitMs)
     this.#retry.unref()

@@ -18,6 +18,9 @@ export interface Scope {
 
 const MAX_NODES = 4000
 const MAX_DEPTH = 100
+/** Most comparisons: each is made for each row. */
+const MAX_TERMS = 100
+const TERM = /^(?:[=<>]+|like|between|in|isnull|[st]_\w+)$/
 const COMPARE: ReadonlySet<string> = new Set(['=', '<>', '<', '>', '<=', '>='])
 const ARITHMETIC: Readonly<Record<string, string>> = {
   '+': '+',
@@ -44,10 +47,12 @@ const WKT = /^[\p{L}\d\s.,()+-]+$/u
 
 /** Compiles CQL2 to a condition on rows of `source`; every value is a parameter. @throws BAD_FILTER */
 export function conditionSql(node: Node, scope: Scope): string {
-  let nodes = 0
+  let [nodes, terms] = [0, 0]
   const count = (part: Node, depth: number): void => {
     if (++nodes > MAX_NODES) throw badFilter(`it has more than ${MAX_NODES} parts`)
     if (depth > MAX_DEPTH) throw badFilter(`it is nested deeper than ${MAX_DEPTH} levels`)
+    if (TERM.test(callOf(part)?.op ?? '') && ++terms > MAX_TERMS)
+      throw badFilter(`it has more than ${MAX_TERMS} comparisons: IN compares with many values at once`)
     if (isShape(part) || typeof part !== 'object' || part === null) return
     for (const inner of Object.values(part)) count(inner, depth + 1)
   }

@@ -12,9 +12,8 @@ import { systemOf } from './crs.ts'
 import { GEOJSON } from './documents.ts'
 import { changeFeature, createFeature, deleteFeature, readFeature } from './edit.ts'
 import { noCollection, noType, notEditable } from './errors.ts'
-import { parseExactJson } from './exact-json.ts'
 import { readItemsQuery } from './items-query.ts'
-import { readItem, readPage, type Page } from './items.ts'
+import { AS_GEOJSON, AS_ROWS, readItem, readPage, type FeatureRow, type Page } from './items.ts'
 import { asksForPage, baseOf, ownLinks, readKnown, selfOf, sendPage, sendText } from './respond.ts'
 
 export type FeatureDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits'>
@@ -72,32 +71,32 @@ async function sendItems(deps: FeatureDeps, request: FastifyRequest, reply: Fast
   const isPage = asksForPage(request)
   const { page, crs, id } = await withCollection(deps, request, true, async (session, collection) => {
     const parameters = new Parameters()
-    const query = readItemsQuery(request, collection, mostOf(deps), parameters)
-    return { page: await readPage(session, collection, query, parameters), crs: query.crs, id: collection.id }
+    const query = { ...readItemsQuery(request, collection, mostOf(deps), parameters), parameters }
+    const form = isPage ? AS_ROWS : AS_GEOJSON
+    return {
+      page: await readPage<FeatureRow | string>(session, collection, query, form),
+      crs: query.crs,
+      id: collection.id,
+    }
   })
   reply.header('content-crs', `<${crs.uri}>`)
-  const text = collectionText(request, id, page, isPage)
-  return isPage
-    ? sendPage(reply, id, withSelf(request, parseExactJson(text) as Features))
-    : sendText(reply, text, GEOJSON)
-}
-
-interface Features {
-  readonly [name: string]: unknown
-  readonly features: readonly { readonly id?: unknown }[]
+  const about = aboutPage(request, id, page, isPage)
+  if (isPage) return sendPage(reply, id, { ...about, features: withSelf(request, page.features as FeatureRow[]) })
+  const texts = page.features as readonly string[]
+  return sendText(reply, `${JSON.stringify(about).slice(0, -1)},"features":[${texts.join(',')}]}`, GEOJSON)
 }
 
 /** Features of a page lead to their own. */
-function withSelf(request: FastifyRequest, { features, ...rest }: Features) {
+function withSelf(request: FastifyRequest, features: readonly FeatureRow[]): readonly FeatureRow[] {
   const path = selfOf(request).split('?', 1)[0]
-  const linked = features.map((feature) => {
+  return features.map((feature) => {
     const href = `${path}/${encodeURIComponent(String(feature.id))}`
     return feature.id === undefined ? feature : { ...feature, links: [{ rel: 'self', href, type: GEOJSON }] }
   })
-  return { ...rest, features: linked }
 }
 
-function collectionText(request: FastifyRequest, id: string, page: Page, isPage: boolean): string {
+/** What an answer says of its features. */
+function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isPage: boolean) {
   const self = new URL(selfOf(request))
   const collection = `${baseOf(request)}/collections/${encodeURIComponent(id)}`
   const links: object[] = [
@@ -109,14 +108,13 @@ function collectionText(request: FastifyRequest, id: string, page: Page, isPage:
     self.searchParams.set(...page.next)
     links.push({ rel: 'next', href: self.href, type: isPage ? 'text/html' : GEOJSON, title: 'Following features' })
   }
-  const about = {
+  return {
     type: 'FeatureCollection',
     links,
     numberReturned: page.features.length,
     ...(page.matched !== null && { numberMatched: page.matched }),
     timeStamp: new Date().toISOString(),
   }
-  return `${JSON.stringify(about).slice(0, -1)},"features":[${page.features.join(',')}]}`
 }
 
 async function sendItem(deps: FeatureDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -132,7 +130,7 @@ async function sendItem(deps: FeatureDeps, request: FastifyRequest, reply: Fasti
     { rel: 'collection', href: collection, type: 'application/json' },
   ]
   reply.header('content-crs', `<${crs.uri}>`)
-  if (isPage) return sendPage(reply, `${id} ${idOf(request)}`, { ...(parseExactJson(text) as object), links })
+  if (isPage) return sendPage(reply, `${id} ${idOf(request)}`, { links }, text)
   return sendText(reply, `${text.slice(0, -1)},"links":${JSON.stringify(links)}}`, GEOJSON)
 }
 

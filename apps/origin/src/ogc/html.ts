@@ -14,14 +14,14 @@ export const PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 const STYLE =
-  'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1d2530}table{border-collapse:collapse;width:100%}td,th{border:1px solid #d5dbe3;padding:.3rem .6rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}a{color:#0b62c4}pre{background:#f4f6f9;padding:1rem;overflow:auto}'
+  'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1d2530}table{border-collapse:collapse;width:100%}td,th{border:1px solid #d5dbe3;padding:.3rem .6rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}a{color:#0b62c4}pre{background:#f4f6f9;padding:1rem;white-space:pre-wrap;overflow-wrap:anywhere}'
 
-/** A document of the API as a page for people: its links, its list as a table, and everything else as JSON. */
-export function htmlPage(title: string, document: Record<string, unknown>): string {
+/** A document of the API as a page for people: its links, its list as a table, and everything else as JSON or the given text. */
+export function htmlPage(title: string, document: Record<string, unknown>, text?: string): string {
   const { links = [], collections, features, ...rest } = document
   const list = (collections ?? features) as readonly Record<string, unknown>[] | undefined
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${STYLE}</style></head><body><h1>${escaped(title)}</h1>
-${listOfLinks(links as readonly Link[])}${list ? table(list) : ''}<pre>${escaped(JSON.stringify(rest, null, 2))}</pre></body></html>`
+${listOfLinks(links as readonly Link[])}${list ? table(list) : ''}<pre>${escaped(text ?? JSON.stringify(rest, null, 2))}</pre></body></html>`
 }
 
 function listOfLinks(links: readonly Link[]): string {

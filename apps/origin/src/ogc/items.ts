@@ -5,9 +5,9 @@ import { inSystem, type Crs } from './crs.ts'
 import { noFeature } from './errors.ts'
 import { keyValue, MOST_OFFSET, type ItemsQuery } from './items-query.ts'
 
-/** Features as texts of GeoJSON: numbers are as the database writes them. */
-export interface Page {
-  readonly features: readonly string[]
+/** Features in a form. */
+export interface Page<Feature> {
+  readonly features: readonly Feature[]
   /** The parameter that asks for the following page; null on the last one. */
   readonly next: readonly [name: 'after' | 'offset', value: string] | null
   /** Number of all features that fit; null where it was not counted to its end. */
@@ -17,7 +17,44 @@ export interface Page {
 interface Row {
   readonly id: string | null
   readonly geometry: string | null
+  /** JSON. */
   readonly properties: string
+}
+
+/** How features are read, and what a row becomes. */
+export interface Form<Feature> {
+  /** Expressions of a geometry in the system of the answer, and of the row `shown`. */
+  readonly geometry: (geometry: string, digits: number) => string
+  readonly properties: string
+  readonly feature: (row: Row, collection: Collection) => Feature
+}
+
+/** Features as texts of GeoJSON: numbers are as the database writes them. */
+export const AS_GEOJSON: Form<string> = {
+  geometry: (geometry, digits) => `st_asgeojson(${geometry}, ${digits}, 0)`,
+  properties: 'row_to_json(shown.*)::text',
+  feature: featureText,
+}
+
+/** A feature as a row of a table for people: values are texts, and of the geometry there is the type. */
+export interface FeatureRow extends Record<string, unknown> {
+  readonly id: string | undefined
+  readonly properties: Readonly<Record<string, string | null>>
+  readonly geometry: { readonly type: string } | null
+}
+
+export const AS_ROWS: Form<FeatureRow> = {
+  geometry: (geometry) => `substr(st_geometrytype(${geometry}), 4)`,
+  // Flat, whatever the depth of the values.
+  properties: `(select coalesce(json_agg(value), '[]') from json_each_text(row_to_json(shown.*)))::text`,
+  feature: ({ id, geometry, properties }, collection) => {
+    const values = JSON.parse(properties) as readonly (string | null)[]
+    return {
+      id: id ?? undefined,
+      properties: Object.fromEntries(collection.properties.map(({ name }, i) => [name, values[i] ?? null])),
+      geometry: geometry === null ? null : { type: geometry },
+    }
+  },
 }
 
 /** More features are not counted. */
@@ -28,22 +65,22 @@ const CANCELED = '57014'
 const DIGITS = { degrees: 9, meters: 4 } as const
 
 /** Reads a page as the session's role. Pages follow primary keys, so that none is read twice or left out while others change. */
-export async function readPage(
+export async function readPage<Feature>(
   session: Session,
   collection: Collection,
-  query: ItemsQuery,
-  parameters: Parameters,
-): Promise<Page> {
+  { parameters, ...query }: ItemsQuery & { readonly parameters: Parameters },
+  form: Form<Feature>,
+): Promise<Page<Feature>> {
   const { isUnique, order, source } = collection
   const { limit, offset, conditions } = query
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
-  const text = `select ${columns(collection, query.crs)} from ${source} as source${where} order by ${order} limit ${limit + 1} offset ${offset}`
+  const text = `select ${columns(collection, query.crs, form)} from ${source} as source${where} order by ${order} limit ${limit + 1} offset ${offset}`
   const { rows } = await session.query<Row>(text, parameters.values)
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const isLast = rows.length <= limit
   return {
-    features: shown.map((row) => featureText(row, collection)),
+    features: shown.map((row) => form.feature(row, collection)),
     next: isLast || !last ? null : isUnique ? ['after', last.id!] : offsetAfter(offset + limit),
     matched: await matched(),
   }
@@ -56,7 +93,7 @@ export async function readPage(
   }
 }
 
-function offsetAfter(offset: number): Page['next'] {
+function offsetAfter(offset: number): Page<unknown>['next'] {
   return offset > MOST_OFFSET ? null : ['offset', String(offset)]
 }
 
@@ -78,7 +115,7 @@ export async function readItem(session: Session, collection: Collection, id: str
   const parameters = new Parameters()
   const { rows } = await session
     .query<Row>(
-      `select ${columns(collection, crs)} from ${collection.source} as source where ${keyCondition(collection, id, parameters)} limit 1`,
+      `select ${columns(collection, crs, AS_GEOJSON)} from ${collection.source} as source where ${keyCondition(collection, id, parameters)} limit 1`,
       parameters.values,
     )
     .catch((error: unknown) => {
@@ -99,7 +136,7 @@ export function isNoValue(error: unknown): boolean {
   return ['22P02', '22003', '22007', '22008'].includes(String((error as { code?: unknown }).code))
 }
 
-function columns({ key, geometry, srid, layer, properties }: Collection, crs: Crs): string {
+function columns({ key, geometry, srid, layer, properties }: Collection, crs: Crs, form: Form<unknown>): string {
   const straight =
     /^(?:geometry|polyhedralsurface|circularstring|compoundcurve|curvepolygon|multicurve|multisurface)/i.test(
       layer.geometryType,
@@ -110,8 +147,9 @@ function columns({ key, geometry, srid, layer, properties }: Collection, crs: Cr
     : geometry
   const id = key === null ? 'null::text' : `source.${quoteIdentifier(key.name)}::text`
   const names = properties.map(({ name }) => `source.${quoteIdentifier(name)}`).join(', ')
-  return `${id} as id, st_asgeojson(${inSystem(shape, srid, crs)}, ${crs.isGeographic ? DIGITS.degrees : DIGITS.meters}, 0) as geometry,
-    (select row_to_json(shown.*)::text from (select ${names}) shown) as properties`
+  const digits = crs.isGeographic ? DIGITS.degrees : DIGITS.meters
+  return `${id} as id, ${form.geometry(inSystem(shape, srid, crs), digits)} as geometry,
+    (select ${form.properties} from (select ${names}) shown) as properties`
 }
 
 function featureText({ id, geometry, properties }: Row, { key }: Collection): string {

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { compressAnswers } from '../compression.ts'
 import type { RestDeps } from '../rest/call.ts'
-import { toRestError } from '../rest/errors.ts'
+import { lateAsHouse, toRestError } from '../rest/errors.ts'
 import { runAs } from '../rest/execute.ts'
 import { boundsOf } from '../vector/layer-bounds.ts'
 import { listLayers } from '../vector/layer.ts'
@@ -60,7 +60,7 @@ export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toRestError(thrown, request.restCaller?.role === 'anon')
+  const error = toRestError(lateAsHouse(thrown), request.restCaller?.role === 'anon')
   if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
   if (error.status === 401) reply.header('www-authenticate', ['Bearer', 'Basic realm="terrane", charset="UTF-8"'])
   tellRetry(reply, error.status, error)

@@ -57,10 +57,15 @@ export function asksForPage(request: FastifyRequest): boolean {
   return accept !== undefined && negotiate(accept, [JSON_TYPE, GEOJSON, 'text/html']) === 'text/html'
 }
 
-/** Sends a document as a page. */
-export function sendPage(reply: FastifyReply, title: string, document: Record<string, unknown>): FastifyReply {
+/** Sends a document as a page. @param text what the page shows of the document beside its links and its list */
+export function sendPage(
+  reply: FastifyReply,
+  title: string,
+  document: Record<string, unknown>,
+  text?: string,
+): FastifyReply {
   reply.headers({ 'content-security-policy': PAGE_POLICY, 'x-content-type-options': 'nosniff' })
-  return sendText(reply, htmlPage(title, document), 'text/html; charset=utf-8')
+  return sendText(reply, htmlPage(title, document, text), 'text/html; charset=utf-8')
 }
 
 /** Sends a text for this caller alone. */

@@ -142,6 +142,14 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
 }
 
+/** The error of an API of the house for a statement that its timeout ended, as the caller's role has it; any other as it is. */
+export function lateAsHouse(thrown: unknown): unknown {
+  if ((thrown as Thrown | null)?.code !== '57014') return thrown
+  return new RestError(503, 'STATEMENT_TOO_SLOW', 'The database took longer than a statement of this role may', {
+    hint: 'Ask for fewer rows or a smaller area, or for an index on what you filter by.',
+  })
+}
+
 /** Answers with an error in PostgREST's shape and logs it when the server is at fault. */
 export function sendRestError(
   thrown: unknown,

@@ -5,7 +5,7 @@ import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { compressAnswers } from '../compression.ts'
 import { mayAskFor } from '../publishable-keys.ts'
 import type { RestDeps } from '../rest/call.ts'
-import { sendRestError } from '../rest/errors.ts'
+import { lateAsHouse, sendRestError } from '../rest/errors.ts'
 import { runAs } from '../rest/execute.ts'
 import { defaultStyle } from './default-style.ts'
 import { badTile, noSuchLayer } from './errors.ts'
@@ -25,7 +25,7 @@ type VectorDeps = TileDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: 
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   await app.register(
     async (scope) => {
-      scope.setErrorHandler((thrown, request, reply) => sendRestError(thrown, request, reply))
+      scope.setErrorHandler((thrown, request, reply) => sendRestError(lateAsHouse(thrown), request, reply))
       compressAnswers(scope)
       scope.addHook('onRequest', async (request) => {
         const principal = await deps.authenticate(request)

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Queryable } from '@terrane/database'
 
 /** What functions are called for and how they are known, in a folder or deployed; a folder comes first, as calls of functions find it. */
@@ -14,31 +13,18 @@ export const LIVE_FUNCTIONS = `(
 const UNKNOWN_MS = 405_000
 /** What a call may take beside the function's own time: the way there and back. */
 const GRACE_MS = 5000
-/** How long a limit is believed. */
-const KEPT_MS = 10_000
-const MOST = 1000
 
 /** How long calls of functions are waited for: their own `timeout_ms`, and 5 s; 405 s where that is not known. */
 export class FunctionLimits {
   readonly #database: Queryable
-  readonly #known = new LRUCache<string, Promise<number>>({ max: MOST, ttl: KEPT_MS })
 
   constructor(database: Queryable) {
     this.#database = database
   }
 
-  /** In milliseconds. @param projectId in the control plane; null where it is not known */
+  /** In milliseconds, looked up for each call: a new version may take longer. @param projectId in the control plane; null where it is not known */
   async waitMs(projectId: string | null, name: string): Promise<number> {
-    if (projectId === null) return UNKNOWN_MS
-    const key = `${projectId}/${name}`
-    const known = this.#known.get(key)
-    if (known) return known
-    const found = this.#look(projectId, name)
-    this.#known.set(key, found)
-    return found.catch(() => {
-      this.#known.delete(key)
-      return UNKNOWN_MS
-    })
+    return projectId === null ? UNKNOWN_MS : this.#look(projectId, name).catch(() => UNKNOWN_MS)
   }
 
   async #look(projectId: string, name: string): Promise<number> {

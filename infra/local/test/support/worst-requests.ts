@@ -54,7 +54,10 @@ const updateOf = (url: string) =>
 
 type Asked = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> }
 
-type WorstRequests = Readonly<Record<string, readonly [app: string, path: string, init?: Asked]>>
+/** Status and code of an answer that is an error. */
+type Refusal = readonly [status: number, code: string]
+
+type WorstRequests = Readonly<Record<string, readonly [app: string, path: string, init?: Asked, refusal?: Refusal]>>
 
 /** Requests for rows, features, tiles and routes. */
 const OF_ROWS: WorstRequests = {
@@ -95,12 +98,27 @@ const OF_ROWS: WorstRequests = {
   ],
   'features with large values as a page': ['origin', '/ogc/v1/collections/public.big/items?limit=10000&f=html'],
   'all features of a large table': ['origin', '/ogc/v1/collections/public.many/items?limit=10000'],
-  'a CQL2 filter of many parentheses': ['origin', `${ITEMS}?filter=${'(not '.repeat(1500)}id=1${')'.repeat(1500)}`],
-  'a CQL2 filter of many terms': ['origin', `${ITEMS}?filter=${encodeURIComponent(terms(200))}`],
+  'a CQL2 filter of many parentheses': [
+    'origin',
+    `${ITEMS}?filter=${'(not '.repeat(1500)}id=1${')'.repeat(1500)}`,
+    {},
+    [400, 'BAD_FILTER'],
+  ],
+  'a CQL2 filter of many terms': [
+    'origin',
+    `${ITEMS}?filter=${encodeURIComponent(terms(200))}`,
+    {},
+    [400, 'BAD_FILTER'],
+  ],
   'a CQL2 filter with a large shape': ['origin', `${ITEMS}?filter=${encodeURIComponent(within(400))}`],
   'several large tables as one tile': ['origin', '/vector/v1/public.big,public.many/0/0/0.mvt'],
   'a tile of 200 MB of a function': ['origin', '/vector/v1/public.fat_tile/0/0/0.mvt'],
-  'a tile of a function without end': ['origin', '/vector/v1/public.stuck_tile/0/0/0.mvt'],
+  'a tile of a function without end': [
+    'origin',
+    '/vector/v1/public.stuck_tile/0/0/0.mvt',
+    {},
+    [503, 'STATEMENT_TOO_SLOW'],
+  ],
   'embedded rows of embedded rows': [
     'origin',
     '/rest/v1/many?select=name,child(id,many(name,child(id,many(name))))&limit=10',

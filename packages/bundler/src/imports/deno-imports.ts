@@ -7,7 +7,7 @@ import type { Bundle } from '../bundle.ts'
 import { bundleFailed } from '../errors.ts'
 import type { BundleFailure } from '../failure.ts'
 import { lockFiles, readCodeSettings, type CodeSettings } from '../settings/code-settings.ts'
-import { BOUNDED, isRetryable, reasonOf } from './fetch-process.ts'
+import { BOUNDED, keptAsMissing, reasonOf, retryOf } from './fetch-process.ts'
 import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './module-graph.ts'
 import { GLOBALS, readTypes, type TypeCheck } from './type-check.ts'
 
@@ -18,6 +18,8 @@ const TYPES_CONFIG = 'types.json'
  * with.
  */
 const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
+/** Most modules that are asked for anew in one fetch. */
+const MOST_MISSING = 20
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Environment variables that tell Deno how to reach registries. */
 const NETWORK_VARIABLES = [
@@ -153,11 +155,26 @@ export class DenoImports implements Disposable {
     const { real, place } = await this.#place(folder)
     await this.#describe(place, real, 'auto', 'deno.json')
     const allowed = `--allow-import=${hosts.join(',')}`
-    await this.#run(place, ['install', '--entrypoint', allowed, 'entry.ts'])
+    await this.#install(place, allowed)
     const info = JSON.parse(await this.#run(place, ['info', '--json', allowed, 'entry.ts'])) as DenoInfo
     const problems = problemsOf(info)
     if (problems.length > 0) throw bundleFailed({ problems })
     return readModuleGraph(info)
+  }
+
+  /** Installs what is imported. Deno keeps that a module was not found: such a one is asked for anew. */
+  async #install(place: string, allowed: string): Promise<void> {
+    const missing = new Set<string>()
+    for (;;) {
+      const reload = missing.size === 0 ? [] : [`--reload=${[...missing].join(',')}`]
+      try {
+        return void (await this.#run(place, ['install', '--entrypoint', allowed, ...reload, 'entry.ts']))
+      } catch (error) {
+        const url = keptAsMissing(error)
+        if (url === null || missing.has(url) || missing.size >= MOST_MISSING) throw error
+        missing.add(url)
+      }
+    }
   }
 
   /** Writes Deno's input: an entry that imports the function, its configuration, and its lock file. */
@@ -229,7 +246,7 @@ export async function withImports(
       fetched = await fetch()
     } catch (unfetched) {
       const problems = [detailsOf(unfetched), detailsOf(error)].join('\n').split('\n')
-      throw bundleFailed({ problems }, { cause: { ...failure, isRetryable: isRetryable(unfetched) } })
+      throw bundleFailed({ problems }, { cause: { ...failure, ...retryOf(unfetched) } })
     }
     return bundle(fetched)
   }

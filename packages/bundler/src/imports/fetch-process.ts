@@ -4,14 +4,18 @@ import type { ExecFileException } from 'node:child_process'
 const MEMORY_MB = 1024
 /** Largest file that a fetch writes, in blocks of 512 bytes: 256 MiB. */
 const FILE_BLOCKS = 524_288
+/** Lowers a limit of the process where it is higher, or there is none: it cannot be raised. */
+const LOWER =
+  'lower() { now=$(ulimit "$1"); if [ "$now" = unlimited ] || [ "$now" -gt "$2" ]; then ulimit "$1" "$2"; fi; }'
 /** Begins a command that fetches, with bounds on memory and files. macOS accepts no data limit. */
 export const BOUNDED = [
   '/bin/sh',
   '-c',
   [
+    LOWER,
     'ulimit -c 0',
-    `ulimit -f ${FILE_BLOCKS}`,
-    ...(process.platform === 'linux' ? [`ulimit -d ${MEMORY_MB * 1024}`] : []),
+    `lower -f ${FILE_BLOCKS}`,
+    ...(process.platform === 'linux' ? [`lower -d ${MEMORY_MB * 1024}`] : []),
     'exec "$0" "$@"',
   ].join(' && '),
 ]
@@ -21,6 +25,9 @@ const OUR_ENTRY = /^at file:\S*\/entry\.ts:\d+:\d+$/
 const NOT_LISTED = /Requires import access to "([^"]+)"/
 /** The last words of a process without memory: Rust's, and V8's. */
 const OUT_OF_MEMORY = /memory allocation of \d+ bytes failed|out of memory/i
+/** Errors of connections, and of servers. */
+const PASSING = /error sending request|client error \(|(?:failed|Bad response): 5\d\d/
+const NOT_FOUND = /^error: Module not found "(https?:[^"]+)"/m
 
 /** Deno's error message, replaced by this host's own wording where there is one. */
 export function reasonOf(
@@ -28,6 +35,9 @@ export function reasonOf(
   { hostsSetting, timeoutMs }: { readonly hostsSetting: string; readonly timeoutMs: number },
 ): string {
   const { stderr = '' } = error
+  if (String(error.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+    return 'what it imports is too much: the list of its modules is longer than 64 MB'
+  if (error.signal === 'SIGXFSZ') return `what it imports is too large: a file is larger than ${FILE_BLOCKS / 2048} MB`
   if (error.killed) return `fetching what it imports took longer than ${timeoutMs / 1000} seconds`
   if (OUT_OF_MEMORY.test(stderr))
     return `what it imports is too large: fetching it took more than ${MEMORY_MB} MB of memory`
@@ -43,8 +53,16 @@ export function reasonOf(
   return `what it imports cannot be fetched: ${text.replace(/^error: /, '')}`
 }
 
-/** Whether the program that fetched failed, for another reason than a host that is not listed. */
-export function isRetryable(error: unknown): boolean {
+/** Whether a fetch that failed may succeed later: never where a host is not listed, and by itself where the network failed. */
+export function retryOf(error: unknown): { readonly isRetryable: boolean; readonly isPassing: boolean } {
   const { cause } = error as { cause?: Partial<ExecFileException> }
-  return cause !== undefined && !NOT_LISTED.test(cause.stderr ?? '')
+  const { stderr = '', killed = false } = cause ?? {}
+  return { isRetryable: cause !== undefined && !NOT_LISTED.test(stderr), isPassing: killed || PASSING.test(stderr) }
+}
+
+/** Address of a module that Deno did not ask for, because it was not found before; null for other failures. */
+export function keptAsMissing(error: unknown): string | null {
+  const { stderr = '' } = (error as { cause?: Partial<ExecFileException> }).cause ?? {}
+  const url = NOT_FOUND.exec(stderr)?.[1]
+  return url === undefined || stderr.includes(`Download ${url}\n`) ? null : url
 }

@@ -53,3 +53,19 @@ test('a GeoPackage without features has tables of attributes, or says that it ho
   database.close()
   await rm(folder, { recursive: true })
 })
+
+test.each([
+  `select 1 as fid, file || '' as a from pragma_database_list`,
+  `select 1 as fid, compile_options as a from pragma_compile_options`,
+  `select 1 as fid, sqlite_compileoption_get(1) as a`,
+])('a view that asks for what is of the machine is refused: %s', async (view) => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-gpkg-'))
+  const path = join(folder, 'a.gpkg')
+  const database = new DatabaseSync(path)
+  database.exec(`create table gpkg_contents (table_name text, data_type text);
+    insert into gpkg_contents values ('v', 'attributes'); create view v as ${view}`)
+  database.close()
+  const read = () => [...(openGpkg({ path }).read(0) as Iterable<unknown>)]
+  expect(read).toThrow(/^The file could not be read: a view asks for \w+, which is of this machine$/)
+  await rm(folder, { recursive: true })
+})

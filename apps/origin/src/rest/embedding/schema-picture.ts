@@ -26,7 +26,17 @@ const STAMP = `
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_proc where oid >= 16384 and pronargs = 1),
     (select concat_ws('.', count(*), sum(xmin::text::bigint)) from pg_auth_members)) end as stamp`
 
-const TABLES = `
+/** Tables of the exposed schemas, and tables that their views show: no other one takes part in a relationship. */
+const REACHED = `
+  with recursive reached (id) as (
+    select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = any ($1) and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    union
+    select d.refobjid from reached join pg_rewrite r on r.ev_class = reached.id and r.rulename = '_RETURN'
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
+  )`
+
+const TABLES = `${REACHED}
   select c.oid::text as id, n.nspname as schema, c.relname as name, c.relkind in ('v', 'm') as "isView",
     n.nspname = any ($1) and has_schema_privilege(n.oid, 'usage') as "isOpen",
     (select coalesce(json_agg(json_build_object('number', a.attnum, 'name', a.attname,
@@ -39,7 +49,7 @@ const TABLES = `
       from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and k.conparentid = 0) as "references",
     case when c.relkind in ('v', 'm') then (select r.ev_action::text from pg_rewrite r where r.ev_class = c.oid and r.rulename = '_RETURN') end as rule
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and n.nspname !~ '^(pg_|information_schema$)'
+  where c.oid in (select id from reached) and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and n.nspname !~ '^(pg_|information_schema$)'
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   order by c.oid`
 
@@ -64,11 +74,12 @@ const KEPT_SHARE = 3
 const FAILED_MS = 10_000
 
 /** Bytes of what {@link TABLES} returns, as the catalog stores it: views are parse trees. */
-const SIZE = `
-  select (select coalesce(sum(octet_length(ev_action::text)), 0) from pg_rewrite where ev_class >= 16384 and rulename = '_RETURN')
+const SIZE = `${REACHED}
+  select (select coalesce(sum(octet_length(ev_action::text)), 0) from pg_rewrite
+      where ev_class in (select id from reached) and rulename = '_RETURN')
     + (select count(*) * 90 from pg_attribute a join pg_class c on c.oid = a.attrelid
-       where a.attrelid >= 16384 and a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'p', 'v', 'm', 'f')
-         and not c.relispartition) as bytes`
+       where a.attrelid in (select id from reached) and a.attnum > 0 and not a.attisdropped
+         and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition) as bytes`
 
 /** Keeps what each role sees of the exposed schemas until the schema, a grant or a membership changes. */
 export class SchemaPictures {
@@ -77,7 +88,7 @@ export class SchemaPictures {
   /** Pictures that are being read, by role and stamp: requests at one time read one. */
   readonly #reading = new Map<string, Promise<Picture>>()
   readonly #pictures = new Map<string, { snapshot: string; stamp: string; picture: Picture }>()
-  /** Roles whose read failed, and until when it is not tried again (`performance.now`). */
+  /** Roles and stamps whose read failed, and until when it is not tried again (`performance.now`). */
   readonly #failed = new Map<string, { readonly until: number; readonly error: RestError }>()
 
   constructor(schemas: readonly string[], bounds = BOUNDS) {
@@ -97,25 +108,35 @@ export class SchemaPictures {
     // Another request may have read it in the meantime.
     const valid = stamp === null ? kept : this.#pictures.get(role)
     if (valid && (stamp === null || stamp === valid.stamp)) {
-      this.#pictures.set(role, { ...valid, snapshot })
+      this.#keep(role, { ...valid, snapshot })
       return valid.picture
     }
-    this.#refuseFailed(role)
     const key = id(role, stamp ?? '')
+    this.#refuseFailed(key)
     const shared = this.#reading.get(key)
     // One that fails, as its request ends, is read again.
     const read = shared && (await shared.catch(() => null))
     if (read) return read
-    this.#refuseFailed(role)
+    this.#refuseFailed(key)
     const reading = this.#readTables(session).catch((error: unknown) => {
-      throw this.#refused(role, error)
+      throw this.#refused(key, error)
     })
     this.#reading.set(key, reading)
     const picture = await reading.finally(() => this.#reading.delete(key))
-    const bytes = [...this.#pictures.values()].reduce((sum, known) => sum + known.picture.bytes, picture.bytes)
-    if (this.#pictures.size >= MAX_ROLES || bytes > KEPT_SHARE * this.#bounds.bytes) this.#pictures.clear()
-    this.#pictures.set(role, { snapshot, stamp: stamp ?? '', picture })
+    this.#keep(role, { snapshot, stamp: stamp ?? '', picture })
     return picture
+  }
+
+  /** Keeps a picture as the newest one, and drops the oldest ones that are too many. */
+  #keep(role: string, kept: { snapshot: string; stamp: string; picture: Picture }): void {
+    this.#pictures.delete(role)
+    this.#pictures.set(role, kept)
+    let bytes = [...this.#pictures.values()].reduce((sum, { picture }) => sum + picture.bytes, 0)
+    for (const [oldest, { picture }] of this.#pictures) {
+      if (this.#pictures.size <= MAX_ROLES && bytes <= KEPT_SHARE * this.#bounds.bytes) return
+      bytes -= picture.bytes
+      this.#pictures.delete(oldest)
+    }
   }
 
   async #readTables(session: Queryable): Promise<Picture> {
@@ -124,7 +145,7 @@ export class SchemaPictures {
       `select current_setting('statement_timeout') as ms, set_config('statement_timeout', $1, true)`,
       [String(this.#bounds.ms)],
     )
-    const { rows: sizes } = await session.query<{ bytes: number }>(SIZE)
+    const { rows: sizes } = await session.query<{ bytes: number }>(SIZE, schemas)
     const bytes = Number(sizes[0]?.bytes)
     if (bytes > this.#bounds.bytes)
       throw unreadable(`its tables and views take ${bytes} of ${this.#bounds.bytes} bytes`)
@@ -134,19 +155,19 @@ export class SchemaPictures {
     return { ...pictureOf(tables.rows, functions.rows), bytes }
   }
 
-  #refuseFailed(role: string): void {
-    const failed = this.#failed.get(role)
+  #refuseFailed(key: string): void {
+    const failed = this.#failed.get(key)
     if (failed && failed.until > performance.now()) throw failed.error
   }
 
   /** The error of a read that exceeded its bounds, which is kept for a while; any other as it is. */
-  #refused(role: string, error: unknown): unknown {
+  #refused(key: string, error: unknown): unknown {
     const { code } = error as { code?: string }
     const isLate = code === '57014'
     const own = isLate ? unreadable(`reading its tables took longer than ${this.#bounds.ms / 1000} s`) : error
     if (own instanceof RestError) {
       if (this.#failed.size >= MAX_ROLES) this.#failed.clear()
-      this.#failed.set(role, { until: performance.now() + FAILED_MS, error: own })
+      this.#failed.set(key, { until: performance.now() + FAILED_MS, error: own })
     }
     return own
   }
@@ -158,7 +179,7 @@ type Picture = SchemaPicture & { readonly bytes: number }
 function unreadable(details: string): RestError {
   return new RestError(503, 'PGRST002', 'Could not read the schema for embedded tables', {
     details,
-    hint: 'Ask for the tables one by one, or expose fewer tables and views in the database of this project.',
+    hint: 'Ask for the tables one by one, or expose fewer tables and views. Schemas that are not exposed do not count.',
   })
 }
 
