@@ -124,12 +124,13 @@ function nearTile({ geometry, srid }: Layer, { z, x, y, buffer }: TileQuery): st
   const margin = buffer / 4096
   const [west, east] = [(x - margin) / 2 ** z, (x + 1 + margin) / 2 ** z]
   const [north, south] = [(y - margin) / 2 ** z, (y + 1 + margin) / 2 ** z]
-  // Boxes that end at the antimeridian leave out what lies on it.
-  const box = (x1: number, y1: number, x2: number, y2: number, system: number) =>
-    `st_makeenvelope(${x1}, ${y1}, ${x2}, ${y2}, ${system})`
-  if (srid === 4326)
-    return `${geometry} && ${box(west <= 0 ? -FAR : west * 360 - 180, latitudeOf(south), east >= 1 ? FAR : east * 360 - 180, latitudeOf(north), srid)}`
-  const meters = box((west - 0.5) * WORLD, (0.5 - south) * WORLD, (east - 0.5) * WORLD, (0.5 - north) * WORLD, 3857)
+  if (srid === 4326) {
+    // A box that ends at the antimeridian leaves out what lies on it.
+    const [left, right] = [west <= 0 ? -FAR : west * 360 - 180, east >= 1 ? FAR : east * 360 - 180]
+    return `${geometry} && st_makeenvelope(${[left, latitudeOf(south), right, latitudeOf(north), srid].join(', ')})`
+  }
+  const corners = [west - 0.5, 0.5 - south, east - 0.5, 0.5 - north].map((part) => part * WORLD)
+  const meters = `st_makeenvelope(${corners.join(', ')}, 3857)`
   if (srid === 3857) return `${geometry} && ${meters}`
   if (srid === 0 || z < LEAST_BOX_ZOOM) return `st_transform(${geometry}, 3857) && ${meters}`
   // Edges are curves in another projection: of their points, and a little more.
