@@ -99,15 +99,18 @@ describe('a statement', () => {
     expect([status >= 400 && status < 500, body.code]).toEqual([true, code])
   })
 
-  test('is for the service role alone', async () => {
-    for (const key of [origin.keys.anon, origin.keys.user]) {
+  test('is for the service role alone, and its functions are reached by no other way', async () => {
+    for (const key of [origin.keys.anon, origin.keys.user, origin.keys.service])
+      for (const name of ['query_rows', 'query_plan', 'table_from_query']) {
+        expect((await origin.client(key, 'geoembeddings').rpc(name, {})).status).toBe(404)
+        expect((await origin.client(key, 'terrane').rpc(name, {})).status).toBe(406)
+      }
+    for (const key of [origin.keys.anon, origin.keys.user])
       expect((await post('rows', { sql: 'select 1 as a' }, key)).body.code).toBe('SERVICE_ROLE_ONLY')
-      for (const name of ['query_rows', 'query_plan', 'table_from_query', 'save_query', 'give_to_service_role'])
-        expect((await origin.client(key, 'geoembeddings').rpc(name, {})).status).toBeGreaterThanOrEqual(400)
-    }
   })
 
-  test('ends when its caller leaves', async () => {
+  test('ends when its caller leaves', async ({ skip }) => {
+    skip(!origin.db.database.capabilities.parallel, 'one session does not show what runs')
     const gone = new AbortController()
     const asked = fetch(`${origin.url}/sql/v1/rows`, {
       method: 'POST',
@@ -115,19 +118,49 @@ describe('a statement', () => {
       body: JSON.stringify({ sql: `select count(*) as n from generate_series(1, 1000000000) /* left */` }),
       signal: gone.signal,
     })
-    setTimeout(() => gone.abort(), 300)
+    const running = () =>
+      one(
+        `select count(*)::integer as v from pg_stat_activity where query like '%query_rows%' and state = 'active' and datname = current_database() and pid <> pg_backend_pid()`,
+      )
+    await expect.poll(running, { timeout: 15_000 }).toBe(1)
+    gone.abort()
     await expect(asked).rejects.toThrow('aborted')
-    await expect.poll(async () => (await rowsOf('select 1 as a')).status, { timeout: 15_000 }).toBe(200)
-    if (origin.db.database.capabilities.parallel)
-      await expect
-        .poll(
-          () =>
-            one(
-              `select count(*)::integer as v from pg_stat_activity where query like '%left%' and state = 'active' and pid <> pg_backend_pid()`,
-            ),
-          { timeout: 15_000 },
-        )
-        .toBe(0)
+    await expect.poll(running, { timeout: 15_000 }).toBe(0)
+  })
+
+  test('waits for its turn where several come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => rowsOf('select 1 as a')))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+  })
+
+  test('gives values by their types: domains, types of other names, numbers beyond 2^53, geometries without an SRID', async () => {
+    await origin.db.database
+      .query(`create domain public.bigid as bigint; create type public.geometry_kind as enum ('a');
+      create table public.odd (id public.bigid, kind public.geometry_kind, g geometry, least bigint, d numeric);
+      insert into public.odd values (9007199254740993, 'a', st_makepoint(691000, 5335000), -9223372036854775808, 25.5000000000000000);
+      grant select on public.odd to service_role`)
+    const { body } = await rowsOf('select *, 9007199254740991 as last from odd -- all')
+    expect(body.rows).toEqual([
+      {
+        id: '9007199254740993',
+        kind: 'a',
+        g: 'POINT(691000 5335000)',
+        least: '-9223372036854775808',
+        d: 25.5,
+        last: 9007199254740991,
+      },
+    ])
+    expect((await post('table', { sql: 'select id, kind, g from odd', name: 'odd_copy' })).body).toMatchObject({
+      rows: 1,
+    })
+  })
+
+  test('has a bound of its length, within which the server bears each', async () => {
+    const sum = (terms: number) => `select ${'1+'.repeat(terms)}0 as a`
+    expect((await rowsOf(sum(4_990))).status).toBeOneOf([200, 400])
+    const isEmbedded = !origin.db.database.capabilities.parallel
+    expect((await rowsOf(sum(isEmbedded ? 5_000 : 50_000))).body.code).toBe('BAD_BODY')
+    expect((await rowsOf('select 1 as a')).status).toBe(200)
   })
 
   test('has bounds of rows and bytes', async () => {
@@ -139,6 +172,10 @@ describe('a statement', () => {
     expect((await rowsOf('select 1 as a', { limit: 10_001 })).status).toBe(400)
     const { status, body } = await rowsOf(`select repeat('x', 1000000) as big from generate_series(1, 20)`)
     expect([status, body.message]).toEqual([400, expect.stringContaining('16 MiB')])
+    await origin.db.database.query(
+      `create table public.fat as select i, repeat('x', 9000000) as t from generate_series(1, 2) i; grant select on public.fat to service_role`,
+    )
+    expect((await rowsOf('select * from fat')).body.message).toContain('16 MiB')
   })
 })
 
@@ -167,8 +204,7 @@ describe('a hostile statement', () => {
     `select * from pg_ls_dir('/') f`,
     `select lo_import('/etc/hostname') as a`,
     `select rolpassword from pg_authid`,
-    `select geoembeddings.give_to_service_role('pg_catalog.version()'::regprocedure)::text as a`,
-    `select geoembeddings.table_from_query('select 1', '{}', '[]', 'owned', 1) as a`,
+    `select terrane.table_from_query('select 1', '{}', '[{"name": "a", "oid": 23, "typmod": -1}]', 'owned', '', 1) as a`,
     `select geoembeddings.drop_table('public', 'shops')::text as a`,
     `select nextval('terrane_none') as a`,
   ]
@@ -231,36 +267,32 @@ describe('what is kept', () => {
     expect((await post('table', { sql, name: 'Bad Name' })).body.code).toBe('BAD_BODY')
   })
 
-  test('is a function with parameters, which rpc calls and which cannot change its role', async () => {
-    const parameters = [
-      { name: 'least', type: 'integer', value: '48' },
-      { name: 'word', type: 'text', value: `it's` },
-    ]
-    const sql = 'select id as shop, :word || name as label, geom from shops where id >= :least order by id'
-    const { body } = await post('query', { sql, parameters, name: 'late_shops' })
-    const hasTiles = origin.db.database.capabilities.parallel
-    expect(body).toEqual({ name: 'late_shops', tiles: hasTiles ? 'late_shops_tiles' : null })
-    const client = origin.client(origin.keys.service)
-    expect((await client.rpc('late_shops', { least: 50 }).select('shop,label')).data).toEqual([
-      { shop: 50, label: `it'sshop 50` },
-    ])
-    expect((await client.rpc('late_shops').select('shop')).data).toHaveLength(3)
-    expect((await origin.client(origin.keys.anon).rpc('late_shops')).status).toBe(401)
-    if (hasTiles) {
-      const tile = await fetch(`${origin.url}/vector/v1/public.late_shops_tiles/0/0/0?least=49`, {
-        headers: { apikey: origin.keys.service },
-      })
-      expect([tile.status, (await tile.arrayBuffer()).byteLength > 20]).toEqual([200, true])
-    }
-    expect((await post('query', { sql, parameters, name: 'late_shops' })).status).toBe(409)
-    await post('query', { sql: `select set_config('role', 'none', true) as a`, name: 'escape' })
-    expect((await client.rpc('escape')).error?.message).toMatch(/security-definer/)
-    const headers = { apikey: origin.keys.service }
-    const list = (await (await fetch(`${origin.url}/sql/v1/queries`, { headers })).json()) as { name: string }[]
-    expect(list.map(({ name }) => name)).toEqual(['escape', 'late_shops'])
-    for (const name of ['escape', 'late_shops'])
-      expect((await fetch(`${origin.url}/sql/v1/queries/${name}`, { method: 'DELETE', headers })).status).toBe(204)
-    expect(await one(`select count(*)::integer as v from pg_proc where proname like 'late_shops%'`)).toBe(0)
-    expect((await fetch(`${origin.url}/sql/v1/queries/version`, { method: 'DELETE', headers })).status).toBe(404)
+  test('calls nothing of a schema where others create functions', async () => {
+    await origin.db.database.query(
+      [2, 3, 4, 5]
+        .map(
+          (n) =>
+            `create function public.format(${Array(n).fill('text').join()}) returns text language plpgsql as $$begin raise 'hijacked'; end$$`,
+        )
+        .join(';'),
+    )
+    expect((await post('table', { sql: 'select 1 as one', name: 'victim' })).body).toMatchObject({ rows: 1 })
+    const { rows } = await origin.db.database.query<{ path: string }>(
+      `select p.proname || ': ' || array_to_string(p.proconfig, ' ') as path from pg_proc p where p.prosecdef and p.pronamespace = 'terrane'::regnamespace
+         and pg_get_userbyid(p.proowner) <> 'service_role' and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))`,
+    )
+    expect(rows).toEqual([])
+  })
+
+  test('tells no listener anything', async ({ skip }) => {
+    const { database } = origin.db
+    skip(!database.capabilities.notify, 'no notifications')
+    const heard: string[] = []
+    await using _listener = await database.listen('terrane_forged', (payload) => heard.push(payload))
+    const sql = `select pg_notify('terrane_forged', 'forged')::text as a`
+    expect((await post('table', { sql, name: 'notified' })).body).toMatchObject({ rows: 1 })
+    expect((await rowsOf(sql)).status).toBe(200)
+    await database.query(`select pg_notify('terrane_forged', 'true')`)
+    await expect.poll(() => heard).toEqual(['true'])
   })
 })

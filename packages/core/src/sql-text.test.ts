@@ -7,7 +7,14 @@ test('names after a colon are replaced, except in text, quoted names, comments, 
     [`select ':a', 'it''s :a', E'\\':a', ":a", $$:a$$, $x$ $$ :a $x$, :a`, null],
     [`select x::text, y[1:a], z -- :a\n, /* :a */ :a`, null],
     [`select ':a, :a`, `select ':a, :a`],
-    [`select [1, :a`, `select [1, :a`],
+    [`select array[:a, [:a]], y[:a], y[(:a)], f[1:a] = :a`, `select array[<a>, [<a>]], y[:a], y[(<a>)], f[1:a] = <a>`],
+    [
+      `/* /* */ :a */ select name'\\', :a, x$a$, :a, E'\\', :a'`,
+      `/* /* */ :a */ select name'\\', <a>, x$a$, <a>, E'\\', :a'`,
+    ],
+    [`select $é$ :a $é$, date':a', 'e''\\', :a`, `select $é$ :a $é$, date':a', 'e''\\', <a>`],
+    [`select E'it''s \\' :a', :a`, `select E'it''s \\' :a', <a>`],
+    [`select y[1, :a`, `select y[1, :a`],
     [`select :`, `select :`],
   ] as const
   for (const [sql, wanted] of given)

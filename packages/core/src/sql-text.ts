@@ -15,46 +15,79 @@ export function qualified(schema: string, name: string): string {
 }
 
 const NAME = /:([a-z_]\w*)/y
-const TAG = /\$(?:[A-Za-z_]\w*)?\$/y
+const WORD = /[\w\u0080-\uffff][\w\u0080-\uffff$]*/y
+const TAG = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y
+const COMMENT_MARK = /\/\*|\*\//g
 
 /**
  * The statement with each `:name` replaced by what `write` gives; null leaves it. Text, quoted names, comments, casts and subscripts
- * stay as they are, and so does all that follows one without an end. Linear in the length.
+ * stay as they are, and so does all that follows one without an end. Parentheses within a subscript may hold names. Linear in the length.
  */
 export function replaceNames(sql: string, write: (name: string) => string | null): string {
   let written = ''
   let at = 0
+  let before = ''
+  const brackets: string[] = []
   while (at < sql.length) {
-    const name = match(NAME, sql, at)
-    const end = name === null ? endOf(sql, at) : at + name.length
+    const isSubscript = brackets.at(-1) === 'subscript'
+    const name = isSubscript ? null : match(NAME, sql, at)
+    const end = name === null ? endOfToken(sql, at) : at + name.length
     const token = sql.slice(at, end)
+    if (token === '(') brackets.push('(')
+    else if (token === '[') brackets.push(isList(before, brackets.at(-1)) ? 'list' : 'subscript')
+    else if (token === ')' || token === ']') brackets.pop()
+    if (!/^(?:\s|--|\/\*)/.test(token)) before = token
     written += (name === null ? null : write(token.slice(1))) ?? token
     at = end
   }
   return written
 }
 
-/** Where what begins at a place ends. */
-function endOf(sql: string, at: number): number {
+/** Whether a bracket begins a list, as in `array[1, 2]` and its inner lists. */
+function isList(before: string, outer: string | undefined): boolean {
+  return /^array$/i.test(before) || (outer === 'list' && (before === '[' || before === ','))
+}
+
+function endOfToken(sql: string, at: number): number {
+  if (sql.startsWith('::', at)) return at + 2
+  const word = match(WORD, sql, at)
+  if (word !== null && !(/^e$/i.test(word) && sql[at + 1] === "'")) return at + word.length
+  return endOfHidden(sql, word === null ? at : at + 1) ?? at + 1
+}
+
+/** Where a text, a quoted name or a comment ends that begins at a place; null where none begins. What has no end takes all that follows. */
+export function endOfHidden(sql: string, at: number): number | null {
   const after = (close: string, from: number) => {
     const found = sql.indexOf(close, from)
     return found < 0 ? sql.length : found + close.length
   }
-  const two = sql.slice(at, at + 2)
-  if (two === '::') return at + 2
-  if (two === '--') return after('\n', at)
-  if (two === '/*') return after('*/', at + 2)
-  if (/^e'/i.test(two)) return endOfEscaped(sql, at + 2)
-  const tag = match(TAG, sql, at)
-  if (tag !== null) return after(tag, at + tag.length)
-  const [first] = two
-  if (first === "'" || first === '"') return after(first, at + 1)
-  return first === '[' ? after(']', at + 1) : at + 1
+  const first = sql[at]
+  if (first === '"') return after(first, at + 1)
+  // The letter of an escape string is a word of its own.
+  if (first === "'")
+    return /(?:^|[^\w\u0080-\uffff$])[eE]$/.test(sql.slice(Math.max(0, at - 2), at))
+      ? endOfEscaped(sql, at + 1)
+      : after(first, at + 1)
+  if (sql.startsWith('--', at)) return after('\n', at)
+  if (sql.startsWith('/*', at)) return endOfComment(sql, at)
+  const tag = first === '$' ? match(TAG, sql, at) : null
+  return tag === null ? null : after(tag, at + tag.length)
+}
+
+/** Comments nest. */
+function endOfComment(sql: string, from: number): number {
+  let depth = 0
+  COMMENT_MARK.lastIndex = from
+  for (let mark = COMMENT_MARK.exec(sql); mark; mark = COMMENT_MARK.exec(sql)) {
+    depth += mark[0] === '/*' ? 1 : -1
+    if (depth === 0) return COMMENT_MARK.lastIndex
+  }
+  return sql.length
 }
 
 function endOfEscaped(sql: string, from: number): number {
   for (let at = from; at < sql.length; at++) {
-    if (sql[at] === '\\') at++
+    if (sql[at] === '\\' || sql.startsWith("''", at)) at++
     else if (sql[at] === "'") return at + 1
   }
   return sql.length

@@ -70,8 +70,7 @@ function sourceOf(layer: MapLayer): Record<string, unknown> {
 /** Tiles count what the filters leave: a cluster has no properties to filter by. Of texts, only null is empty there. */
 function clusterQuery(layer: VectorLayer): string {
   if (!isClustered(layer)) return ''
-  const query = new URLSearchParams([['cluster', String(CLUSTER)], ...restConditions(layer.filters, false)])
-  return `?${query.toString()}`
+  return `?${new URLSearchParams([['cluster', String(CLUSTER)], ...restConditions(layer.filters, false)]).toString()}`
 }
 
 function isClustered({ draw, geometry }: VectorLayer): boolean {

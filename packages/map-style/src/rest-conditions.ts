@@ -6,43 +6,40 @@ export function isTextOrNone({ is, value }: Filter): boolean {
 }
 
 /**
- * The conditions of a layer's filters as `/rest/v1` and `/vector/v1` take them: columns and what they are compared with.
+ * The conditions of a layer's filters as `/rest/v1` and `/vector/v1` take them, as `and`: parameters of their own may have the name of a
+ * column. None where there is no filter.
  *
  * @param hasEmptyTexts an empty text of a property of texts is no value, as on the map
  */
 export function restConditions(filters: readonly Filter[], hasEmptyTexts: boolean): [string, string][] {
-  const [texts, others] = [true, false].map((wanted) =>
-    filters.filter((filter) => (hasEmptyTexts && isTextOrNone(filter)) === wanted),
-  ) as [Filter[], Filter[]]
-  const either = texts.map(({ property, is }) => {
-    const column = quotedColumn(property)
+  const conditions = filters.map((filter) => {
+    const { property, is, value } = filter
+    const column = quotedInList(property)
+    if (!hasEmptyTexts || !isTextOrNone(filter)) return `${column}.${conditionOf(is, value)}`
     return is === 'empty' ? `or(${column}.is.null,${column}.eq."")` : `${column}.neq.""`
   })
-  return [
-    ...others.map(({ property, is, value }): [string, string] => [property, conditionOf(is, value)]),
-    ...(either.length > 0 ? [['and', `(${either.join(',')})`] as [string, string]] : []),
-  ]
+  return conditions.length > 0 ? [['and', `(${conditions.join(',')})`]] : []
 }
 
 function conditionOf(is: Filter['is'], value: Filter['value']): string {
   switch (is) {
     case 'equal':
-      return `eq.${value}`
+      return `eq.${quotedInList(String(value))}`
     case 'not':
-      return `isdistinct.${value}`
+      return `isdistinct.${quotedInList(String(value))}`
     case 'less':
-      return `lt.${value}`
+      return `lt.${quotedInList(String(value))}`
     case 'more':
-      return `gt.${value}`
+      return `gt.${quotedInList(String(value))}`
     case 'contains':
       // Wildcards in the text are replaced by `_`, which matches any single character.
-      return `ilike.*${String(value).replaceAll(/[\\%_*]/g, '_')}*`
+      return `ilike.${quotedInList(`*${String(value).replaceAll(/[\\%_*]/g, '_')}*`)}`
     default:
       return is === 'empty' ? 'is.null' : 'not.is.null'
   }
 }
 
-/** A column in a list of REST, whatever its name holds. */
-export function quotedColumn(column: string): string {
-  return `"${column.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`
+/** A column or a value in a list of REST, whatever it holds. */
+export function quotedInList(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`
 }

@@ -243,7 +243,7 @@ test('clusters are drawn from tiles that count what the filters leave, with thei
   const style = addressed(compile({ ...map, layers }), 'https://maps.example.org', 'key')
   expect(validateStyleMin(style as unknown as StyleSpecification)).toEqual([])
   expect(Object.values(style.sources)[0]!['tiles']).toEqual([
-    'https://maps.example.org/vector/v1/public.a/{z}/{x}/{y}?cluster=512&kind=gt.3&apikey=key',
+    'https://maps.example.org/vector/v1/public.a/{z}/{x}/{y}?cluster=512&and=%28%22kind%22.gt.%223%22%29&apikey=key',
   ])
   const [, point, count] = style.layers
   expect(point!['filter']).toEqual(['all', ['==', ['geometry-type'], 'Point']])

@@ -1,11 +1,9 @@
-import { IDENTIFIER_PATTERN } from '@terrane/contracts/names'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf } from '../upstream/ask.ts'
 
-const Params = Type.Object({ ref: Type.String(), action: Type.Enum(['plan', 'rows', 'table', 'query']) })
-const NameParams = Type.Object({ ref: Type.String(), name: Type.String({ pattern: IDENTIFIER_PATTERN }) })
+const Params = Type.Object({ ref: Type.String(), action: Type.Enum(['plan', 'rows', 'table']) })
 /** The origin checks its members. */
 const Body = Type.Object({}, { additionalProperties: true })
 /** The origin gives up first. */
@@ -17,15 +15,5 @@ export function sqlRoutes(app: Http): void {
     const path = `/sql/v1${pathOf(request.params.action)}`
     const what = { method: 'POST', path, body: JSON.stringify(request.body), timeoutMs: TIMEOUT_MS } as const
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
-  })
-  app.get('/api/projects/:ref/sql/v1/queries', async (request, reply) =>
-    pass(
-      reply,
-      await ask(request, reply, projectOf(request).connection.data(), { method: 'GET', path: '/sql/v1/queries' }),
-    ),
-  )
-  app.delete('/api/projects/:ref/sql/v1/queries/:name', { schema: { params: NameParams } }, async (request, reply) => {
-    const path = `/sql/v1/queries${pathOf(request.params.name)}`
-    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), { method: 'DELETE', path }))
   })
 }

@@ -1,5 +1,5 @@
 import { EXPORT_FORMATS } from '@terrane/contracts'
-import { isTextOrNone, quotedColumn, restConditions } from '@terrane/map-style/filters'
+import { isTextOrNone, quotedInList, restConditions } from '@terrane/map-style/filters'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -61,7 +61,7 @@ export function tableRoutes(app: Http): void {
       const conditions = filtersOf(filters)
       const queryOf = (hasEmptyTexts: boolean) => {
         const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
-        if (sort !== undefined) query.set('order', `${quotedColumn(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
+        if (sort !== undefined) query.set('order', `${quotedInList(sort)}.${descending ? 'desc' : 'asc'}.nullslast`)
         for (const [column, condition] of restConditions(conditions, hasEmptyTexts)) query.append(column, condition)
         // Wildcard characters in the search text are replaced by `_`, which matches any single character.
         if (named !== undefined) query.append('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)

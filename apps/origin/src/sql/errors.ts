@@ -8,11 +8,11 @@ export const badBody = (field: string, wanted: string) =>
 
 export const serviceRoleOnly = () =>
   new RestError(403, 'SERVICE_ROLE_ONLY', 'Statements run for the service role alone', {
-    hint: 'Send the service-role key from a server. Save the statement as a query and grant that function to other roles.',
+    hint: 'Send the service-role key from a server.',
   })
 
 export const statementsBusy = (most: number) =>
-  new RestError(503, 'STATEMENTS_BUSY', `${most} statements run already, which is the most at once`, {
+  new RestError(503, 'STATEMENTS_BUSY', `${most} statements wait for their turn already, which is the most`, {
     hint: 'Try again when one of them has ended.',
   })
 

@@ -15,20 +15,26 @@ type SqlDeps = Pick<RestDeps, 'database' | 'authenticate'>
 
 /** Statements that run at once in a process: they leave connections of the pool for others. */
 const MOST_AT_ONCE = 2
-const READ_MS = 20_000
-const KEEP_MS = 300_000
+const MOST_WAITING = 8
 const BODY_BYTES = 262_144
 const SQL_LENGTH = 100_000
+/** The stack of the embedded database ends with a long expression, and the database with it. */
+const EMBEDDED_SQL_LENGTH = 10_000
 const ROWS = 1000
 const MOST_ROWS = 10_000
 
 /**
  * `/sql/v1`: statements that members of a project write, for the service role alone. Each is one statement that reads; the server
  * itself keeps it in its role (migration 0280), and its connection is closed afterwards, whatever it set there.
- * `POST plan`, `rows`, `table`, `query`; `GET queries`, `DELETE queries/{name}`.
+ * `POST plan`, `rows`, `table`.
  */
 export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
   const running = new RunningStatements(deps)
+  const isShared = !deps.database.capabilities.parallel
+  const longest = isShared ? EMBEDDED_SQL_LENGTH : SQL_LENGTH
+  // The one session of the embedded database serves all other callers, too.
+  const read: Transaction = { readOnly: true, timeoutMs: isShared ? 10_000 : 20_000 }
+  const keep: Transaction = { readOnly: false, timeoutMs: isShared ? 60_000 : 300_000 }
   await app.register(
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => sendRestError(thrown, request, reply, errorOf(thrown)))
@@ -42,34 +48,17 @@ export async function sqlRoutes(app: Http, deps: SqlDeps): Promise<void> {
         scope.post(
           path,
           { bodyLimit: BODY_BYTES },
-          running.route((request, run) => work(readBody(request.body), run)),
+          running.route((request, run) => work(readBody(request.body, longest), run)),
         )
-      post('/plan', (body, run) => run(READ, (session) => statements.planStatement(session, body)))
-      post('/rows', (body, run) => run(READ, (session) => statements.readStatement(session, body, limitOf(body))))
+      post('/plan', (body, run) => run(read, (session) => statements.planStatement(session, body)))
+      post('/rows', (body, run) => run(read, (session) => statements.readStatement(session, body, limitOf(body))))
       post('/table', async (body, run) => {
         const name = nameOf(body)
         return {
           table: `public.${name}`,
-          rows: await run(KEEP, (session) => statements.keepTable(session, body, name)),
+          rows: await run(keep, (session) => statements.keepTable(session, body, name)),
         }
       })
-      post('/query', async (body, run) => {
-        const name = nameOf(body)
-        const [made, tiles = null] = await run(KEEP, (session) => statements.keepQuery(session, body, name))
-        return { name: made, tiles }
-      })
-      scope.get(
-        '/queries',
-        running.route((_, run) => run(READ, statements.listQueries)),
-      )
-      scope.delete(
-        '/queries/:name',
-        running.route(async (request, run) => {
-          const { name } = request.params as { name: string }
-          await run(KEEP, (session) => session.query('select geoembeddings.drop_query($1)', [name]))
-          return null
-        }),
-      )
     },
     { prefix: '/sql/v1' },
   )
@@ -89,13 +78,11 @@ interface Transaction {
   readonly timeoutMs: number
 }
 
-const READ: Transaction = { readOnly: true, timeoutMs: READ_MS }
-const KEEP: Transaction = { readOnly: false, timeoutMs: KEEP_MS }
-
 type Run = <T>(how: Transaction, work: (session: Session) => Promise<T>) => Promise<T>
 
 class RunningStatements {
   readonly #deps: SqlDeps
+  readonly #waiting = new Set<() => void>()
   #running = 0
 
   constructor(deps: SqlDeps) {
@@ -103,15 +90,35 @@ class RunningStatements {
   }
 
   route(handler: (request: FastifyRequest, run: Run) => Promise<unknown>) {
-    return abortOnDisconnect(async (request, reply: FastifyReply, signal) => {
-      if (this.#running >= MOST_AT_ONCE) throw statementsBusy(MOST_AT_ONCE)
-      this.#running++
+    return abortOnDisconnect(async (request, reply: FastifyReply, gone) => {
+      await this.#turn(gone)
       try {
-        const value = await handler(request, (how, work) => this.#run(request, signal, how, work))
-        return value === null ? reply.code(204).send() : reply.type('application/json; charset=utf-8').send(value)
+        const value = await handler(request, (how, work) => this.#run(request, gone, how, work))
+        return reply.type('application/json; charset=utf-8').send(value)
       } finally {
-        this.#running--
+        const [next] = this.#waiting
+        if (next) {
+          this.#waiting.delete(next)
+          next()
+        } else this.#running--
       }
+    })
+  }
+
+  /** Resolves when it is a statement's turn. @throws STATEMENTS_BUSY */
+  async #turn(gone: AbortSignal): Promise<void> {
+    if (this.#running < MOST_AT_ONCE) {
+      this.#running++
+      return
+    }
+    if (this.#waiting.size >= MOST_WAITING) throw statementsBusy(MOST_WAITING)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = () => reject(gone.reason as Error)
+    this.#waiting.add(resolve)
+    gone.addEventListener('abort', leave)
+    await promise.finally(() => {
+      this.#waiting.delete(resolve)
+      gone.removeEventListener('abort', leave)
     })
   }
 
@@ -142,10 +149,10 @@ interface Body extends statements.Statement {
   readonly name: unknown
 }
 
-function readBody(body: unknown): Body {
+function readBody(body: unknown, longest: number): Body {
   const { sql, parameters, limit, name } = (body ?? {}) as Record<string, unknown>
-  if (typeof sql !== 'string' || sql.trim() === '' || sql.length > SQL_LENGTH || sql.includes('\0'))
-    throw badBody('sql', `a statement of at most ${SQL_LENGTH} characters`)
+  if (typeof sql !== 'string' || sql.trim() === '' || sql.length > longest || sql.includes('\0'))
+    throw badBody('sql', `a statement of at most ${longest} characters`)
   return { sql: withoutEnd(sql), parameters: readParameters(parameters), limit, name }
 }
 

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '@terrane/database'
 import { whereClause, type Parameters, type Condition } from '@terrane/database/rest-query'
-import type { Layer } from './layer.ts'
+import type { Layer, Property } from './layer.ts'
 
 export interface TileQuery {
   readonly z: number
@@ -49,22 +49,39 @@ export const POINT_COUNT = 'point_count'
 
 /**
  * Rows of a tile by squares of a grid that tiles share: the middle of their points in Web Mercator, and their number. A row that is
- * alone in its square has its properties. Squares end with the tile, so no row is counted twice.
+ * alone in its square has its properties. Squares end with the tile, so no row is counted twice; those at the ends of the world hold
+ * the rows on its edge.
  */
 function clustersOf(layer: Layer, query: TileQuery, parameters: Parameters): { clusters: string; envelope: string } {
-  const { where, envelope } = rowsOf(layer, { ...query, buffer: 0, limit: ALL }, parameters)
-  const side = ((query.cluster ?? 0) / 4096) * (40_075_016.685_578_49 / 2 ** query.z)
+  // The margin leaves the edges to the comparison below.
+  const { where, envelope } = rowsOf(layer, { ...query, buffer: 64, limit: ALL }, parameters)
+  const { z, x, y } = query
+  const last = 2 ** z - 1
+  const side = ((query.cluster ?? 0) / 4096) * (WORLD / 2 ** z)
+  const most = 4096 / (query.cluster ?? 1) - 1
   const alone = layer.properties.map(
-    ({ name, type }) =>
-      `, case when count(*) = 1 then (array_agg(source.${quoteIdentifier(name)}::${type}))[1] end as ${quoteIdentifier(name)}`,
+    (property) => `, case when count(*) = 1 then ${onlyValue(property)} end as ${quoteIdentifier(property.name)}`,
   )
-  const [x, y] = ['st_x("mvt p")', 'st_y("mvt p")']
+  const [mx, my] = ['st_x("mvt p")', 'st_y("mvt p")']
   const [west, south, east, north] = ['xmin', 'ymin', 'xmax', 'ymax'].map((end) => `st_${end}(${envelope})`)
-  const clusters = `select st_setsrid(st_makepoint(avg(${x}), avg(${y})), 3857) as "mvt geom", count(*) as "mvt count"${alone.join('')}
+  const inside = [
+    ...(x === 0 ? [] : [`${mx} >= ${west}`]),
+    ...(x === last ? [] : [`${mx} < ${east}`]),
+    `${my} ${y === last ? '>=' : '>'} ${south}`,
+    `${my} <= ${north}`,
+  ]
+  const index = (meters: string) => `least(greatest(floor((${meters}) / ${side}), 0), ${most})`
+  const clusters = `select st_setsrid(st_makepoint(avg(${mx}), avg(${my})), 3857) as "mvt geom", count(*) as "mvt count"${alone.join('')}
     from (select source.*, st_transform(st_centroid(${layer.geometry}), 3857) as "mvt p" ${where}) source
-    where ${x} >= ${west} and ${x} < ${east} and ${y} > ${south} and ${y} <= ${north}
-    group by floor((${x} - ${west}) / ${side}), floor((${north} - ${y}) / ${side})`
+    where ${inside.join(' and ')}
+    group by ${index(`${mx} - ${west}`)}, ${index(`${north} - ${my}`)}`
   return { clusters, envelope }
+}
+
+/** The value of a group's one row; a list of all values would take memory for each. */
+function onlyValue({ name, type }: Property): string {
+  const column = `source.${quoteIdentifier(name)}::${type}`
+  return type === 'bool' ? `bool_and(${column})` : `min(${column})`
 }
 
 function listed({ properties }: Layer): string {
@@ -90,18 +107,41 @@ function straight({ geometry, geometryType }: Layer): string {
 }
 
 function rowsOf(layer: Layer, query: TileQuery, parameters: Parameters): { where: string; envelope: string } {
-  const { z, x, y, buffer, limit, conditions } = query
-  const envelope = `st_tileenvelope(${z}, ${x}, ${y})`
+  const { z, x, y, limit, conditions } = query
   const filters = whereClause(conditions, 'source', parameters).replace(/^ where /, ' and ')
-  const meters = (buffer / 4096) * (40_075_016.685_578_49 / 2 ** z)
-  // Expanded in meters: a margin in degrees would wrap at the antimeridian.
-  const around = `st_expand(${envelope}, ${meters})`
-  const area =
-    layer.srid === 3857
-      ? around
-      : `st_transform(${around}, ${layer.srid === 0 ? `st_srid(${layer.geometry})` : layer.srid})`
   return {
-    envelope,
-    where: `from ${layer.source} as source where ${layer.geometry} && ${area}${filters} limit ${limit}`,
+    envelope: `st_tileenvelope(${z}, ${x}, ${y})`,
+    where: `from ${layer.source} as source where ${nearTile(layer, query)}${filters} limit ${limit}`,
   }
+}
+
+const WORLD = 40_075_016.685_578_49
+/** Below it a tile may reach beyond the area of a projection, where boxes mean nothing. */
+const LEAST_BOX_ZOOM = 6
+
+/** A condition that holds for all rows within the buffer of a tile, and for few others. */
+function nearTile({ geometry, srid }: Layer, { z, x, y, buffer }: TileQuery): string {
+  const margin = buffer / 4096
+  const [west, east] = [(x - margin) / 2 ** z, (x + 1 + margin) / 2 ** z]
+  const [north, south] = [(y - margin) / 2 ** z, (y + 1 + margin) / 2 ** z]
+  if (srid === 4326) {
+    // A box that ends at the antimeridian leaves out what lies on it.
+    const [left, right] = [west <= 0 ? -FAR : west * 360 - 180, east >= 1 ? FAR : east * 360 - 180]
+    return `${geometry} && st_makeenvelope(${[left, latitudeOf(south), right, latitudeOf(north), srid].join(', ')})`
+  }
+  const corners = [west - 0.5, 0.5 - south, east - 0.5, 0.5 - north].map((part) => part * WORLD)
+  const meters = `st_makeenvelope(${corners.join(', ')}, 3857)`
+  if (srid === 3857) return `${geometry} && ${meters}`
+  if (srid === 0 || z < LEAST_BOX_ZOOM) return `st_transform(${geometry}, 3857) && ${meters}`
+  // Edges are curves in another projection: of their points, and a little more.
+  const side = WORLD / 2 ** z
+  return `${geometry} && (select st_expand(b, (st_xmax(b) - st_xmin(b)) / 50, (st_ymax(b) - st_ymin(b)) / 50) from (select st_transform(st_segmentize(${meters}, ${side / 8}), ${srid}) as b) e)`
+}
+
+/** Degrees that no row reaches. */
+const FAR = 1000
+
+/** Latitude of a height in Web Mercator: 0 at the top of the world, 1 at its end. */
+function latitudeOf(height: number): number {
+  return (Math.atan(Math.sinh((1 - 2 * height) * Math.PI)) * 180) / Math.PI
 }

@@ -1,29 +1,11 @@
 -- Queries that members of a project write, for the service role alone. Their SQL runs inside functions whose owner is service_role and
 -- which are `security definer`: there the server itself refuses to change the role, whatever the SQL calls. `begin read only` does not:
--- set_config('role', 'none', true) in a select would give it the rights of the login.
-
--- Makes service_role the owner of a function, with a login that is no superuser, too: an owner needs `create` on the schema for that moment.
-create function geoembeddings.give_to_service_role(p_function regprocedure) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  home text := (select n.nspname from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.oid = p_function);
-  could boolean := has_schema_privilege('service_role', home, 'create');
-begin
-  if not could then
-    execute format('grant create on schema %I to service_role', home);
-  end if;
-  execute format('alter function %s owner to service_role', p_function);
-  if not could then
-    execute format('revoke create on schema %I from service_role', home);
-  end if;
-end
-$$;
+-- set_config('role', 'none', true) in a select would give it the rights of the login. The functions lie in a schema that no API serves.
 
 -- The first p_limit rows of a statement; $1 in it is p_args. A cursor takes exactly one statement, `stable` allows only one that reads,
--- and in the block, a subtransaction that is read only, functions that it calls change nothing either.
-create function geoembeddings.query_rows(p_sql text, p_args jsonb, p_limit bigint, p_bytes bigint) returns setof record
+-- and in the block, a subtransaction that is read only, functions that it calls change nothing either. The block always ends with an
+-- error: the rows outlive it, settings and notifications of the statement do not.
+create function terrane.query_rows(p_sql text, p_args jsonb, p_limit bigint, p_bytes bigint) returns setof record
 language plpgsql stable security definer
 set search_path = public, extensions, pg_temp
 as $$
@@ -31,12 +13,13 @@ declare
   r record;
   n bigint := 0;
   size bigint := 0;
+  done boolean := false;
 begin
   begin
     perform pg_catalog.set_config('transaction_read_only', 'on', true);
     for r in execute p_sql using p_args loop
       n := n + 1;
-      size := size + pg_catalog.pg_column_size(r);
+      size := size + pg_catalog.octet_length(r::pg_catalog.text);
       if size > p_bytes then
         raise exception using errcode = '54000', message = pg_catalog.format('the first %s rows have more than %s MiB', n, p_bytes >> 20),
           hint = 'Select fewer columns or rows.';
@@ -44,14 +27,18 @@ begin
       return next r;
       exit when n >= p_limit;
     end loop;
+    done := true;
+    raise exception using errcode = 'ZZZZZ';
   exception when sqlstate 'ZZZZZ' then
-    raise; -- No error has this code: a block with a handler is a subtransaction.
+    if not done then
+      raise;
+    end if;
   end;
 end
 $$;
 
 -- The plan of a statement, which is not run. It is `volatile` because the server counts EXPLAIN among the statements that may write.
-create function geoembeddings.query_plan(p_sql text, p_args jsonb) returns setof json
+create function terrane.query_plan(p_sql text, p_args jsonb) returns setof json
 language plpgsql volatile security definer
 set search_path = public, extensions, pg_temp
 as $$
@@ -64,32 +51,17 @@ begin
 end
 $$;
 
--- Columns as a list of definitions: name, and type by its number and modifier, so that nothing of a caller is taken for SQL.
-create function geoembeddings.column_list(p_columns jsonb) returns text
-language plpgsql stable
+-- Makes a table of the rows of a statement, with a key, an index on its geometries, and p_source as its comment. Returns the number of rows. It belongs to the
+-- login as every table does; the statement runs as service_role. p_columns, [{name, oid, typmod}], give types by number, so that
+-- nothing of a caller is taken for SQL, and nothing is looked for in schemas where others may create.
+create function terrane.table_from_query(p_sql text, p_args jsonb, p_columns jsonb, p_name text, p_source text, p_most bigint) returns bigint
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  list text;
-begin
-  select string_agg(format('%I %s', c ->> 'name', format_type((c ->> 'oid')::oid, (c ->> 'typmod')::integer)), ', ' order by i) into list
-    from jsonb_array_elements(p_columns) with ordinality as e(c, i)
-    join pg_type t on t.oid = (c ->> 'oid')::oid and t.typtype <> 'p';
-  if list is null or jsonb_array_length(p_columns) <> (select count(*) from jsonb_array_elements(p_columns) c join pg_type t on t.oid = (c ->> 'oid')::oid and t.typtype <> 'p') then
-    raise exception using errcode = '22023', message = 'a column of the query has no type that a table can hold', hint = 'Cast it, to text for one.';
-  end if;
-  return list;
-end
-$$;
-
--- Makes a table of the rows of a statement, with a key and an index on its geometries. Returns the number of rows. It belongs to the
--- login as every table does; the statement runs as service_role.
-create function geoembeddings.table_from_query(p_sql text, p_args jsonb, p_columns jsonb, p_name text, p_most bigint) returns bigint
-language plpgsql security definer
-set search_path = pg_catalog, public, extensions, pg_temp
-as $$
-declare
-  list text := geoembeddings.column_list(p_columns);
+  definitions text;
+  names text;
+  held bigint;
   key text := 'row_id';
   spatial text;
   n bigint;
@@ -97,16 +69,20 @@ begin
   if to_regclass(format('public.%I', p_name)) is not null then
     raise exception using errcode = 'PT409', message = format('there is a table public.%s already', p_name), hint = 'Choose another name, or drop that table first.';
   end if;
+  select string_agg(format('%I %s', c ->> 'name', format_type(t.oid, (c ->> 'typmod')::integer)), ', ' order by i),
+      string_agg(format('%I', c ->> 'name'), ', ' order by i), count(*)
+    into definitions, names, held
+    from jsonb_array_elements(p_columns) with ordinality as e(c, i) join pg_type t on t.oid = (c ->> 'oid')::oid and t.typtype <> 'p';
+  if held = 0 or held <> jsonb_array_length(p_columns) then
+    raise exception using errcode = '22023', message = 'a column of the query has no type that a table can hold', hint = 'Cast it, to text for one.';
+  end if;
   while exists (select from jsonb_array_elements(p_columns) c where c ->> 'name' = key) loop
     key := key || '_';
   end loop;
-  execute format('create table public.%I (%I bigint generated by default as identity, %s)', p_name, key, list);
-  execute format('insert into public.%I (%s) select * from geoembeddings.query_rows($1, $2, $3, 1::bigint << 33) as q(%s)', p_name,
-    (select string_agg(format('%I', c ->> 'name'), ', ' order by i) from jsonb_array_elements(p_columns) with ordinality as e(c, i)), list)
+  execute format('create table public.%I (%I bigint generated by default as identity, %s)', p_name, key, definitions);
+  execute format('insert into public.%I (%s) select * from terrane.query_rows($1, $2, $3, 1::bigint << 31) as q(%s)', p_name, names, definitions)
     using p_sql, p_args, p_most + 1;
   get diagnostics n = row_count;
-  -- What the statement set for the session ends here.
-  perform set_config('search_path', 'pg_catalog, public, extensions, pg_temp', true);
   if n > p_most then
     raise exception using errcode = '54000', message = format('the query gives more than %s rows', p_most), hint = 'Narrow it with a condition.';
   end if;
@@ -116,95 +92,19 @@ begin
     execute format('create index on public.%I using gist (%I)', p_name, spatial);
   end loop;
   execute format('grant all on public.%I to service_role', p_name);
-  execute format('comment on table public.%I is %L', p_name, left(p_sql, 2000));
+  execute format('comment on table public.%I is %L', p_name, left(p_source, 2000));
   execute format('analyze public.%I', p_name);
   return n;
 end
 $$;
 
--- Keeps a statement as a function of `public`, which /rest/v1/rpc calls: it reads with the rights of service_role, which alone may call
--- it at first. p_parameters: [{name, oid, default}], $1, $2, … in the statement. Of rows with a geometry a function `<name>_tiles` gives
--- vector tiles, where the server has ST_AsMVT. Returns the names of the functions.
-create function geoembeddings.save_query(p_sql text, p_parameters jsonb, p_columns jsonb, p_name text) returns text[]
-language plpgsql security definer
-set search_path = pg_catalog, public, extensions, pg_temp
-as $$
-declare
-  list text := geoembeddings.column_list(p_columns);
-  args text;
-  names text;
-  spatial text;
-  others text;
-  made text[] := array[p_name];
-begin
-  if exists (select from pg_proc where pronamespace = 'public'::regnamespace and proname in (p_name, p_name || '_tiles')) then
-    raise exception using errcode = 'PT409', message = format('there is a function public.%s already', p_name), hint = 'Choose another name, or drop that query first.';
-  end if;
-  select string_agg(format('%I %s default %L', p ->> 'name', format_type((p ->> 'oid')::oid, null), p ->> 'default'), ', ' order by i),
-      string_agg(format('%I => %I.%I', p ->> 'name', p_name || '_tiles', p ->> 'name'), ', ' order by i)
-    into args, names from jsonb_array_elements(p_parameters) with ordinality as e(p, i);
-  execute format('create function public.%I(%s) returns table (%s) language sql stable security definer set search_path = public, extensions, pg_temp as %L',
-    p_name, coalesce(args, ''), list, p_sql);
-  execute format('revoke all on function public.%I from public, anon, authenticated', p_name);
-  execute format('comment on function public.%I is %L', p_name, 'terrane:query ' || p_sql);
-  perform geoembeddings.give_to_service_role((select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace and proname = p_name));
-  select c ->> 'name' into spatial from jsonb_array_elements(p_columns) c join pg_type t on t.oid = (c ->> 'oid')::oid
-    where t.typname = 'geometry' limit 1;
-  if spatial is null or length(p_name) > 57 then
-    return made;
-  end if;
-  begin
-    perform st_asmvt(t) from (select st_makepoint(1, 1) as geom) t;
-  exception when others then
-    return made; -- PostGIS was built without it, as that of the embedded database.
-  end;
-  select string_agg(format(', q.%I', c ->> 'name'), '' order by i) into others
-    from jsonb_array_elements(p_columns) with ordinality as e(c, i) join pg_type t on t.oid = (c ->> 'oid')::oid
-    where t.typname in ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text', 'varchar', 'bool') and c ->> 'name' <> 'tile_geom';
-  execute format($f$create function public.%1$I(z integer, x integer, y integer%2$s) returns bytea language sql stable
-    set search_path = public, extensions, pg_temp as %3$L$f$, p_name || '_tiles', coalesce(', ' || args, ''),
-    format('select st_asmvt(t, %1$L, 4096, ''tile_geom'') from (select st_asmvtgeom(st_transform(q.%2$I, 3857), st_tileenvelope(z, x, y)) as tile_geom%3$s from public.%4$I(%5$s) q where st_transform(q.%2$I, 3857) && st_tileenvelope(z, x, y)) t',
-      p_name, spatial, coalesce(others, ''), p_name, coalesce(names, '')));
-  execute format('revoke all on function public.%I from public, anon, authenticated', p_name || '_tiles');
-  execute format('grant execute on function public.%I to service_role', p_name || '_tiles');
-  return made || (p_name || '_tiles');
-end
-$$;
+revoke all on function terrane.query_rows(text, jsonb, bigint, bigint), terrane.query_plan(text, jsonb),
+  terrane.table_from_query(text, jsonb, jsonb, text, text, bigint) from public, anon, authenticated;
+grant execute on function terrane.query_rows(text, jsonb, bigint, bigint), terrane.query_plan(text, jsonb) to current_user;
+grant execute on function terrane.table_from_query(text, jsonb, jsonb, text, text, bigint) to service_role;
 
--- Drops what save_query made.
-create function geoembeddings.drop_query(p_name text) returns void
-language plpgsql security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  found_query regprocedure := (select p.oid from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = p_name
-    and obj_description(p.oid, 'pg_proc') like 'terrane:query %' limit 1);
-  tiles regprocedure := (select p.oid from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = p_name || '_tiles' limit 1);
-begin
-  if found_query is null then
-    raise exception using errcode = 'PT404', message = format('there is no saved query %s', p_name);
-  end if;
-  if tiles is not null then
-    execute format('drop function %s', tiles);
-  end if;
-  execute format('drop function %s', found_query);
-end
-$$;
-
-do $$
-declare
-  f regprocedure;
-begin
-  for f in select p.oid from pg_proc p where p.pronamespace = 'geoembeddings'::regnamespace and p.proname in
-      ('give_to_service_role', 'query_rows', 'query_plan', 'column_list', 'table_from_query', 'save_query', 'drop_query') loop
-    execute format('revoke all on function %s from public, anon, authenticated', f);
-  end loop;
-  for f in select p.oid from pg_proc p where p.pronamespace = 'geoembeddings'::regnamespace and p.proname in ('query_rows', 'query_plan') loop
-    execute format('grant execute on function %s to current_user', f);
-    perform geoembeddings.give_to_service_role(f);
-  end loop;
-  for f in select p.oid from pg_proc p where p.pronamespace = 'geoembeddings'::regnamespace and p.proname in ('table_from_query', 'save_query', 'drop_query') loop
-    execute format('grant execute on function %s to service_role', f);
-  end loop;
-end
-$$;
+-- Also with a login that is no superuser: an owner needs `create` on the schema for this moment.
+grant create on schema terrane to service_role;
+alter function terrane.query_rows(text, jsonb, bigint, bigint) owner to service_role;
+alter function terrane.query_plan(text, jsonb) owner to service_role;
+revoke create on schema terrane from service_role;

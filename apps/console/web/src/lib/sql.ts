@@ -30,13 +30,6 @@ export interface SqlResult {
   readonly estimate: { readonly cost: number; readonly rows: number }
 }
 
-/** A statement that was kept as a function. */
-export interface SavedQuery {
-  readonly name: string
-  readonly arguments: string
-  readonly has_tiles: boolean
-}
-
 /** The first thousand rows of a statement. */
 export function readStatement(ref: string, statement: Statement, signal?: AbortSignal): Promise<SqlResult> {
   return request('POST', projectPath(ref, '/sql/v1/rows'), statement, signal)
@@ -46,24 +39,12 @@ export function keepTable(ref: string, statement: Statement, name: string): Prom
   return request('POST', projectPath(ref, '/sql/v1/table'), { ...statement, name })
 }
 
-export function keepQuery(ref: string, statement: Statement, name: string): Promise<{ name: string }> {
-  return request('POST', projectPath(ref, '/sql/v1/query'), { ...statement, name })
-}
-
-export function readQueries(ref: string, signal?: AbortSignal): Promise<readonly SavedQuery[]> {
-  return request('GET', projectPath(ref, '/sql/v1/queries'), undefined, signal)
-}
-
-export function dropQuery(ref: string, name: string): Promise<void> {
-  return request('DELETE', projectPath(ref, `/sql/v1/queries/${name}`))
-}
-
-/** The columns of a table, as a question needs them. @param table `schema.table` */
+/** The columns of a table, as a question needs them: geometries are those in degrees. @param table `schema.table` */
 export async function readQuestionTable(ref: string, table: string, signal?: AbortSignal): Promise<QuestionTable> {
   const dot = table.indexOf('.')
   const quoted = qualified(table.slice(0, dot), table.slice(dot + 1))
   const { columns } = await readStatement(ref, { sql: `select * from ${quoted} limit 0`, parameters: [] }, signal)
-  const geometry = columns.find(({ type }) => /^(\w+\.)?geometry/.test(type))
+  const geometry = columns.find(({ type }) => /^(\w+\.)?geometry\(\w+,4326\)$/.test(type))
   return { table, columns: columns.map(({ name }) => name), geometry: geometry?.name ?? null }
 }
 
@@ -74,12 +55,13 @@ export function parametersOf(sql: string, before: readonly SqlParameter[]): SqlP
   return [...names].map((name) => before.find((one) => one.name === name) ?? { name, type: 'text', value: '' })
 }
 
-/** The rows as features; empty where no column has geometries. */
+/** The rows as features; empty where no column has geometries. Geometries without an SRID are text. */
 export function featuresOf({ columns, rows }: SqlResult): GeoJSON.FeatureCollection {
   const column = columns.find(({ type }) => /^(\w+\.)?geograph|^(\w+\.)?geometry/.test(type))?.name
   const features = rows.flatMap((row): GeoJSON.Feature[] => {
-    if (column === undefined || !row[column]) return []
+    if (column === undefined) return []
     const { [column]: geometry, ...properties } = row
+    if (typeof geometry !== 'object' || geometry === null) return []
     return [{ type: 'Feature', properties, geometry: geometry as GeoJSON.Geometry }]
   })
   return { type: 'FeatureCollection', features }

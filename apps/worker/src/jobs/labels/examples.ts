@@ -86,5 +86,8 @@ function keepClasses(written: readonly string[] | undefined, classOf: Map<number
 
 /** A class without the spaces around it, as values of a column are read. */
 function trimmed(name: string): string {
-  return name.replace(/^ +| +$/g, '')
+  let [start, end] = [0, name.length]
+  while (name[start] === ' ') start++
+  while (end > start && name[end - 1] === ' ') end--
+  return name.slice(start, end)
 }

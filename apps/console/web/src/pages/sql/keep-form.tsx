@@ -3,35 +3,25 @@ import { useState } from 'preact/hooks'
 import { Button, Notice, ProblemNotice } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { keepQuery, keepTable, type Statement } from '../../lib/sql.ts'
+import { keepTable, type Statement } from '../../lib/sql.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useAction } from '../../lib/use-action.ts'
 
-/** Keeps all rows of a statement as a table, or the statement as a function. */
-export function KeepForm(props: { project: Project; statement: Statement; onKept: () => void }): JSX.Element {
-  const { project, statement, onKept } = props
+/** Keeps all rows of a statement as a table. */
+export function KeepForm({ project, statement }: { project: Project; statement: Statement }): JSX.Element {
   const { ref } = project
   const [name, setName] = useState('')
   const [done, setDone] = useState<JSX.Element | null>(null)
   const { busy, problem, run } = useAction()
-  const keep = (work: () => Promise<JSX.Element>) =>
-    void run(async () => {
-      setDone(null)
-      setDone(await work())
-      onKept()
-    })
-  const asTable = async () => {
+  const keep = async () => {
+    setDone(null)
     const { table, rows } = await keepTable(ref, statement, name)
-    return (
+    setDone(
       <>
         Table {name} has {formatNumber(rows)} rows.{' '}
         <Link href={`/p/${ref}/maps/new?table=${table}`}>Show it on a map</Link>
-      </>
+      </>,
     )
-  }
-  const asQuery = async () => {
-    await keepQuery(ref, statement, name)
-    return <>Query {name} is saved.</>
   }
   return (
     <form class="row sql-keep" aria-label="Keep the result" onSubmit={(event) => event.preventDefault()}>
@@ -44,11 +34,8 @@ export function KeepForm(props: { project: Project; statement: Statement; onKept
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}
       />
-      <Button disabled={busy || name === ''} onClick={() => keep(asTable)}>
+      <Button disabled={busy || name === ''} onClick={() => void run(keep)}>
         Make a table
-      </Button>
-      <Button disabled={busy || name === ''} onClick={() => keep(asQuery)}>
-        Save the query
       </Button>
       {problem && <ProblemNotice problem={problem} />}
       {done && <Notice>{done}</Notice>}

@@ -59,6 +59,7 @@ function Tables({
   const problem = tables.problem ?? both.problem
   const options = names.map((name) => [name, tableLabel(name)] as const)
   const [saidTable, saidOther] = SAID[verb]
+  const unusable = verb === 'key' ? undefined : both.value?.find(({ geometry }) => geometry === null)
   return (
     <div class="card body sql-question">
       {problem && <ProblemNotice problem={problem} />}
@@ -74,7 +75,10 @@ function Tables({
           <Option label={saidOther}>
             <Choice label={saidOther} value={other} options={options} onChoose={(next) => setChosen([table, next])} />
           </Option>
-          {both.value && (
+          {unusable && (
+            <p class="dim">{tableLabel(unusable.table)} has no column of geometries in degrees (EPSG:4326).</p>
+          )}
+          {both.value && !unusable && (
             <Details
               key={`${table} ${other}`}
               verb={verb}

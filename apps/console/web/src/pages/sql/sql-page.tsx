@@ -11,14 +11,12 @@ import { KeepForm } from './keep-form.tsx'
 import { ParameterRows } from './parameter-rows.tsx'
 import { QuestionForm } from './question-form.tsx'
 import { ResultMap } from './result-map.tsx'
-import { SavedQueries } from './saved-queries.tsx'
 
 /** A statement, its rows as a table or on a map, and what is kept of it. */
 export function SqlPage({ project }: { project: Project }): JSX.Element {
   const [sql, setSql] = useState('')
   const [before, setBefore] = useState<readonly SqlParameter[]>([])
   const [result, setResult] = useState<SqlResult | null>(null)
-  const [kept, setKept] = useState(0)
   const { busy, problem, run } = useAction()
   const parameters = parametersOf(sql, before)
   const ask = (text: string, values: readonly SqlParameter[]) => {
@@ -59,7 +57,7 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
           <button type="submit" class="button primary" disabled={busy || isEmpty} title="Ctrl+Enter">
             <Icon name="play" /> Run
           </button>
-          <span class="dim small">Reads only, as the service role: at most 1,000 rows and 20 seconds.</span>
+          <span class="dim small">Reads only, as the service role: at most 1,000 rows.</span>
         </div>
       </form>
       {problem && <ProblemNotice problem={problem} />}
@@ -67,10 +65,9 @@ export function SqlPage({ project }: { project: Project }): JSX.Element {
       {result && !busy && !problem && (
         <>
           <Result project={project} result={result} />
-          <KeepForm project={project} statement={{ sql, parameters }} onKept={() => setKept(kept + 1)} />
+          <KeepForm project={project} statement={{ sql, parameters }} />
         </>
       )}
-      <SavedQueries key={kept} project={project} onAsk={(text) => ask(text, [])} />
     </div>
   )
 }
