@@ -24,7 +24,7 @@ export interface SqlParameter {
 }
 
 /** The statement with each declared `:name` replaced. Other colons stay: they are slices of arrays, or the server's to refuse. */
-export function replaceParameters(
+function replaceParameters(
   sql: string,
   parameters: readonly SqlParameter[],
   write: (parameter: SqlParameter, index: number) => string,

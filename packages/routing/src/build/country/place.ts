@@ -26,7 +26,7 @@ export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, bord
 }
 
 /** The facts of a way with the access of its country, and what hours change of that. */
-export function inCountry(facts: WayFacts, code: string | null): WayFacts {
+function inCountry(facts: WayFacts, code: string | null): WayFacts {
   const access = countryAccess(facts.access, facts.countryClass, code)
   return { ...facts, access, timed: facts.conditions === null ? facts.timed : wayTimed(facts.conditions, access) }
 }
