@@ -149,7 +149,7 @@ test('a refusal for too many requests says when the next may come, also to scrip
     fetch(limited.url + path, { headers: { apikey: limited.keys.anon, origin: 'https://a.example' } })
   await read('/rest/v1/')
   await read('/storage/v1/bucket')
-  const paths = ['rest/v1/', 'vector/v1/catalog', 'export/v1/a', 'ogc/v1/', 'sql/v1/queries', 'storage/v1/bucket']
+  const paths = ['rest/v1/', 'vector/v1/catalog', 'export/v1/a', 'ogc/v1/', 'storage/v1/bucket']
   for (const path of paths) {
     const refused = await read(`/${path}`)
     const { headers } = refused

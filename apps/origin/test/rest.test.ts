@@ -110,6 +110,14 @@ describe('reading a table, through supabase-js', () => {
       (q) => q.or('name.eq."Café \\"Zentral\\", innen",id.eq.1'),
       ['Bakery', 'Café "Zentral", innen'],
     ],
+    [
+      'quoted columns and values in logic, as the console sends them',
+      (q) =>
+        q.or(
+          'and("name".ilike."*castle*","size".gt."100"),and("kind".isdistinct."shop","size".not.is.null,"size".lt."0")',
+        ),
+      ['Castle', 'Dam_1%'],
+    ],
     ['match any', (q) => q.likeAnyOf('name', ['B%', 'D%']), ['Bakery', 'Dam_1%']],
     ['textSearch', (q) => q.textSearch('name', 'castle'), ['Castle']],
     ['order and range', (q) => q.order('name', { ascending: false }).range(1, 2), ['Castle', 'Café "Zentral", innen']],
