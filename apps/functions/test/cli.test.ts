@@ -8,20 +8,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { compileCache } from '@terrane/testing/compile-cache'
 import { runCommandLine } from '../src/cli/command-line.ts'
-import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
+import { SERVICE_KEY, openStatelessApi, startApp, type TestApp } from './support/app.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 let database: TestDatabase
+let api: Awaited<ReturnType<typeof openStatelessApi>>
 let app: TestApp
 let folder: string
 
 beforeAll(async () => {
   database = await openTestDatabase()
-  app = await startApp({ DATABASE_URL: database.url })
+  api = await openStatelessApi()
+  app = await startApp({ DATABASE_URL: database.url, TERRANE_PROJECT_URL: api.url })
   folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
 })
 afterAll(async () => {
   await app[Symbol.asyncDispose]()
+  api[Symbol.dispose]()
   await database[Symbol.asyncDispose]()
   await rm(folder, { recursive: true })
 })

@@ -1,11 +1,8 @@
 // Slow: each deploy is bundled and started, and two wait for the limit of a start.
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
-import { ANON_KEY, startApp, type TestApp } from './support/app.ts'
+import { ANON_KEY, openStatelessApi, startApp, type TestApp } from './support/app.ts'
 
 /** Variables with the token of an instance. */
 const SERVICE_NAMES = ['SERVICE_ROLE_KEY', 'SUPABASE_SERVICE_ROLE_KEY', 'SUPABASE_SECRET_KEY', 'SUPABASE_SECRET_KEYS']
@@ -14,17 +11,15 @@ const says = (text: string) => `export default () => new Response(${JSON.stringi
 describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   let database: TestDatabase
   let app: TestApp
-  let api: Server
+  let api: Awaited<ReturnType<typeof openStatelessApi>>
   let origin: string
   let name = ''
   let count = 0
 
   beforeAll(async () => {
     database = await openTestDatabase()
-    // An API that keeps no state.
-    api = createServer((_request, response) => response.writeHead(404).end())
-    await once(api.listen(0, '127.0.0.1'), 'listening')
-    origin = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    api = await openStatelessApi()
+    origin = api.url
     app = await startApp({
       DATABASE_URL: database.url,
       TERRANE_PROJECT_URL: origin,
@@ -33,7 +28,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   })
   afterAll(async () => {
     await app[Symbol.asyncDispose]()
-    api.close()
+    api[Symbol.dispose]()
     await database[Symbol.asyncDispose]()
   })
   beforeEach(() => {

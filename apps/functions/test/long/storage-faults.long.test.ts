@@ -1,10 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startApp, type TestApp } from '../support/app.ts'
+import { openStatelessApi, startApp, type TestApp } from '../support/app.ts'
 
 /** An operation of small answers has 20 s; a deploy makes three of them at most before it gives up. */
 const LONGEST_MS = 45_000
@@ -21,11 +18,7 @@ beforeAll(async () => {
   const database = opened.use(await openTestDatabase())
   const emulator = opened.use(await startFaux())
   proxy = opened.use(await startFaultProxy(emulator.port))
-  // The project keeps no state.
-  const api = createServer((_request, response) => response.writeHead(404).end())
-  await once(api.listen(0, '127.0.0.1'), 'listening')
-  opened.defer(() => void api.close())
-  const TERRANE_PROJECT_URL = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+  const TERRANE_PROJECT_URL = opened.use(await openStatelessApi()).url
   env = {
     DATABASE_URL: database.url,
     TERRANE_PROJECT_URL,

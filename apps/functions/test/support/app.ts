@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -14,6 +16,14 @@ export const SERVICE_KEY = 'sb_secret_of_the_tests'
 /** A token of the test project, signed with its secret; expires in an hour. */
 export const token = (claims: object, secret = JWT_SECRET, seconds = 3600) =>
   signToken({ ref: 'test', ...claims }, secret, seconds)
+
+/** An API of a project that keeps no state of functions. */
+export async function openStatelessApi() {
+  const server = createServer((_, response) => response.writeHead(404).end())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, [Symbol.dispose]: () => void server.close() }
+}
 
 /**
  * The whole app on a free port, with a state folder of its own.
