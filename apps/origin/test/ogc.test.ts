@@ -1,3 +1,4 @@
+// Slow: random filters are compared on tables of every kind.
 import { get } from 'node:http'
 import { seededRandom } from '@terrane/core'
 import { VectorTile } from '@mapbox/vector-tile'

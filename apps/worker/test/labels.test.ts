@@ -1,3 +1,4 @@
+// Slow: classifiers are trained and maps are written in jobs.
 import type { TaskResults } from '@terrane/contracts'
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

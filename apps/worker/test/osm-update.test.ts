@@ -1,3 +1,4 @@
+// Slow: each case imports a map and updates it in jobs.
 import { mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
