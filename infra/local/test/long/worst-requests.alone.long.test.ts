@@ -105,7 +105,12 @@ describe(`the worst requests (${testLane()})`, () => {
       if (refusal) {
         const [status, code] = refusal
         for (const answer of answers) expect(answer).toMatchObject({ status, begin: expect.stringContaining(code) })
-      } else expect(answers.filter(({ status }) => status === 0 || status >= 500)).toEqual([])
+      } else {
+        // PostgREST answers 500 to a statement that its time ends.
+        const isTimedOut = (begin: string) => path.startsWith('/rest/v1') && begin.includes('"57014"')
+        const wrong = answers.filter(({ status, begin }) => status === 0 || (status >= 500 && !isTimedOut(begin)))
+        expect(wrong).toEqual([])
+      }
       expect(peak - before).toBeLessThan(MOST_BYTES)
     },
   )
