@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { wkbOfGeoJson } from '@terrane/core'
 import { expect, test } from 'vitest'
 import { openGpkg } from './gpkg.ts'
+import { refuseByText } from './open-sqlite.ts'
 
 /** A geometry as the format has it (OGC 12-128r19, clause 2.1.3), with an envelope of so many bytes. */
 function blobOf(coordinates: readonly number[], envelope: 0 | 32): Buffer {
@@ -66,6 +67,13 @@ test.each([
     insert into gpkg_contents values ('v', 'attributes'); create view v as ${view}`)
   database.close()
   const read = () => [...(openGpkg({ path }).read(0) as Iterable<unknown>)]
-  expect(read).toThrow(/^The file could not be read: a view asks for \w+, which is of this machine$/)
+  const refusal = /^The file could not be read: a view asks for \w+, which is of this machine$/
+  expect(read).toThrow(refusal)
+  // As Node without an authorizer does.
+  const opened = new DatabaseSync(path)
+  expect(() => refuseByText(opened)).toThrow(refusal)
+  opened.exec('drop view v; create view v as select sql as a from sqlite_schema')
+  expect(() => refuseByText(opened)).not.toThrow()
+  opened.close()
   await rm(folder, { recursive: true })
 })
