@@ -1,4 +1,4 @@
-import { fromOrigin, meanOf, type Head, type LabelledVectors, type Pause } from './head.ts'
+import { fromOrigin, meanOf, type Head, type LabelledVectors } from './head.ts'
 import { minimize } from './minimize.ts'
 
 /** What a head is fitted with. */
@@ -12,8 +12,6 @@ export interface FitOptions {
   readonly maxIterations?: number
 }
 
-/** Products between two pauses. */
-const STEP_PRODUCTS = 2 ** 23
 /** Largest slope at the end, over the number of examples. */
 const TOLERANCE = 1e-6
 const MAX_ITERATIONS = 1000
@@ -28,7 +26,7 @@ export interface FittedHead {
  * Fits a head to examples. Logistic: sum of the multinomial log losses plus `penalty` / 2 times the squared weights; linear:
  * least squares on ±1 with the same penalty. Intercepts are free, as in scikit-learn. The temperature is 1.
  */
-export async function fitHead(data: LabelledVectors, options: FitOptions, pause: Pause): Promise<FittedHead> {
+export function fitHead(data: LabelledVectors, options: FitOptions): FittedHead {
   const { vectors, dims, classes, labels } = data
   const origin = meanOf(vectors, dims)
   const moved = fromOrigin(vectors, origin, new Float32Array(vectors.length))
@@ -37,9 +35,9 @@ export async function fitHead(data: LabelledVectors, options: FitOptions, pause:
   const scales = scalesOf(moved, dims, options)
   moved.forEach((value, i) => (moved[i] = value / scales[i % dims]!))
   const point = new Float64Array(classes * (dims + 1))
-  const objective = new Loss({ ...data, vectors: moved }, { kind: options.kind, penalties: scales.map((scale) => options.penalty / scale ** 2) }, pause) // prettier-ignore
+  const objective = new Loss({ ...data, vectors: moved }, { kind: options.kind, penalties: scales.map((scale) => options.penalty / scale ** 2) }) // prettier-ignore
   const tolerance = TOLERANCE * labels.length
-  const { gradient } = await minimize((at, slopes) => objective.at(at, slopes), point, {
+  const { gradient } = minimize((at, slopes) => objective.at(at, slopes), point, {
     tolerance,
     maxIterations: options.maxIterations ?? MAX_ITERATIONS,
   })
@@ -62,22 +60,19 @@ class Loss {
   readonly #kind: 'logistic' | 'linear'
   /** Of each column. */
   readonly #penalties: Float64Array
-  readonly #pause: Pause
 
   constructor(
     data: LabelledVectors,
     { kind, penalties }: { readonly kind: 'logistic' | 'linear'; readonly penalties: Float64Array },
-    pause: Pause,
   ) {
     this.#data = data
     this.#kind = kind
     this.#penalties = penalties
-    this.#pause = pause
   }
 
   /** The loss at a point; writes its gradient. */
-  async at(point: Float64Array, gradient: Float64Array): Promise<number> {
-    const { dims, classes, labels } = this.#data
+  at(point: Float64Array, gradient: Float64Array): number {
+    const { vectors, dims, classes, labels } = this.#data
     const weights = classes * dims
     gradient.fill(0)
     let loss = 0
@@ -86,20 +81,8 @@ class Loss {
       loss += (penalty / 2) * point[i]! * point[i]!
       gradient[i] = penalty * point[i]!
     }
-    const step = Math.max(1, Math.floor(STEP_PRODUCTS / (2 * weights)))
-    for (let from = 0; from < labels.length; from += step) {
-      loss += this.#ofRows(from, Math.min(labels.length, from + step), point, gradient)
-      await this.#pause()
-    }
-    return loss
-  }
-
-  #ofRows(from: number, to: number, point: Float64Array, gradient: Float64Array): number {
-    const { vectors, dims, classes, labels } = this.#data
-    const weights = classes * dims
     const scores = new Float64Array(classes)
-    let loss = 0
-    for (let i = from; i < to; i++) {
+    for (let i = 0; i < labels.length; i++) {
       const x = i * dims
       for (let c = 0; c < classes; c++) {
         let sum = point[weights + c]!

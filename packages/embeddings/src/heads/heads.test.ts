@@ -38,7 +38,7 @@ describe('a head', () => {
   ] as const)(
     '$kind has the weights and classes of scikit-learn',
     async ({ kind, from, intercepts, weights, predicted }) => {
-      const { head } = await fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 }, none)
+      const { head } = fitHead({ ...data, vectors: from }, { kind, penalty: 0.5, neighbours: 5 })
       for (const [i, value] of (intercepts ?? []).entries()) {
         const ofOrigin = head.origin.reduce((sum, at, k) => sum + at * head.rows[i * DIMS + k]!, 0)
         expect(head.values[i]! - ofOrigin).toBeCloseTo(value, 4)
@@ -58,8 +58,8 @@ describe('a head', () => {
       const unit = (k: number) => (kind === 'knn' ? 1 : 2 ** (3 * k - 6))
       const far = near.map((value, i) => (value + 2 ** 16) * unit(i % DIMS))
       const options = { kind, penalty: 1e-6, neighbours: 5 }
-      const one = await fitHead({ ...data, vectors: near }, options, none)
-      const two = await fitHead({ ...data, vectors: far }, options, none)
+      const one = fitHead({ ...data, vectors: near }, options)
+      const two = fitHead({ ...data, vectors: far }, options)
       expect(two.isConverged).toBe(true)
       const [a, b] = [await classify(one.head, near, none), await classify(two.head, far, none)]
       expect(b.classes.join('')).toBe(a.classes.join(''))
@@ -68,12 +68,12 @@ describe('a head', () => {
   )
 
   test('a fit that has not come to its end says so', async () => {
-    const fit = (maxIterations: number) => fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1, maxIterations }, none) // prettier-ignore
-    expect([(await fit(2)).isConverged, (await fit(100)).isConverged]).toEqual([false, true])
+    const fit = (maxIterations: number) => fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1, maxIterations }) // prettier-ignore
+    expect([fit(2).isConverged, fit(100).isConverged]).toEqual([false, true])
   })
 
   test('comes back from its bytes', async () => {
-    const { head } = await fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1 }, none)
+    const { head } = fitHead(data, { kind: 'logistic', penalty: 1, neighbours: 1 })
     const bytes = headBytes(head)
     // The driver hands out parts of a larger buffer.
     const inPool = Buffer.concat([new Uint8Array(3), bytes]).subarray(3)
@@ -84,7 +84,7 @@ describe('a head', () => {
 
   test('more vectors than a step holds, an odd number of them, and classes that are no multiple of four are all classified', async () => {
     const many = new Float32Array(7001 * DIMS).map((_, i) => vectors[i % vectors.length]!)
-    const { head } = await fitHead(data, { kind: 'knn', penalty: 1, neighbours: 1 }, none)
+    const { head } = fitHead(data, { kind: 'knn', penalty: 1, neighbours: 1 })
     const { classes } = await classify(head, many, none)
     expect(classes.every((c, i) => c === labels[i % COUNT])).toBe(true)
   })
@@ -160,7 +160,7 @@ describe('validation', () => {
     const fit = { kind: 'knn', penalty: 1, neighbours: 1 } as const
     const scored = async (blockMeters: number, reachMeters: number) => {
       const folds = spatialFolds(at, { labels: paired.labels, classes: 2, folds: 5, blockMeters, reachMeters })
-      return (await validate(paired, folds, fit, none))!.accuracy
+      return validate(paired, folds, fit)!.accuracy
     }
     // Blocks of one row, without a gap: the neighbour gives the answer.
     expect(await scored(50, 1)).toBeGreaterThan(0.75)
@@ -185,21 +185,21 @@ describe('validation', () => {
 
 describe('k-means', () => {
   test('is the same for a seed, and as good as that of scikit-learn', async () => {
-    const first = await kMeans(vectors.slice(), DIMS, { k: 3, seed: 1 }, none)
-    expect(await kMeans(vectors.slice(), DIMS, { k: 3, seed: 1 }, none)).toEqual(first)
+    const first = kMeans(vectors.slice(), DIMS, { k: 3, seed: 1 })
+    expect(kMeans(vectors.slice(), DIMS, { k: 3, seed: 1 })).toEqual(first)
     // scikit-learn 1.2.1: KMeans(3, n_init=20), the best of twenty starts.
     expect(first.inertia / 6.642858880385543).toBeLessThan(1.05)
   })
 
   test('groups that lie far from the origin are told apart', async () => {
     const far = vectors.map((value, i) => 2 ** 16 + Math.round(value) + 40 * (Math.floor(i / DIMS) % 2))
-    const { head } = await kMeans(far.slice(), DIMS, { k: 2, seed: 1 }, none)
+    const { head } = kMeans(far.slice(), DIMS, { k: 2, seed: 1 })
     const { classes } = await classify(head, far, none)
     expect(new Set(classes.map((c, i) => (c + i) % 2)).size).toBe(1)
   })
 
   test('vectors that are all alike make clusters without an endless search', async () => {
-    const { inertia } = await kMeans(new Float32Array(50).fill(1), 5, { k: 4, seed: 0 }, none)
+    const { inertia } = kMeans(new Float32Array(50).fill(1), 5, { k: 4, seed: 0 })
     expect(inertia).toBe(0)
   })
 })
@@ -208,7 +208,7 @@ test('a thread fits as its caller would, and ends with the signal', async () => 
   const stop = new AbortController()
   await using thread = openHeadThread(stop.signal)
   const options = { kind: 'logistic', penalty: 1, neighbours: 1 } as const
-  expect(await thread.call('fit', { data, options })).toEqual(await fitHead(data, options, none))
+  expect(await thread.call('fit', { data, options })).toEqual(fitHead(data, options))
   const endless = thread.call('cluster', { vectors: new Float32Array(2 ** 22).map(Math.random), dims: 16, k: 256, seed: 1 }) // prettier-ignore
   stop.abort(new Error('stopped by the test'))
   await expect(endless).rejects.toThrow('stopped by the test')

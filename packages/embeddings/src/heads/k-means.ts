@@ -1,6 +1,6 @@
 import { seededRandom } from '@terrane/core'
-import { fromOrigin, meanOf, type Head, type Pause } from './head.ts'
-import { classify } from './predict.ts'
+import { fromOrigin, meanOf, type Head } from './head.ts'
+import { predict } from './predict.ts'
 
 const MAX_ROUNDS = 100
 /** Squared shift of all centres, over their squared lengths, below which rounds end. */
@@ -19,15 +19,14 @@ export interface Clustering {
  *
  * @param vectors of `dims` numbers, one after the other; at least `k`. They are moved to their mean, in place
  */
-export async function kMeans(
+export function kMeans(
   vectors: Float32Array,
   dims: number,
   { k, seed }: { readonly k: number; readonly seed: number },
-  pause: Pause,
-): Promise<Clustering> {
+): Clustering {
   const origin = meanOf(vectors, dims)
   fromOrigin(vectors, origin, vectors)
-  const centres = await firstCentres(vectors, dims, { k, seed }, pause)
+  const centres = firstCentres(vectors, dims, { k, seed })
   const headAt = (place: Float32Array): Head => ({
     kind: 'centroids',
     dims,
@@ -42,21 +41,19 @@ export async function kMeans(
   let rounds = 0
   let inertia = Infinity
   for (; rounds < MAX_ROUNDS; rounds++) {
-    const { classes } = await classify(moved, vectors, pause)
+    const { classes } = predict(moved, vectors)
     const step = recentre(vectors, dims, classes, centres)
     inertia = step.inertia
-    await pause()
     if (step.shift <= STILL) break
   }
   return { head: headAt(origin), inertia, rounds }
 }
 
-async function firstCentres(
+function firstCentres(
   vectors: Float32Array,
   dims: number,
   { k, seed }: { readonly k: number; readonly seed: number },
-  pause: Pause,
-): Promise<Float32Array> {
+): Float32Array {
   const n = vectors.length / dims
   const random = seededRandom(seed)
   const centres = new Float32Array(k * dims)
@@ -71,7 +68,6 @@ async function firstCentres(
       distances[i] = Math.min(distances[i]!, distance)
       total += distances[i]!
     }
-    await pause()
     let left = random() * total
     chosen = 0
     while (chosen < n - 1 && left >= distances[chosen]!) left -= distances[chosen++]!

@@ -1,5 +1,5 @@
 /** A function and its gradient at a point; the gradient is written into the second array. */
-export type Objective = (point: Float64Array, gradient: Float64Array) => Promise<number>
+export type Objective = (point: Float64Array, gradient: Float64Array) => number
 
 export interface Minimum {
   readonly value: number
@@ -21,15 +21,15 @@ const MAX_HALVINGS = 40
  * Minimises a smooth convex function from `point`, in place: L-BFGS with a memory of ten steps and backtracking (Nocedal and
  * Wright, Numerical Optimization, algorithm 7.4).
  */
-export async function minimize(
+export function minimize(
   objective: Objective,
   point: Float64Array,
   { tolerance, maxIterations }: { readonly tolerance: number; readonly maxIterations: number },
-): Promise<Minimum> {
+): Minimum {
   const n = point.length
   let gradient = new Float64Array(n)
   let next = new Float64Array(n)
-  let value = await objective(point, gradient)
+  let value = objective(point, gradient)
   const pairs: Pair[] = []
   let iterations = 0
   while (largestOf(gradient) > tolerance && iterations < maxIterations) {
@@ -41,7 +41,7 @@ export async function minimize(
     let found = Infinity
     for (let halvings = 0; halvings < MAX_HALVINGS; halvings++, step /= 2) {
       for (let i = 0; i < n; i++) point[i] = before[i]! + step * direction[i]!
-      found = await objective(point, next)
+      found = objective(point, next)
       if (found <= value + 1e-4 * step * slope) break
     }
     if (!(found < value)) {

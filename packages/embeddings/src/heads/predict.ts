@@ -18,26 +18,41 @@ export interface Prediction {
  * @param vectors of `head.dims` numbers, one after the other
  */
 export async function classify(head: Head, vectors: Float32Array, pause: Pause): Promise<Prediction> {
+  const { prediction, take } = emptyPrediction(head, vectors)
+  for (const scores of eachScores(head, vectors)) {
+    take(scores)
+    await pause()
+  }
+  return prediction
+}
+
+/** {@link classify} at once, in a thread that nothing else waits for. */
+export function predict(head: Head, vectors: Float32Array): Prediction {
+  const { prediction, take } = emptyPrediction(head, vectors)
+  for (const scores of eachScores(head, vectors)) take(scores)
+  return prediction
+}
+
+function emptyPrediction(head: Head, vectors: Float32Array): { prediction: Prediction; take: (part: Scores) => void } {
   const n = vectors.length / head.dims
   const classes = new Uint16Array(n)
   const probabilities = new Float32Array(n)
-  await eachScore(head, vectors, pause, (scores, from, count) => {
+  const take = ({ scores, from, count }: Scores): void => {
     for (let i = 0; i < count; i++) {
       const at = i * head.classes
       const best = largest(scores, at, head.classes)
       classes[from + i] = best
       probabilities[from + i] = head.kind === 'centroids' ? Number.NaN : shareOf(scores, at, best, head)
     }
-  })
-  return { classes, probabilities }
+  }
+  return { prediction: { classes, probabilities }, take }
 }
 
 /** Scores of vectors before the temperature: one number a class, the largest is the class. */
-export async function scoresOf(head: Head, vectors: Float32Array, pause: Pause): Promise<Float32Array> {
+export function scoresOf(head: Head, vectors: Float32Array): Float32Array {
   const all = new Float32Array((vectors.length / head.dims) * head.classes)
-  await eachScore(head, vectors, pause, (scores, from, count) => {
+  for (const { scores, from, count } of eachScores(head, vectors))
     all.set(scores.subarray(0, count * head.classes), from * head.classes)
-  })
   return all
 }
 
@@ -61,12 +76,14 @@ export function largest(numbers: Float32Array, at: number, count: number): numbe
   return best
 }
 
-async function eachScore(
-  head: Head,
-  vectors: Float32Array,
-  pause: Pause,
-  take: (scores: Float32Array, from: number, count: number) => void,
-): Promise<void> {
+/** Scores of some vectors in turn, from one on, in an array that the next ones overwrite. */
+interface Scores {
+  readonly scores: Float32Array
+  readonly from: number
+  readonly count: number
+}
+
+function* eachScores(head: Head, vectors: Float32Array): Generator<Scores> {
   const { dims, kind, rows, origin } = head
   const isNear = kind === 'knn' || kind === 'centroids'
   const bias = isNear ? nearnessBias(rows, dims) : head.values
@@ -86,8 +103,7 @@ async function eachScore(
         vote(head, out.subarray(i * m, (i + 1) * m), ofRow)
       }
     }
-    take(votes, from, count)
-    await pause()
+    yield { scores: votes, from, count }
   }
 }
 

@@ -1,5 +1,5 @@
 import { fitHead, type FitOptions } from './fit.ts'
-import { pick, type LabelledVectors, type Pause } from './head.ts'
+import { pick, type LabelledVectors } from './head.ts'
 import { largest, scoresOf, shareOf } from './predict.ts'
 import type { SpatialFold } from './spatial-folds.ts'
 
@@ -30,12 +30,7 @@ export interface Validation {
 }
 
 /** Fits and judges a head fold by fold, each held-out example whose class was learnt; null where there is none. */
-export async function validate(
-  data: LabelledVectors,
-  folds: readonly SpatialFold[],
-  options: FitOptions,
-  pause: Pause,
-): Promise<Validation | null> {
+export function validate(data: LabelledVectors, folds: readonly SpatialFold[], options: FitOptions): Validation | null {
   const { classes } = data
   const scores: Float32Array[] = []
   const labels: number[] = []
@@ -46,8 +41,8 @@ export async function validate(
     // What nothing was learnt of cannot be found.
     const asked = pick(data, heldOut.filter((i) => learntClasses.has(data.labels[i]!))) // prettier-ignore
     if (learntClasses.size < 2 || asked.labels.length === 0) continue
-    const { head } = await fitHead(known, options, pause)
-    scores.push(await scoresOf(head, asked.vectors, pause))
+    const { head } = fitHead(known, options)
+    scores.push(scoresOf(head, asked.vectors))
     labels.push(...asked.labels)
     used++
   }
