@@ -12,7 +12,8 @@ import { conflictingScales } from './errors.ts'
 import { inspectHeaders } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import { checkRequest, readRequest, type GeoRequest } from './request.ts'
-import { checkResampling, checkSource, filesOf } from './source.ts'
+import { checkResampling, filesOf } from './source.ts'
+import { checkSource } from './source-file.ts'
 import { referenceOfRequest } from './stretch.ts'
 
 const EXPIRE_SECONDS = 24 * 3600

@@ -6,7 +6,8 @@ import type { OutputState, Publication } from '../embeddings/embedding-output.ts
 import { clampedWarnings } from './clamped.ts'
 import type { GeoRequest } from './request.ts'
 import type { SourceFacts } from './scenes/stac-sources.ts'
-import { describeSource, nameOf, type RasterSource, type SourceFile, type SourceOptions } from './source.ts'
+import { describeSource, nameOf, type RasterSource } from './source.ts'
+import type { SourceFile, SourceOptions } from './source-file.ts'
 import type { StoredStretch } from './stretch.ts'
 
 /** What a table was made of, and how. */

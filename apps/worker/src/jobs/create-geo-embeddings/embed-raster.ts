@@ -13,7 +13,7 @@ import { readRaster, type RasterInput } from './raster-input.ts'
 import type { GeoRequest } from './request.ts'
 import { placeRows } from './rows.ts'
 import { openSource } from './scenes/open-source.ts'
-import type { SourceFile } from './source.ts'
+import type { SourceFile } from './source-file.ts'
 import { referenceOfRequest, type ReferenceStretch } from './stretch.ts'
 import { VectorCounts, type VectorCountsState } from './vector-counts.ts'
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { qualified, quoteIdentifier, type Database } from '@terrane/database'
-import { vectorNumbers } from '@terrane/database/classifiers'
+import { vectorNumbers } from '@terrane/database/vector-pages'
 import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database/geoembeddings'
 import { scan, type PackedBytes, type ScanColumn, type ScanValues } from '@terrane/database/scan'
 import { STAGING_SCHEMA, type JobRun, type StagedTable } from '@terrane/database/staging'

@@ -1,6 +1,7 @@
 import { qualified, quoteLiteral, type Session } from '@terrane/database'
 import { bulkLoad } from '@terrane/database/bulk-load'
-import { vectorPages, type VectorPage, type VectorTable } from '@terrane/database/classifiers'
+import type { VectorTable } from '@terrane/database/classifiers'
+import { vectorPages, type VectorPage } from '@terrane/database/vector-pages'
 import {
   createImportTables,
   finishImportTable,

@@ -1,11 +1,7 @@
 import type { JobWarning } from '@terrane/contracts'
 import { ClassifyEmbeddings } from '@terrane/contracts/labels'
-import {
-  conditionOfSources,
-  sourceVersions,
-  type StoredClassifier,
-  type VectorTable,
-} from '@terrane/database/classifiers'
+import type { StoredClassifier, VectorTable } from '@terrane/database/classifiers'
+import { conditionOfSources, sourceVersions } from '@terrane/database/vector-pages'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import { SCHEMA } from '../import-names.ts'
 import type { JobContext, Task } from '../task.ts'

@@ -1,6 +1,7 @@
 import type { JobWarning } from '@terrane/contracts'
 import { ClusterEmbeddings } from '@terrane/contracts/labels'
-import { countRows, saveClassifier, sourceVersions, vectorPages, type VectorTable } from '@terrane/database/classifiers'
+import { saveClassifier, type VectorTable } from '@terrane/database/classifiers'
+import { countRows, sourceVersions, vectorPages } from '@terrane/database/vector-pages'
 import { headBytes, openHeadThread } from '@terrane/embeddings/heads'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext, Task } from '../task.ts'

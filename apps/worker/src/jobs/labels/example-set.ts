@@ -1,6 +1,7 @@
 import type { JobWarning } from '@terrane/contracts'
 import { qualified, type Database } from '@terrane/database'
-import { vectorsWithIds, type VectorPage, type VectorTable } from '@terrane/database/classifiers'
+import type { VectorTable } from '@terrane/database/classifiers'
+import { vectorsWithIds, type VectorPage } from '@terrane/database/vector-pages'
 import { EMBEDDINGS_SCHEMA } from '@terrane/database/geoembeddings'
 import type { ExamplePlaces, LabelledVectors } from '@terrane/embeddings/heads'
 import { classesNeeded, tooManyClasses } from './errors.ts'

@@ -5,10 +5,10 @@ import {
   classifierWeights,
   findClassifier,
   findVectorTable,
-  rowsOfSources,
   type StoredClassifier,
   type VectorTable,
 } from '@terrane/database/classifiers'
+import { rowsOfSources } from '@terrane/database/vector-pages'
 import { headOfBytes, normalizeVectors, type Head, type Pause } from '@terrane/embeddings/heads'
 import { classifierMissing, classifierUnfit, sourcesUnknown, vectorTableMissing } from './errors.ts'
 

@@ -16,17 +16,14 @@ import { stackFiles } from '../inspect.ts'
 import {
   MAX_BYTES_SETTING,
   fileNumber,
-  openFile,
   sceneFiles,
-  sceneVersion,
   type FileSource,
   type RasterSource,
   type SceneAssetFile,
   type SceneFile,
   type SceneSource,
-  type SourceFile,
-  type SourceOptions,
 } from '../source.ts'
+import { openFile, sceneVersion, type SourceFile, type SourceOptions } from '../source-file.ts'
 import { fileNear } from './file-near.ts'
 
 /**

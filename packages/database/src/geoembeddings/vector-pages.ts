@@ -1,0 +1,146 @@
+import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
+import { scan } from '../scan/scan.ts'
+import type { PackedBytes, ScanColumn } from '../scan/columns.ts'
+import type { VectorTable } from './classifiers.ts'
+import { EMBEDDINGS_SCHEMA } from './embedding-table.ts'
+
+/** Pages are smaller: each is one batch. */
+const MAX_BATCH = 2 ** 27
+
+/** Vectors of a table with their ids and whatever else was asked for. */
+export interface VectorPage {
+  readonly ids: readonly number[]
+  /** One after the other. */
+  readonly vectors: Float32Array
+  /** EWKB of the places, as MultiPolygons; without bytes unless asked for. */
+  readonly places: PackedBytes
+}
+
+export interface VectorPages {
+  /** Conditions on a row `t` after `where true`, as {@link rowsOfSources} gives them. */
+  readonly where: string
+  readonly withPlaces: boolean
+  /** Bytes of the vectors of a page. */
+  readonly pageBytes: number
+}
+
+/**
+ * The rows of an embeddings table in the order of their ids, by pages. Each page is a statement of its own: on the embedded
+ * database other clients have their turn between two.
+ */
+export async function* vectorPages(
+  database: Database,
+  { tableName, dims }: Pick<VectorTable, 'tableName' | 'dims'>,
+  { where, withPlaces, pageBytes }: VectorPages,
+): AsyncGenerator<VectorPage> {
+  const limit = Math.max(1, Math.floor(pageBytes / (4 * dims)))
+  let last = '-1'
+  for (;;) {
+    const from = `(select * from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id > ${last} ${where} order by t.id limit ${limit}) t`
+    // A page is whole before it is handed out: what works on it may need the one session of an embedded database.
+    const parts = await Array.fromAsync(readVectors(database, { from, dims, withPlaces }))
+    for (const { ids } of parts) last = String(ids.at(-1))
+    yield* parts
+    if (parts.reduce((sum, { ids }) => sum + ids.length, 0) < limit) return
+  }
+}
+
+/** The rows with these ids, in the order of their ids. */
+export async function vectorsWithIds(
+  database: Database,
+  { tableName, dims }: Pick<VectorTable, 'tableName' | 'dims'>,
+  ids: readonly number[],
+): Promise<VectorPage> {
+  const wanted = quoteLiteral(`{${ids.join()}}`)
+  const from = `(select t.* from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id = any(${wanted}::bigint[]) order by t.id) t`
+  const found: number[] = []
+  const parts: Float32Array[] = []
+  for await (const page of readVectors(database, { from, dims, withPlaces: false })) {
+    for (const id of page.ids) found.push(id)
+    parts.push(page.vectors)
+  }
+  const vectors = new Float32Array(found.length * dims)
+  let at = 0
+  for (const part of parts) {
+    vectors.set(part, at)
+    at += part.length
+  }
+  return { ids: found, vectors, places: { bytes: new Uint8Array(), ends: new Uint32Array() } }
+}
+
+async function* readVectors(
+  database: Database,
+  { from, dims, withPlaces }: { readonly from: string; readonly dims: number; readonly withPlaces: boolean },
+): AsyncGenerator<VectorPage> {
+  const columns: ScanColumn[] = [
+    { sql: quoteIdentifier('id'), type: 'int8' },
+    { sql: 'vector_send(embedding::vector)', type: 'bytes' },
+    { sql: withPlaces ? `st_asewkb(st_multi(geom), 'NDR')` : 'null', type: 'bytes' },
+  ]
+  for await (const { columns: values } of scan(database, columns, from, { batchRows: 1e6, batchBytes: MAX_BATCH })) {
+    const [ids, packed, places] = values as readonly [readonly number[], PackedBytes, PackedBytes]
+    yield { ids, vectors: vectorNumbers(packed, dims), places }
+  }
+}
+
+/** The numbers of vectors in the form that the server sends: two short integers, then floats, big-endian. */
+export function vectorNumbers({ bytes, ends }: PackedBytes, dims: number): Float32Array {
+  const numbers = new Float32Array(ends.length * dims)
+  const raw = new Uint8Array(numbers.buffer)
+  const size = 4 * dims
+  for (let i = 0; i < ends.length; i++) raw.set(bytes.subarray(i * (size + 4) + 4, (i + 1) * (size + 4)), i * size)
+  Buffer.from(raw.buffer).swap32()
+  return numbers
+}
+
+/** The condition that a row `t` is of the sources of a time or of these numbers, for `where true`. @throws the server's 22023 */
+export async function rowsOfSources(
+  database: Queryable,
+  tableName: string,
+  {
+    since,
+    until,
+    sources,
+  }: {
+    readonly since?: string | undefined
+    readonly until?: string | undefined
+    readonly sources?: readonly number[] | undefined
+  },
+): Promise<string> {
+  const { rows } = await database.query<{ condition: string }>(
+    `select geoembeddings.rows_of_sources(geoembeddings.part_of(c, $2, $3, null, $4)) as condition
+     from geoembeddings.embeddings_catalogue c where c.table_name = $1`,
+    [tableName, since ?? null, until ?? null, sources ?? null],
+  )
+  return rows[0]?.condition ?? ''
+}
+
+/** The condition that a row `t` is of sources with these numbers, of none for an empty list. */
+export async function conditionOfSources(database: Queryable, sources: readonly number[]): Promise<string> {
+  const { rows } = await database.query<{ condition: string }>(
+    'select geoembeddings.rows_of_sources($1::integer[]) as condition',
+    [sources],
+  )
+  return rows[0]!.condition
+}
+
+/** When rows of each source were last written, by its number; none of tables without sources. */
+export async function sourceVersions(
+  database: Queryable,
+  tableName: string,
+): Promise<Readonly<Record<string, string>>> {
+  const { rows } = await database.query<{ versions: Record<string, string> }>(
+    `select coalesce(jsonb_object_agg(s.source, s.updated_at), '{}') as versions
+     from geoembeddings.embedding_sources s where s.table_name = $1 and s.status = 'done'`,
+    [tableName],
+  )
+  return rows[0]!.versions
+}
+
+/** How many rows of a table count. */
+export async function countRows(database: Queryable, tableName: string, where: string): Promise<number> {
+  const { rows } = await database.query<{ rows: number }>(
+    `select count(*) as rows from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where true ${where}`,
+  )
+  return rows[0]!.rows
+}
