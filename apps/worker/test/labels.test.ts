@@ -120,7 +120,7 @@ describe('a classifier of examples', () => {
     expect(facts).toEqual({ bounded: true, placed: true, n: SIDE * SIDE })
   })
 
-  test('a tile takes the class that covers most of it; one that is only touched gives no example', async () => {
+  test('a tile takes the class that covers most of it, and a tile that is only touched gives no example', async () => {
     await query('create table public.two (kind text, geom geometry(Polygon, 4326))')
     const add = (kind: string, wkt: string) => query(`insert into public.two values ($1, st_setsrid(st_geomfromtext($2), 4326))`, [kind, wkt]) // prettier-ignore
     await add('a', square(0, 0, 1))

@@ -151,7 +151,7 @@ describe('an import with a style', () => {
     expect(await query('select count(*)::int from json_spots where none is not null')).toEqual([{ count: 0 }])
   })
 
-  test('that is cut measures what is left, and leaves out what is too small by then', async () => {
+  test('that is cut has the length and area of the rest, and is left out if that is too small', async () => {
     const line = { name: 'l', geometry: 'linestring', from: ['line'], where: { key: 'waterway' } }
     const area = { name: 'a', geometry: 'multipolygon', from: ['area'], where: { key: 'natural' } }
     const style = {

@@ -83,7 +83,7 @@ test.each([
 })
 
 test('a number that JSON has not is refused', async () => {
-  await expect(read('[vars]\nA = nan\n', 'wrangler.toml')).rejects.toThrow('vars.A: NaN is no number of JSON')
+  await expect(read('[vars]\nA = nan\n', 'wrangler.toml')).rejects.toThrow('vars.A: JSON has no NaN')
 })
 
 test('wrangler.json comes first, and may begin with a byte order mark', async () => {

@@ -5,7 +5,7 @@ import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
 import { fromSunday } from './wrangler-crons.ts'
 
-/** Names of the configuration of a Cloudflare Worker, the one that is used first. */
+/** File names of the configuration of a Cloudflare Worker, in the order of their precedence. */
 export const WRANGLER_FILES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml'] as const
 
 /** What the configuration of a Worker says of the function in its folder. */
@@ -165,7 +165,7 @@ function unavailableOf(config: Table): string[] {
 function variableOf(key: string, value: unknown): string {
   if (typeof value === 'string') return `var:${key}=${value}`
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error(`vars.${key}: ${value} is no number of JSON`)
+    throw new Error(`vars.${key}: JSON has no ${value}`)
   return `json:${key}=${JSON.stringify(value)}`
 }
 

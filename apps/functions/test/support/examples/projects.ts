@@ -13,7 +13,7 @@ export interface SupabaseProject {
   readonly names: readonly string[]
 }
 
-/** Most functions of one repository that are judged: those whose names have the lowest digests. */
+/** Number of functions that are judged for each repository; the digests of their names choose them. */
 const MOST = 25
 
 /** Checks out the Supabase projects of a repository. */

@@ -4,7 +4,7 @@ import type { JobWarning } from '@terrane/contracts'
 export const MAX_CLASS_NAME = 100
 export const WITHOUT_CLASS = `Examples without a class, or with one of more than ${MAX_CLASS_NAME} characters or with control characters, were left out.`
 
-/** Counts of what was left out, by code, with the first names. */
+/** Counts of left-out examples by code, with the first names. */
 export class LeftOut {
   readonly #counts = new Map<string, { message: string; count: number; examples: (string | number)[] }>()
 

@@ -56,6 +56,6 @@ test.each([
   { index: 'index' },
   { index: { features: null } },
   { index: { features: {} } },
-])('%j is no list of extracts', async ({ index: answer }) => {
+])('an index %j is refused', async ({ index: answer }) => {
   await expect(found(answer)).rejects.toMatchObject({ code: 'EXTRACT_INDEX_BROKEN' })
 })
