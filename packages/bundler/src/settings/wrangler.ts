@@ -164,8 +164,7 @@ function unavailableOf(config: Table): string[] {
 
 function variableOf(key: string, value: unknown): string {
   if (typeof value === 'string') return `var:${key}=${value}`
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error(`vars.${key}: JSON has no ${value}`)
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`vars.${key}: JSON has no ${value}`)
   return `json:${key}=${JSON.stringify(value)}`
 }
 
