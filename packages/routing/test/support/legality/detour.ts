@@ -13,6 +13,8 @@ const FURTHER: Partial<Record<Mode, RegExp>> = {
   bicycle: /^cycleway$/,
   motor_scooter: /^$/,
 }
+/** A wheelchair takes no steps. */
+const WHEELCHAIR = /^(footway|pedestrian|path)$/
 /** Tags by which ways of these kinds are left out for other reasons than the law. */
 const NARROWING = /sac_scale|conveying|surface|smoothness|tracktype|wheelchair|mtb|level|indoor/
 const TRUNK = /^trunk(_link)?$/
@@ -27,7 +29,7 @@ const key = ({ segment, to }: Passage): string => `${segment.way.id} ${segment.a
 export function canAvoid(checker: LegalityChecker, lenient: Judge, from: Passage, to: Passage): boolean {
   const judge = lenient.strict()
   const { map } = checker
-  const further = FURTHER[judge.mode] ?? TRUNK
+  const further = judge.isWheelchair ? WHEELCHAIR : (FURTHER[judge.mode] ?? TRUNK)
   const goal = key({ ...to, to: to.direction === 'forward' ? to.segment.b : to.segment.a })
   const start = from.direction === 'forward' ? from.segment.b : from.segment.a
   const queue: Passage[] = [{ ...from, to: start }]

@@ -48,6 +48,10 @@ export class Judge {
     }))
   }
 
+  get isWheelchair(): boolean {
+    return this.#journey.vehicle?.type === 'wheelchair'
+  }
+
   /** The judge of the same journey that forbids what is forbidden at any moment of it. */
   strict(): Judge {
     return new Judge(this.#journey, true)
