@@ -21,7 +21,7 @@ const shared = process.env.TERRANE_SHARED ?? join(import.meta.dirname, '../../..
 // oxlint-disable-next-line node/no-process-env -- all extracts, and more routes, where a run has the time
 const isAll = process.env['TERRANE_TEST_ALL'] === '1'
 
-/** Extracts, each with the country whose rules are the most open of those that it reaches into. */
+/** Extracts, each with a country. A checker of several countries takes the most open rules. */
 const EVERY_DAY = { 'monaco-2023': 'FR', 'liechtenstein-2021': 'CH', 'milan-2015': 'IT' }
 const OTHERS = { 'monaco-2016': 'FR', 'liechtenstein-2015': 'CH', 'malta-2016': 'MT', 'porto-2015': 'PT', 'rhein-neckar-2016': 'DE' } // prettier-ignore
 const ROUTES = isAll ? 280 : 60
