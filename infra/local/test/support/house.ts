@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Keys, Organizations, Projects } from '@terrane/control'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { createSealer, parseSecretsKey } from '@terrane/service'
+import { freePorts } from '@terrane/testing/ports'
 import { makeKeys, type Keys as StackKeys } from '../../src/keys.ts'
 import type { Caller } from './hostile-requests.ts'
 import { functionsFor, pageFor, startApp, townFor, type AppProcess } from './processes.ts'
@@ -60,6 +61,7 @@ export async function openHouse(
     ...settingsOf(0),
     ...env,
   }
+  const [originPort] = await freePorts(1)
   const start = (name: string, more: Readonly<Record<string, string>>) =>
     startApp(opened, name, { ...common, TERRANE_HOME: join(folder, 'home', name), ...more })
   const behindOrigin = { TERRANE_TRUSTED_PROXIES: '127.0.0.1/32' }
@@ -72,10 +74,12 @@ export async function openHouse(
       personal: [{ auth: 'user' }, `export default () => new Response('in')`],
     }),
     TERRANE_FUNCTIONS_STORAGE: `file:${join(folder, 'archives')}`,
-    TERRANE_PROJECT_URL: 'http://127.0.0.1:9',
+    // The state of functions lies behind the origin.
+    TERRANE_PROJECT_URL: `http://127.0.0.1:${originPort}`,
   })
   const router = await start('router', { ...behindOrigin, ...(await townFor(folder)) })
   const origin = await start('origin', {
+    PORT: String(originPort),
     TERRANE_CONTROL_DATABASE_URL: env['DATABASE_URL'] ?? db.url,
     TERRANE_WORKER_URL: worker.url,
     TERRANE_FUNCTIONS_URL: functions.url,
