@@ -63,6 +63,18 @@ function lanesOf(tier: Tier): readonly Lane[] {
   return tier === 'database' || tier === 'stack' ? ['everyday', 'postgres'] : ['everyday']
 }
 
+/** Whether a long suite mostly waits, by a line `// Waits: …` that says for what: others run beside it. */
+export function mostlyWaits(file: string): boolean {
+  return /^\/\/ Waits: ./m.test(readFileSync(join(ROOT, file), 'utf8'))
+}
+
+/** The support files that a test file imports, itself or by way of others. */
+export function supportOf(file: string): string[] {
+  const seen = new Set<string>()
+  importsOf(join(ROOT, file), seen)
+  return [...seen].map((path) => relative(ROOT, path)).filter((path) => path !== file)
+}
+
 /** The modules that a file imports; support files are followed, sources under test are not. */
 function importsOf(path: string, seen: Set<string>): string[] {
   if (seen.has(path) || !existsSync(path)) return []
