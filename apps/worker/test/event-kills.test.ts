@@ -1,3 +1,4 @@
+// Slow: deliverers are processes, of which one is killed and its lease waited for.
 import { expect, test } from 'vitest'
 import { deliverUnderKills } from './event-kills.ts'
 

@@ -9,13 +9,13 @@ const SHARE_MS = 250
 const seedOfToday = (): string => `${new Date().toISOString().slice(0, 10).replaceAll('-', '')}00000`
 
 /** The seed of this run: TERRANE_TEST_SEED, or that of the UTC day. */
-function seedOfRun(): number {
+export function seedOfRun(): number {
   // oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
   return Number(process.env['TERRANE_TEST_SEED'] ?? seedOfToday())
 }
 
-/** Whether this run takes everything. */
-function isWholeRun(): boolean {
+/** Whether this run takes all cases of everything: TERRANE_TEST_ALL=1. */
+export function isWholeRun(): boolean {
   // oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
   return process.env['TERRANE_TEST_ALL'] === '1'
 }
