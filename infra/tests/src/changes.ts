@@ -43,9 +43,9 @@ export function differsInCommentsOnly(path: string, before: string | null, after
   return withoutComments(path, before) === withoutComments(path, after)
 }
 
-/** A suite reads the test files that it runs, and no package behaves otherwise for its documents. */
+/** No package behaves otherwise for its documents and tests. Fixtures are counted: who reads one is not known. */
 function isDocumentOrTest(path: string): boolean {
-  return path.endsWith('.md') || path.endsWith('.test.ts')
+  return path.endsWith('.md') || path.endsWith('.test.ts') || /^[^/]+\/[^/]+\/test\/.*\.ts$/.test(path)
 }
 
 function withoutComments(path: string, text: string): string {

@@ -52,6 +52,8 @@ describe('changes since a commit', () => {
         'packages/b/src/b.ts': SOURCE.replace('twice', 'two times'),
         'packages/b/README.md': 'words',
         'packages/b/test/b.test.ts': 'a test',
+        'packages/b/test/support/town.ts': SOURCE,
+        'packages/c/test/fixtures/a.json': '{}',
         'packages/c/test/long/c.long.test.ts': 'a suite',
         'packages/d/src/new.ts': SOURCE,
         'docs/page.md': 'words',
@@ -63,7 +65,7 @@ describe('changes since a commit', () => {
 
   test('comments, documents and tests leave a package as it was; a suite that was edited is changed', () => {
     const changes = changesSince(commits['first'], root)
-    expect([...changes.folders].toSorted()).toEqual(['packages/a', 'packages/d'])
+    expect([...changes.folders].toSorted()).toEqual(['packages/a', 'packages/c', 'packages/d'])
     expect(changes.touch(['packages/c/test/long/c.long.test.ts'])).toBe(true)
     expect(changes.touch(['packages/b/test/long/other.long.test.ts'])).toBe(false)
   })
