@@ -88,7 +88,7 @@ describe.skipIf(probed === null)(`the edges of a function on ${title}`, () => {
       Deno.serve(() => new Response('${text}'))`
     const net = [`127.0.0.1:${portOf(site)}`]
     const call = async () => (await fetch(host.url('ends'))).text()
-    // The first is not idle for so long as a busy machine takes to replace it.
+    // A busy machine may take longer than a second to replace the first: it does not end by idling.
     await host.deploy('ends', source('1'), { policy: { net } })
     expect(await call()).toBe('1')
     await host.deploy('ends', source('2'), { policy: { net, idle_ms: 1000 } })

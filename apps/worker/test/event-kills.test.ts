@@ -1,4 +1,4 @@
-// Slow: deliverers are processes, of which one is killed and its lease waited for.
+// Slow: changes are delivered by processes; one is killed and started again.
 import { expect, test } from 'vitest'
 import { deliverUnderKills } from './event-kills.ts'
 

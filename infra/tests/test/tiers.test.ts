@@ -22,7 +22,7 @@ test.each([
   expect(tierOf(file)).toBe(tier)
 })
 
-test('the support files of a suite are those that it imports or starts, itself or by way of others', () => {
+test('the support files of a suite are what it imports or starts, itself or by way of others', () => {
   const support = supportOf('apps/worker/test/long/stop.long.test.ts')
   expect(support).toContain('apps/worker/test/long/task-cases.ts')
   expect(support).toContain('apps/worker/test/task-runner.ts')

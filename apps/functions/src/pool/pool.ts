@@ -40,7 +40,7 @@ const MAX_BACKOFF_MS = 30_000
 export class Pool implements Tenant {
   readonly #options: PoolOptions
   readonly #instances: Instance[] = []
-  /** All that run, also those that are not ready yet. */
+  /** Every process that runs, ready or not. */
   readonly #running = new Set<Instance>()
   readonly #queue: { readonly waiter: Waiter; cancelled: boolean }[] = []
   #starting = 0
