@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { testLane } from '@terrane/database/testing'
-import { isWholeRun, seedOfRun } from '@terrane/testing/property'
+import { isWholeRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fire, type Outcome } from '../support/fire.ts'
 import { attacksOn, type Attack } from '../support/hostile-requests.ts'
@@ -11,7 +11,7 @@ import type { Probe } from '../support/prober.worker.ts'
 
 /** Number of attacks in all, spread over every route of every app and every caller. */
 const ATTACKS = isWholeRun() ? 10_000 : 3000
-const SEED = isWholeRun() ? 20_261_122 : seedOfRun()
+const SEED = 20_261_122
 /** Concurrent requests to one app. */
 const AT_ONCE = 4
 /** Allowed extra delay of an app's liveness answer under attack. */
