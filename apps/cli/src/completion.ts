@@ -17,7 +17,11 @@ interface OptionWords {
   readonly choices: string[] | null
 }
 
-/** The words of a program and all its visible commands, as plain data that can be written to a file. */
+/**
+ * The words of a program and all its visible commands, as plain data that can be written to a file.
+ *
+ * @public for the build of the package, which loads it by its path
+ */
 export function commandWords(program: Command): CommandWords[] {
   return wordsBelow(program, '')
 }
