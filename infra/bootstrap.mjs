@@ -73,7 +73,13 @@ async function install(selection) {
   if (existsSync(stamp) && [whole, wanted].includes(readFileSync(stamp, 'utf8'))) return 0
   console.log(`Installing dependencies with ${packageManager} (the first time takes a minute) ...`)
   // The lockfile was checked against the registry's dates when it was made; a clone trusts it as it trusts the code.
-  const flags = ['--frozen-lockfile', '--trust-lockfile', '--reporter=silent', '--config.confirm-modules-purge=false']
+  const flags = [
+    '--frozen-lockfile',
+    '--trust-lockfile',
+    '--config.confirm-modules-purge=false',
+    '--reporter=append-only',
+    '--loglevel=error',
+  ]
   const code = await run('npx', ['--yes', packageManager, 'install', ...flags, ...selection])
   if (code) {
     console.error('bootstrap: the install failed; the npm registry must be reachable and node_modules writable')

@@ -15,8 +15,8 @@ export function pruneInstalled(root, files = /\.map$/) {
   let bytes = 0
   for (const { name: entry } of readdirSync(store, { withFileTypes: true }).filter((found) => found.isDirectory())) {
     const packages = join(store, entry, 'node_modules')
-    if (/^node@/.test(entry)) bytes += remove(join(packages, 'node', 'node_modules'))
-    if (/^onnxruntime-node@/.test(entry)) {
+    if (entry.startsWith('node@')) bytes += remove(join(packages, 'node', 'node_modules'))
+    if (entry.startsWith('onnxruntime-node@')) {
       for (const api of children(join(packages, 'onnxruntime-node', 'bin'))) {
         for (const system of children(api)) {
           if (!system.endsWith(platform)) bytes += remove(system)
