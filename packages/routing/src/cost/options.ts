@@ -20,7 +20,7 @@ export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
   return known
 }
 
-/** The options of modes of which a request says nothing: one object for all requests. */
+/** Default options by mode: one object for all requests without options. */
 const usual = new Map<Mode, CostOptions>()
 
 function read(mode: Mode, said: Json): CostOptions {

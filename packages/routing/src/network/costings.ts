@@ -29,7 +29,7 @@ const MOST_WAITING = 4
 export class CostingStore {
   readonly #network: Network
   readonly #plain = new Map<string, PreparedCosting>()
-  /** The same by the options themselves, which requests without options share: no text is made of them. */
+  /** The same by their options object, which all requests without options share. */
   readonly #usual = new Map<CostOptions, PreparedCosting>()
   readonly #recent: LRUCache<string, PreparedCosting>
   readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()

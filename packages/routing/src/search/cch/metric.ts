@@ -118,7 +118,7 @@ function relaxUpperTriangles(
       const x = upHead[i + toHead]!
       let k = firstUp[x]!
       const toHeadOfX = firstHead[x]! - k
-      // Those of the arc to `x` stay in registers.
+      // The weights of the arc to `x` are written once, after the loop.
       let toX = up[i]!
       let fromX = down[i]!
       for (let j = i + 1; j < end; j++) {
@@ -128,7 +128,7 @@ function relaxUpperTriangles(
         const yToX = down[k]!
         const toY = up[j]!
         const fromY = down[j]!
-        // The bounds of weights keep sums within 32 bits; said so, they are not checked.
+        // Weights are bounded, so sums fit 32 bits: `| 0` spares a check for overflow.
         const toYOverX = (toX + xToY) | 0
         const toXOverY = (toY + yToX) | 0
         const fromYOverX = (fromX + yToX) | 0
