@@ -126,6 +126,7 @@ export class FunctionMetrics {
 }
 
 const DURATION = 'terrane_function_call_seconds'
+const HELP = 'From the arrival of a call to the last byte of its answer.'
 
 /** The histogram of durations, made from the tallies when it is read. */
 class CallDurations extends Histogram<'project' | 'function'> {
@@ -134,7 +135,7 @@ class CallDurations extends Histogram<'project' | 'function'> {
   constructor(tallies: () => Iterable<CallTally>) {
     super({
       name: DURATION,
-      help: 'From the arrival of a call to the last byte of its answer.',
+      help: HELP,
       labelNames: ['project', 'function'],
       buckets: DURATION_BOUNDS,
       registers: [],
@@ -142,14 +143,10 @@ class CallDurations extends Histogram<'project' | 'function'> {
     this.#tallies = tallies
   }
 
-  override async get() {
-    const values = Array.from(this.#tallies(), (tally) => this.#valuesOf(tally)).flat()
-    return { ...(await super.get()), values }
-  }
-
-  /** Read instead of `get` where the answer is text. */
+  /** What the registry and `get` read. */
   async getForPromString() {
-    return await this.get()
+    const values = Array.from(this.#tallies(), (tally) => this.#valuesOf(tally)).flat()
+    return { name: DURATION, help: HELP, type: 'histogram', aggregator: 'sum', values }
   }
 
   #valuesOf({ project, name, buckets, seconds }: CallTally) {
