@@ -52,7 +52,7 @@ export class CallTally {
 }
 
 /** Place of a duration among the buckets. */
-export function bucketOf(seconds: number): number {
+function bucketOf(seconds: number): number {
   let at = 0
   while (at < DURATION_BOUNDS.length && seconds > DURATION_BOUNDS[at]!) at++
   return at

@@ -156,20 +156,15 @@ function tell({ followers }: Shelf, entry: LogEntry | null): void {
 function entryOf({ project, function: name }: Shelf, call: LoggedCall): LogEntry {
   const { version, requestId, status, problem, ms, bytesIn, bytesOut } = call
   return {
-    ...head({ project, name, version }, 'info', 'call', requestId, call.time),
+    ...head({ project, name, version }, 'info', 'call', requestId),
+    time: new Date(call.time).toISOString(),
     source: 'host',
     fields: problem === '' ? { status, ms, bytesIn, bytesOut } : { status, problem, ms, bytesIn, bytesOut },
   }
 }
 
-function head(
-  { project, name, version }: Subject,
-  level: string,
-  message: string,
-  requestId: string | null,
-  at = Date.now(),
-) {
-  const time = new Date(at).toISOString()
+function head({ project, name, version }: Subject, level: string, message: string, requestId: string | null) {
+  const time = new Date().toISOString()
   return { time, level, message, project, function: name, version, request_id: requestId }
 }
 

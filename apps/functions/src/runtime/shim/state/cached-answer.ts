@@ -61,7 +61,7 @@ function isKnown(kept: Headers, request: Headers): boolean {
   return Date.parse(kept.get('last-modified') ?? '') <= since
 }
 
-/** Reads a body. @throws TypeError for one of more than {@link MAX_BODY} bytes, of which no more is read */
+/** Reads a body, up to its bound. @throws TypeError for one of more than {@link MAX_BODY} bytes */
 export async function bodyOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   if (response.bodyUsed || response.body?.locked) throw new TypeError('the body of the answer has been read already')
   const parts: Uint8Array<ArrayBuffer>[] = []
