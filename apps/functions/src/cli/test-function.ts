@@ -52,9 +52,9 @@ export async function testFunction(target: Target, name: string, options: TestOp
   })
   for (const [key, value] of Object.entries(file.headers ?? {})) headers.set(key, value)
   for (const line of options.header) {
-    const [, key, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? []
-    if (key === undefined) throw cliFailed({ reason: `--header takes 'Name: value', not '${line}'` })
-    headers.set(key, value!)
+    const colon = line.indexOf(':')
+    if (colon < 1) throw cliFailed({ reason: `--header takes 'Name: value', not '${line}'` })
+    headers.set(line.slice(0, colon), line.slice(colon + 1).trim())
   }
   headers.set('x-request-id', requestId)
   const url = `${target.url.replace(/\/$/, '')}/functions/v1/${name}${options.path ?? file.path ?? ''}`
