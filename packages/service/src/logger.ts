@@ -23,7 +23,8 @@ export interface LoggerOptions {
   readonly format?: 'json' | 'pretty'
   /**
    * Writes the JSON lines of one turn of the event loop together, for apps that log a line for each of very many
-   * requests. A process that is killed within a turn loses the lines of that turn; at any other end they are written.
+   * requests. Lines of errors are written at once, with all before them. A process that is killed, or that crashes in
+   * native code, loses the other lines of that turn; at any other end they are written.
    */
   readonly byTurn?: boolean
 }
@@ -50,20 +51,39 @@ export function createLogger(options: LoggerOptions): Logger {
   )
 }
 
-function stdoutByTurn(): DestinationStream {
+/** From this level on (pino's `error`) lines are written at once. */
+const URGENT_LEVEL = 50
+
+interface TurnStream extends DestinationStream {
+  /** pino sets it before each line, for streams that have the symbol below. */
+  lastLevel: number
+  readonly [LEVEL_WANTED]: true
+  /** pino calls it after a `fatal` line. */
+  flushSync(): void
+}
+const LEVEL_WANTED: unique symbol = Symbol.for('pino.metadata')
+
+function stdoutByTurn(): TurnStream {
   const stdout = pino.destination({ fd: 1, sync: true })
   let held = ''
+  let hasTurns = true
   const flush = () => {
     const lines = held
     held = ''
     if (lines !== '') stdout.write(lines)
   }
-  process.once('exit', flush)
+  process.once('exit', () => {
+    hasTurns = false
+    flush()
+  })
   return {
+    [LEVEL_WANTED]: true,
+    lastLevel: 0,
+    flushSync: flush,
     write(line) {
-      if (held === '') setImmediate(flush)
+      if (held === '' && hasTurns) setImmediate(flush)
       held += line
-      if (held.length > MOST_HELD) flush()
+      if (!hasTurns || this.lastLevel >= URGENT_LEVEL || held.length > MOST_HELD) flush()
     },
   }
 }
