@@ -1,5 +1,5 @@
+import { CacheStore } from './state/cache-store.ts'
 import { FunctionCaches } from './state/caches.ts'
-import { Store } from './state/store.ts'
 
 const NO_SESSION =
   'Supabase.ai.Session is not offered here: there is no model in a function. Call a model by fetch, and list its host in "net"'
@@ -9,8 +9,8 @@ function Session(): never {
 }
 
 /** Globals of other platforms: `caches`, and `Supabase.ai`, which says that it is not there. */
-export function offerOthers(scope: { readonly fetch: typeof fetch }): void {
-  const caches = new FunctionCaches(new Store(scope.fetch, ['cache', '']))
+export function offerOthers(scope: { readonly fetch: typeof fetch }, warn: (text: string) => void): void {
+  const caches = new FunctionCaches(new CacheStore(scope.fetch, warn))
   const globals = { caches, Supabase: Object.freeze({ ai: Object.freeze({ Session }) }) }
   for (const [name, value] of Object.entries(globals))
     Object.defineProperty(scope, name, { value, configurable: true, writable: true })

@@ -9,21 +9,34 @@ export interface CachedHead {
 
 /** Most bytes of the body of an answer. */
 export const MAX_BODY = 8 * 1024 * 1024
+/** 2³¹, as RFC 9111, section 1.2.2, counts. */
+const MOST_SECONDS = 2_147_483_648
 
 const NOT_KEPT = /\b(?:no-store|no-cache|private)\b/
+/** Directives that are about the fields which they name, e.g. `private=Set-Cookie`. */
+const ABOUT_FIELDS = /\b(?:private|no-cache)=(?:"([^"]*)"|([\w-]+))/gi
+
+/** The headers of an answer that are kept: without those that `private` or `no-cache` name (RFC 9111, 5.2.2.4 and 5.2.2.7). */
+export function keptHeaders(headers: Headers): Headers {
+  const kept = new Headers(headers)
+  for (const [, several, one] of (headers.get('cache-control') ?? '').matchAll(ABOUT_FIELDS))
+    for (const name of (several ?? one ?? '').match(/[\w-]+/g) ?? []) kept.delete(name)
+  return kept
+}
 
 /**
- * Seconds that an answer may be kept for (RFC 9111, section 5.2.2); null: as long as there is room. Answers that set
- * cookies are not kept: they are for one caller.
+ * Seconds that an answer with these {@link keptHeaders} may be kept for (RFC 9111, section 5.2.2); null: as long as there
+ * is room. Answers that set cookies are not kept: they are for one caller.
  */
 export function keptFor(headers: Headers): number | null {
-  const control = headers.get('cache-control')?.toLowerCase() ?? ''
+  const control = (headers.get('cache-control') ?? '').toLowerCase().replaceAll(ABOUT_FIELDS, '')
   if (NOT_KEPT.test(control) || headers.has('set-cookie')) return 0
-  const seconds = /\bs-maxage="?(\d{1,9})/.exec(control)?.[1] ?? /\bmax-age="?(\d{1,9})/.exec(control)?.[1]
-  if (seconds !== undefined) return Number(seconds)
+  const age = /\bs-maxage="?([^",\s]*)/.exec(control)?.[1] ?? /\bmax-age="?([^",\s]*)/.exec(control)?.[1]
+  // What cannot be read is over (RFC 9111, section 4.2.1).
+  if (age !== undefined) return /^\d+$/.test(age) ? Math.min(Number(age), MOST_SECONDS) : 0
   const expires = headers.get('expires')
-  // A date that cannot be read, such as 0, is over.
-  return expires === null ? null : Math.max(0, (Date.parse(expires) - Date.now()) / 1000) || 0
+  if (expires === null) return null
+  return Math.min(Math.max(0, (Date.parse(expires) - Date.now()) / 1000) || 0, MOST_SECONDS)
 }
 
 /** The values in a request of the headers that an answer varies by. @throws TypeError for `Vary: *` */

@@ -1,8 +1,11 @@
-import { MAX_BODY, answerOf, bodyOf, isFor, keptFor, varyOf, type CachedHead } from './cached-answer.ts'
-import { fromBase64, fromHex, toBase64, toHex, type Mutation, type Store, type StoredEntry } from './store.ts'
+import type { CacheStore } from './cache-store.ts'
+import { MAX_BODY, answerOf, bodyOf, isFor, keptFor, keptHeaders, varyOf, type CachedHead } from './cached-answer.ts'
+import { fromBase64, fromHex, toBase64, toHex, type Mutation, type StoredEntry } from './store.ts'
 
 /** Bytes of a body that lie in one entry. */
 const PART_BYTES = 512 * 1024
+/** Bytes of the key of an answer. */
+const KEY_BYTES = 41
 /** Answers for one address that are looked through, where they vary by headers. */
 const MAX_VARIANTS = 100
 const MAX_NAME = 200
@@ -24,10 +27,10 @@ interface BodyPlace {
  * they may be kept and there is room. All instances of the function see what one of them has put.
  */
 class FunctionCache {
-  readonly #store: Store
+  readonly #store: CacheStore
   readonly #name: string
 
-  constructor(store: Store, name: string) {
+  constructor(store: CacheStore, name: string) {
     this.#store = store
     this.#name = name
   }
@@ -36,7 +39,7 @@ class FunctionCache {
     const { method, headers, address } = readRequest(asked)
     if (method !== 'GET' && !ignoreMethod) return undefined
     const first = await this.#prefix(address)
-    const found = await this.#store.list({ first, past: `${first}ff`, limit: MAX_VARIANTS, reverse: false })
+    const found = await this.#store.list({ ...beginningWith(first), limit: MAX_VARIANTS })
     const fitting = found
       .map((entry) => ({ entry, head: headOf(entry) }))
       .filter(({ head }) => isFor(head, headers))
@@ -48,23 +51,22 @@ class FunctionCache {
     return undefined
   }
 
-  /** @throws TypeError for requests other than GET, partial answers, `Vary: *`, and bodies that are too large */
+  /** @throws TypeError for requests other than GET, partial and failed answers, `Vary: *`, and bodies that are too large */
   async put(asked: Asked, response: Response): Promise<void> {
     const { method, headers, address } = readRequest(asked)
     if (method !== 'GET') throw new TypeError('a cache keeps answers of GET only')
-    if (response.status === 206) throw new TypeError('a cache keeps no partial answers')
     const { status, statusText } = response
-    const head: CachedHead = {
-      status,
-      statusText,
-      headers: [...response.headers],
-      vary: varyOf(response.headers, headers),
-    }
+    if (status === 206) throw new TypeError('a cache keeps no partial answers')
+    if (status === 0) throw new TypeError('a cache keeps no answer of Response.error()')
+    const own = keptHeaders(response.headers)
+    const head: CachedHead = { status, statusText, headers: [...own], vary: varyOf(own, headers) }
     const bytes = await bodyOf(response)
-    const seconds = keptFor(response.headers)
-    if (seconds === 0) return
+    const seconds = keptFor(own)
+    if (seconds !== 0) await this.#keep(address, head, bytes, seconds)
+  }
+
+  async #keep(address: string, head: CachedHead, bytes: Uint8Array, seconds: number | null): Promise<void> {
     const kept = { operation: 'set', kind: 'raw', ...(seconds !== null && { expires_in: seconds }) } as const
-    // Parts of an answer that is replaced are let go by age, as all entries are.
     const place: BodyPlace = { body: `01${random()}`, parts: Math.ceil(bytes.length / PART_BYTES) }
     const parts = Array.from({ length: place.parts }, (_, at): Mutation => {
       const value = bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES)
@@ -73,9 +75,11 @@ class FunctionCache {
     const key = (await this.#prefix(address)) + (await digest(JSON.stringify(head.vary), 8))
     const value = toBase64(new TextEncoder().encode(JSON.stringify(head)))
     const name: Mutation = { operation: 'set', key: nameKey(this.#name), kind: 'raw', value: '' }
-    // The head comes last: from then on the whole is there.
-    for (const part of parts.slice(0, -1)) await this.#store.write({ writes: [part] })
-    await this.#store.write({ writes: [...parts.slice(-1), { ...kept, key, value, metadata: place }, name] })
+    for (const part of parts.slice(0, -1)) if (!(await this.#store.write({ writes: [part] }))) return
+    // The head comes last: from then on the whole is there, and what it replaces is not.
+    const replaced = await this.#store.list({ first: key, past: `${key}00`, limit: 1, reverse: false, values: false })
+    const writes = [...deleting(replaced), ...parts.slice(-1), { ...kept, key, value, metadata: place }, name]
+    await this.#store.write({ writes })
   }
 
   async add(asked: Asked): Promise<void> {
@@ -99,12 +103,10 @@ class FunctionCache {
   async #clear(first: string): Promise<boolean> {
     let some = false
     for (;;) {
-      const found = await this.#store.list({ first, past: `${first}ff`, limit: 100, reverse: false, values: false })
+      const found = await this.#store.list({ ...beginningWith(first), limit: 50, values: false })
       if (found.length === 0) return some
+      if (!(await this.#store.write({ writes: deleting(found) }))) return some
       some = true
-      const keys = found.flatMap(({ key, metadata }) => [key, ...partKeys(metadata as BodyPlace)])
-      for (let at = 0; at < keys.length; at += 1000)
-        await this.#store.write({ writes: keys.slice(at, at + 1000).map((key) => ({ operation: 'delete', key })) })
     }
   }
 
@@ -126,10 +128,10 @@ class FunctionCache {
 /** The caches of a function, with Workers' `default`. They go with the function. */
 export class FunctionCaches {
   readonly default: FunctionCache
-  readonly #store: Store
+  readonly #store: CacheStore
   readonly #opened = new Map<string, FunctionCache>()
 
-  constructor(store: Store) {
+  constructor(store: CacheStore) {
     this.#store = store
     this.default = new FunctionCache(store, '')
   }
@@ -187,6 +189,17 @@ function readRequest(asked: Asked): { readonly method: string; readonly headers:
 
 function headOf({ value }: StoredEntry): CachedHead {
   return JSON.parse(new TextDecoder().decode(fromBase64(value ?? ''))) as CachedHead
+}
+
+/** The range of keys of answers that begin so. */
+function beginningWith(first: string) {
+  return { first, past: first + 'ff'.repeat(KEY_BYTES), reverse: false }
+}
+
+/** Deletes answers with their bodies: at most 17 entries of each. */
+function deleting(answers: readonly StoredEntry[]): Mutation[] {
+  const keys = answers.flatMap(({ key, metadata }) => [key, ...partKeys(metadata as BodyPlace)])
+  return keys.map((key) => ({ operation: 'delete', key }))
 }
 
 function partKeys({ body, parts }: BodyPlace): string[] {
