@@ -153,7 +153,7 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   expect(await call('elsewhere')).toContain('FUNCTION_NOT_FOUND')
 })
 
-test('test asks a function and shows its log, which can be searched', { timeout: 400_000 }, async () => {
+test('the command test asks a function and shows its log, which can be searched', { timeout: 400_000 }, async () => {
   await terrane(['functions', 'new', 'ask', '--auth', 'none'])
   await terrane(['functions', 'deploy', 'ask'])
   expect((await terrane(['functions', 'logs', 'ask', '--search', 'VERSION LIVE'])).out).not.toContain('greeting')
@@ -174,6 +174,8 @@ test('test asks a function and shows its log, which can be searched', { timeout:
     code: 1,
     err: expect.stringContaining('--header takes') as string,
   })
+  expect((await ask('--status', 'good')).err).toContain("--status takes 100 to 599, not 'good'")
+  expect((await ask('--path', 'items')).err).toContain("the path begins with / or ?, not 'items'")
   await terrane(['functions', 'delete', 'ask'])
   await rm(join(folder, 'functions/ask'), { recursive: true })
 })

@@ -41,6 +41,7 @@ const MAX_LOG_READS = 10
  */
 export async function testFunction(target: Target, name: string, options: TestOptions): Promise<void> {
   const { print } = options
+  const wanted = wantedStatus(options.status)
   const file = options.request === undefined ? {} : await readRequest(options.request)
   const body =
     options.body ?? (file.body === undefined || typeof file.body === 'string' ? file.body : JSON.stringify(file.body))
@@ -57,7 +58,9 @@ export async function testFunction(target: Target, name: string, options: TestOp
     headers.set(line.slice(0, colon), line.slice(colon + 1).trim())
   }
   headers.set('x-request-id', requestId)
-  const url = `${target.url.replace(/\/$/, '')}/functions/v1/${name}${options.path ?? file.path ?? ''}`
+  const path = options.path ?? file.path ?? ''
+  if (!/^([/?]|$)/.test(path)) throw cliFailed({ reason: `the path begins with / or ?, not '${path}'` })
+  const url = `${target.url.replace(/\/$/, '')}/functions/v1/${name}${path}`
   const begun = performance.now()
   const response = await fetch(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) }).catch(
     (error: unknown) => {
@@ -72,9 +75,14 @@ export async function testFunction(target: Target, name: string, options: TestOp
   const entries = await logOf(target, name, requestId)
   if (entries.length > 0) print('')
   for (const entry of entries) print(printed(entry))
-  const { status } = options
-  if (status === undefined ? response.status >= 400 : response.status !== Number(status))
-    throw cliFailed({ reason: `${name} answered ${response.status}${status === undefined ? '' : `, not ${status}`}` })
+  if (wanted === null ? response.status >= 400 : response.status !== wanted)
+    throw cliFailed({ reason: `${name} answered ${response.status}${wanted === null ? '' : `, not ${wanted}`}` })
+}
+
+function wantedStatus(status: string | undefined): number | null {
+  if (status === undefined) return null
+  if (!/^[1-5]\d\d$/.test(status)) throw cliFailed({ reason: `--status takes 100 to 599, not '${status}'` })
+  return Number(status)
 }
 
 /** The log of a request. Lines of the function may come after its answer. */
