@@ -222,21 +222,27 @@ describe.skipIf(probed === null)(`state on ${title}`, () => {
 
   test('functions do not see each other’s keys, by no name, store or header', async () => {
     await using host = await hostFor()
-    const source = `export default async () => { const kv = await Deno.openKv(); await kv.set(['secret'], 'mine'); return new Response('ok') }`
+    const source = `export default async () => { const kv = await Deno.openKv(); await kv.set(['secret'], 'mine')
+      await caches.default.put('https://x.example/secret', new Response('mine')); await (await caches.open('secret')).put('https://x.example/secret', new Response('mine'))
+      return new Response(await (await caches.default.match('https://x.example/secret')).text()) }`
     await host.deploy('one', source, POLICY)
-    await fetch(host.url('one'))
+    expect(await (await fetch(host.url('one'))).text()).toBe('mine')
     await host.deploy(
       'two',
       `export default async () => {
         const found = []
         for (const path of ['', ':', 'one', '../one', 'fn:one:', '%', '*']) for await (const entry of (await Deno.openKv(path)).list({ prefix: [] })) found.push(entry)
         const ask = async (store, more) => { const answer = await fetch('http://state.internal/', { method: 'POST', body: JSON.stringify({ operation: 'list', first: '00', past: 'ff', limit: 9, reverse: false, ...more, store }) }); return [answer.status, await answer.json()] }
-        for (const store of [['fn', 'one'], ['kv', 'one'], ['fn:one', ''], ['__proto__', ''], 'fn:one:', null, ['cache', '/../one']]) found.push(await ask(store, { request: {}, store: 'fn:one:' }))
+        for (const store of [['fn', 'one'], ['kv', 'one'], ['fn:one', ''], ['__proto__', ''], 'fn:one:', null, ['cache', '/../one'], ['cache', 'one'], ['cache', 'one:'], ['cache'], ['cache', '', 'cache:one:']]) found.push(await ask(store, { request: {}, store: 'fn:one:' }))
+        for (const store of ['cache:one:', ['cache:one', ''], ['fn', 'one:']]) found.push(await ask(store, {}))
+        for (const cache of [caches.default, await caches.open('secret')]) found.push(await (await cache.match('https://x.example/secret'))?.text())
+        found.push(await caches.keys())
         return Response.json(found) }`,
       POLICY,
     )
     const found = JSON.stringify(await (await fetch(host.url('two'))).json())
     expect(found).not.toContain('736563726574')
+    expect(found).not.toContain(Buffer.from('mine').toString('base64'))
     expect(found).not.toContain('mine')
     expect(found).toContain('403')
   })
