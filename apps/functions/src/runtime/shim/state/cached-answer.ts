@@ -16,7 +16,7 @@ const NOT_KEPT = /\b(?:no-store|no-cache|private)\b/
 /** Directives that are about the fields which they name, e.g. `private=Set-Cookie`. */
 const ABOUT_FIELDS = /\b(?:private|no-cache)=(?:"([^"]*)"|([\w-]+))/gi
 
-/** The headers of an answer that are kept: without those that `private` or `no-cache` name (RFC 9111, 5.2.2.4 and 5.2.2.7). */
+/** Headers of an answer without the fields that `private` or `no-cache` name (RFC 9111, sections 5.2.2.4 and 5.2.2.7). */
 export function keptHeaders(headers: Headers): Headers {
   const kept = new Headers(headers)
   for (const [, several, one] of (headers.get('cache-control') ?? '').matchAll(ABOUT_FIELDS))
