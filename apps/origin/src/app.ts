@@ -98,7 +98,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       limits.rest.verify(request.ip, credentialOf(request.headers), () => identifyCaller(deps.verify, request))
     const authenticate = async (request: FastifyRequest) => {
       const principal = required(await identify(request))
-      await limits.rest.count(rateSubject(request, principal.role === 'service_role'))
+      limits.rest.count(rateSubject(request, principal.role === 'service_role'))
       return principal
     }
     await restRoutes(http, { ...deps.rest, authenticate })
@@ -111,7 +111,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       const principal = await limits.rest.verify(request.ip, key, () =>
         identifyPage(deps.verifyPublishable, key, request),
       )
-      await limits.rest.count({ address: request.ip })
+      limits.rest.count({ address: request.ip })
       return principal
     }
     const tileDeps = { ...deps.rest, tileMs: deps.tileMs }

@@ -58,7 +58,7 @@ export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void>
   const tiles = new LRUCache<string, Given>({ maxSize: TILE_BYTES, sizeCalculation: cachedBytes })
   const find = async (request: FastifyRequest) => {
     const { bucket: id, key } = request.params as { bucket: string; key: string }
-    await deps.limits.count(rateSubject(request, false))
+    deps.limits.count(rateSubject(request, false))
     const isOpen = (await existing(deps, id))?.public === true
     if (!isOpen) await readableBucket(deps, request, id)
     const info = await existingObject(deps, id, key)
