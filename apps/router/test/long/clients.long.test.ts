@@ -1,4 +1,5 @@
 // Clients that others wrote for Valhalla and OSRM, unmodified, against a running router.
+// Slow: it builds two graphs, reads some 700 answers member by member and opens pages in a browser.
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

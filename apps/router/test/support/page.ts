@@ -15,7 +15,7 @@ export const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/us
 
 const TYPES: Readonly<Record<string, string>> = { '.css': 'text/css', '.js': 'text/javascript' }
 
-/** Gives the page `say(value)`, which ends it. An error that nobody catches ends it too. */
+/** Gives the page `say(value)`, which ends it. An error that is not caught ends it too. */
 const PROLOGUE = `<!doctype html><meta charset="utf-8"><script>
 const send = (body) => fetch('/said', { method: 'POST', body: JSON.stringify(body) })
 const say = (value) => send({ value })
