@@ -5,12 +5,14 @@ import type { ReadEvent } from './messages.ts'
 /** A file that another thread reads: this one sleeps meanwhile, so that decoders see plain memory. */
 export class SharedSource implements ByteSource {
   readonly size: number
+  readonly #key: string
   readonly #emit: (event: ReadEvent) => void
   readonly #ahead = new Map<number, Uint8Array>()
 
   /** @param emit asks the other thread */
-  constructor(size: number, emit: (event: ReadEvent) => void) {
-    this.size = size
+  constructor({ key, bytes }: { readonly key: string; readonly bytes: number }, emit: (event: ReadEvent) => void) {
+    this.size = bytes
+    this.#key = key
     this.#emit = emit
   }
 
@@ -37,7 +39,7 @@ export class SharedSource implements ByteSource {
     const total = spans.reduce((sum, { length }) => sum + length, 0)
     const into = new SharedArrayBuffer(total)
     const state = new SharedArrayBuffer(4)
-    this.#emit({ spans, into, state })
+    this.#emit({ key: this.#key, spans, into, state })
     const flag = new Int32Array(state)
     Atomics.wait(flag, 0, 0)
     if (flag[0] !== 1) throw new Error('the file could not be read')
