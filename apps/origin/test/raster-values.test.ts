@@ -188,6 +188,16 @@ describe('computed pictures and values', () => {
     expect(await kind(`/feature.npy?${FILE}`, square(11.55, 48.1))).toEqual([200, 'application/x-binary', true])
   })
 
+  test('of a size and a plane that the query names', async () => {
+    const npy = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).toString('latin1', 10, 100)
+    expect(await npy(`/preview?${FILE}&width=20&height=30&format=npy`)).toContain('(4, 30, 20)')
+    const box = `/bbox/11.5,48.1,11.6,48.2.npy?${FILE}&return_mask=false&max_size=100&padding=2`
+    expect(await npy(`${box}&dst_crs=epsg:4326`)).toContain('(3, 100, 100)')
+    expect(await npy(box)).toContain('(3, 100, 67)')
+    expect(await codeOf(await ask(`/preview?${FILE}&width=20`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`${box}&dst_crs=epsg:32632`))).toEqual([400, 'BAD_PARAMETER'])
+  })
+
   test('that cannot be computed are refused by name', async () => {
     const at = `/preview.png?${FILE}`
     expect(await codeOf(await ask(`${at}&expression=b1/`))).toEqual([422, 'EXPRESSION_UNREADABLE'])

@@ -170,7 +170,14 @@ describe('a picture of a table that is not 8 bits deep', () => {
       `select array[st_xmin(geom), st_ymin(geom), st_xmax(geom), st_ymax(geom)] as box from geoembeddings.deep where id = $1`,
       [tile],
     )
-    const area = { type: 'box', box: rows[0]!.box, size: [TILE, TILE], maxSize: TILE, shape: null } as const
+    const area = {
+      type: 'box',
+      box: rows[0]!.box,
+      size: [TILE, TILE],
+      maxSize: TILE,
+      shape: null,
+      plane: 'mercator',
+    } as const
     const request = { kind: 'picture', area, style, format: 'png', mask: true } as const
     const picture = await pool.render(
       imageOfFile({ key: file, bytes: bytes.length, read }),

@@ -178,7 +178,14 @@ describe('values of a raster', () => {
       [10.1, 49.8],
     ] as const
     const options = { percentiles: [], bins: 2, range: null, isCategorical: true, categories: [] }
-    const area = { type: 'box', box: [10, 49.7, 10.4, 50], size: [400, 400], maxSize: 400, shape: [ring] } as const
+    const area = {
+      type: 'box',
+      box: [10, 49.7, 10.4, 50],
+      size: [400, 400],
+      maxSize: 400,
+      shape: [ring],
+      plane: 'mercator',
+    } as const
     const found = (await answer(renderer, {
       kind: 'statistics',
       area,

@@ -10,7 +10,7 @@ import {
 import { badParameter, notOffered } from './errors.ts'
 
 /** Parameters of TiTiler that would change the picture and are not offered. They are refused, not ignored. */
-const NOT_OFFERED = ['asset_bidx', 'asset_as_band', 'crs', 'coord_crs', 'dst_crs', 'padding']
+const NOT_OFFERED = ['asset_bidx', 'bbox', 'bbox-crs', 'coord_crs', 'crs', 'f']
 /** As GDAL and TiTiler call them; others fall back to none of these. */
 const RESAMPLING = ['nearest', 'bilinear'] as const
 
@@ -25,6 +25,9 @@ const MAX_SIDE = 2048
  */
 export function readStyle(query: URLSearchParams): RenderStyle {
   for (const name of NOT_OFFERED) if (query.has(name)) throw notOffered({ name })
+  // Pixels around a tile are read anyway, and bands go by the names of their assets.
+  if (query.has('padding')) integer('padding', query.get('padding') as string, 0, 1024)
+  if (query.has('asset_as_band')) truth('asset_as_band', query.get('asset_as_band') as string)
   const bidx = query.getAll('bidx').map((text) => integer('bidx', text, 1, 65_535))
   const rescale = query.getAll('rescale').map(rangeOf)
   const colormap = colormapOf(query)
@@ -93,6 +96,20 @@ export function formatOf(extension: string | undefined, accept: string | undefin
   if (extension === undefined) return accept?.includes('image/webp') ? 'webp' : 'png'
   const name = extension === 'jpg' ? 'jpeg' : extension === 'tiff' ? 'tif' : extension
   return oneOf('format', name, ['png', 'webp', 'jpeg', 'npy', 'tif'] as const)
+}
+
+/** The size that `width` and `height` ask for; null without them. @throws BAD_PARAMETER */
+export function sizeOf(query: URLSearchParams): readonly [number, number] | null {
+  const [width, height] = [query.get('width'), query.get('height')]
+  if (width === null && height === null) return null
+  if (width !== null && height !== null) return [sideOf('width', width, 1), sideOf('height', height, 1)]
+  throw badParameter({ name: 'width', value: `${width ?? ''}`, wanted: 'width and height are wanted together' })
+}
+
+/** What the pixels of a box are squares of. @throws BAD_PARAMETER */
+export function planeOf(query: URLSearchParams): 'mercator' | 'lnglat' {
+  const text = (query.get('dst_crs') ?? 'epsg:3857').toLowerCase()
+  return oneOf('dst_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326' ? 'lnglat' : 'mercator'
 }
 
 /** Whether a picture has transparency where there are no data. */

@@ -1,18 +1,11 @@
 import type { Http } from '@terrane/service'
-import type { LngLatBox, RenderPool, RenderRequest, StatisticsOptions } from '@terrane/tiling/raster'
+import type { RenderPool, RenderRequest, StatisticsOptions } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { badParameter, tileOutside } from './errors.ts'
 import { MAX_SHAPE_BYTES, readFeatures } from './feature.ts'
-import { integer, number, readStyle, sideOf, truth } from './parameters.ts'
-import type { FoundRaster } from './sources.ts'
-
-interface ValueDeps {
-  readonly pool: RenderPool
-  readonly find: (request: FastifyRequest, signal: AbortSignal, area: LngLatBox | null) => Promise<FoundRaster>
-  readonly queryOf: (request: FastifyRequest) => URLSearchParams
-  readonly options: { readonly schema: { readonly querystring: object }; readonly config: { readonly quiet: boolean } }
-}
+import { integer, number, planeOf, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
+import { options, queryOf, type FindRaster } from './request.ts'
 
 type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
 
@@ -21,21 +14,13 @@ const MAX_FEATURES = 100
 const DEFAULT_SIDE = 1024
 
 /** Numbers of rasters: statistics of all or of areas, and values of a place. */
-export function valueRoutes(app: Http, { pool, find, queryOf, options }: ValueDeps): void {
+export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void {
+  pointRoute(app, pool, find)
   const statistics = async (request: FastifyRequest, signal: AbortSignal, area: Area) => {
     const query = queryOf(request)
     const wanted = { kind: 'statistics', area, style: readStyle(query), options: readStatistics(query) } as const
     const { image } = await find(request, signal, area.type === 'box' ? area.box : null)
     return pool.statistics(image, wanted, signal)
-  }
-  const sizesOf = (request: FastifyRequest) => {
-    const query = queryOf(request)
-    const [width, height] = ['width', 'height'].map((name) => query.get(name))
-    if ((width === null) !== (height === null)) {
-      throw badParameter({ name: 'width', value: `${width}`, wanted: 'width and height are wanted together' })
-    }
-    const size = width === null ? null : ([sideOf('width', width!, 1), sideOf('height', height!, 1)] as const)
-    return { size, maxSize: sideOf('max_size', query.get('max_size'), DEFAULT_SIDE) }
   }
   app.get(
     '/raster/v1/statistics',
@@ -52,7 +37,12 @@ export function valueRoutes(app: Http, { pool, find, queryOf, options }: ValueDe
     abortOnDisconnect(async (request, _reply, signal) => {
       const features: object[] = []
       for (const { feature, area } of readFeatures(request.body, MAX_FEATURES)) {
-        const found = await statistics(request, signal, { type: 'box', ...area, ...sizesOf(request) })
+        const found = await statistics(request, signal, {
+          type: 'box',
+          ...area,
+          ...sizesOf(request),
+          plane: planeOf(queryOf(request)),
+        })
         const { properties } = feature as { properties?: object | null }
         features.push({ ...feature, properties: { ...properties, statistics: found } })
       }
@@ -60,6 +50,9 @@ export function valueRoutes(app: Http, { pool, find, queryOf, options }: ValueDe
       return isOne ? features[0] : { type: 'FeatureCollection', features }
     }),
   )
+}
+
+function pointRoute(app: Http, pool: RenderPool, find: FindRaster): void {
   app.get(
     '/raster/v1/point/:place',
     options,
@@ -75,6 +68,11 @@ export function valueRoutes(app: Http, { pool, find, queryOf, options }: ValueDe
       return { coordinates: position, values, band_names: names, band_descriptions: descriptions }
     }),
   )
+}
+
+function sizesOf(request: FastifyRequest): Pick<Area, 'size' | 'maxSize'> {
+  const query = queryOf(request)
+  return { size: sizeOf(query), maxSize: sideOf('max_size', query.get('max_size'), DEFAULT_SIDE) }
 }
 
 function placeOf(text: string): readonly [number, number] {

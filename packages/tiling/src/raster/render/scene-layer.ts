@@ -128,9 +128,12 @@ function describedRaster(files: readonly LayerFile[], plan: StackPlan): RasterIn
   }
 }
 
+function areaOf({ placement: { to } }: PlannedPiece): number {
+  return to.width * to.height
+}
+
 function largest(pieces: readonly PlannedPiece[]): PlannedPiece {
-  const area = ({ placement: { to } }: PlannedPiece): number => to.width * to.height
-  return pieces.reduce((best, piece) => (area(piece) > area(best) ? piece : best))
+  return pieces.reduce((best, piece) => (areaOf(piece) > areaOf(best) ? piece : best))
 }
 
 /** The range of physical values of a band, from that of its largest file. */

@@ -61,11 +61,15 @@ export function tileView(
   }
 }
 
-/** The view of a box in Web Mercator, in its proportions. */
-export function fittedBoxView(box: readonly [number, number, number, number], maxSize: number): View {
-  const { pixelWidth, pixelHeight } = boxView(box, 1, 1)
+/** The view of a box in its proportions in a plane. */
+export function fittedBoxView(
+  box: readonly [number, number, number, number],
+  maxSize: number,
+  plane: 'mercator' | 'lnglat' = 'mercator',
+): View {
+  const { pixelWidth, pixelHeight } = boxView(box, 1, 1, plane)
   const pixel = Math.max(pixelWidth, pixelHeight) / maxSize
-  return boxView(box, Math.max(1, Math.round(pixelWidth / pixel)), Math.max(1, Math.round(pixelHeight / pixel)))
+  return boxView(box, Math.max(1, Math.round(pixelWidth / pixel)), Math.max(1, Math.round(pixelHeight / pixel)), plane)
 }
 
 /** A view of one pixel around a place, so small that it is read from the full resolution. */
@@ -83,17 +87,15 @@ export function pointView([lng, lat]: readonly [number, number]): View {
 }
 
 /** The view of a box of longitudes and latitudes, west, south, east and north in degrees. */
-export function boxView(box: readonly [number, number, number, number], width: number, height: number): View {
-  const [west, south, east, north] = box
-  return {
-    width,
-    height,
-    plane: 'mercator',
-    left: xOf(west),
-    top: yOf(north),
-    pixelWidth: (xOf(east) - xOf(west)) / width,
-    pixelHeight: (yOf(north) - yOf(south)) / height,
-  }
+export function boxView(
+  box: readonly [number, number, number, number],
+  width: number,
+  height: number,
+  plane: 'mercator' | 'lnglat' = 'mercator',
+): View {
+  const [west, south, east, north] = plane === 'lnglat' ? box : [xOf(box[0]), yOf(box[1]), xOf(box[2]), yOf(box[3])]
+  const [pixelWidth, pixelHeight] = [(east - west) / width, (north - south) / height]
+  return { width, height, plane, left: west, top: north, pixelWidth, pixelHeight }
 }
 
 /** The whole of a raster in its own plane, brought to a size. */

@@ -122,5 +122,6 @@ function viewOf(layer: Layer, area: Area): View {
   if (area.type === 'tile') return tileView(area.z, area.x, area.y, area.size, area.buffer, area.set)
   if (area.type === 'point') return pointView(area.position)
   if (area.type === 'preview') return layer.wholeView(area.size, area.maxSize)
-  return area.size === null ? fittedBoxView(area.box, area.maxSize) : boxView(area.box, ...area.size)
+  const { box, size, maxSize, plane } = area
+  return size === null ? fittedBoxView(box, maxSize, plane) : boxView(box, ...size, plane)
 }

@@ -31,6 +31,8 @@ export interface BoxArea {
   readonly maxSize: number
   /** Null for all of the box. */
   readonly shape: Shape | null
+  /** What its pixels are squares of. */
+  readonly plane: 'mercator' | 'lnglat'
 }
 
 /** The whole of a raster. */

@@ -60,6 +60,10 @@ const WHITE = [0.950_47, 1, 1.088_83] as const
 const EPSILON = 216 / 24_389
 const KAPPA = 24_389 / 27
 
+/** Of CIE Lab, and the other way. */
+const curve = (t: number): number => (t > EPSILON ? Math.cbrt(t) : (KAPPA * t + 16) / 116)
+const back = (f: number): number => (f ** 3 > EPSILON ? f ** 3 : (116 * f - 16) / KAPPA)
+
 /** Scales the chroma of CIE LCh. */
 function saturate(rgb: [number, number, number], proportion: number): void {
   const [r, g, b] = rgb.map((value) => (value > 0.040_45 ? ((value + 0.055) / 1.055) ** 2.4 : value / 12.92)) as [
@@ -67,12 +71,10 @@ function saturate(rgb: [number, number, number], proportion: number): void {
     number,
     number,
   ]
-  const curve = (t: number): number => (t > EPSILON ? Math.cbrt(t) : (KAPPA * t + 16) / 116)
   const fx = curve((0.412_456_4 * r + 0.357_576_1 * g + 0.180_437_5 * b) / WHITE[0])
   const fy = curve(0.212_672_9 * r + 0.715_152_2 * g + 0.072_175 * b)
   const fz = curve((0.019_333_9 * r + 0.119_192 * g + 0.950_304_1 * b) / WHITE[2])
   // Lightness stays; both chromatic differences grow with the chroma.
-  const back = (f: number): number => (f ** 3 > EPSILON ? f ** 3 : (116 * f - 16) / KAPPA)
   const x = back(fy + (fx - fy) * proportion) * WHITE[0]
   const y = back(fy)
   const z = back(fy - (fy - fz) * proportion) * WHITE[2]

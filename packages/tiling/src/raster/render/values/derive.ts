@@ -98,6 +98,8 @@ function bandNamed(raster: RasterInfo, name: string): number {
   if (exact !== -1) return exact
   const alike = names.flatMap((other, i) => (other.toLowerCase() === name.toLowerCase() ? [i] : []))
   if (alike.length === 1) return alike[0]!
+  // TiTiler's name of the first band of an asset.
+  if (name.endsWith('_b1')) return bandNamed(raster, name.slice(0, -3))
   const known = names.map((other, i) => (other === '' ? `b${i + 1}` : other)).slice(0, 20)
   throw expressionUnreadable({ why: `there is no band ${name}; there are ${known.join(', ')}` })
 }

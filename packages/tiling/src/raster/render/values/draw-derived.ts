@@ -50,7 +50,7 @@ function derivedLimits(layer: Layer, style: RenderStyle): Limits {
       if (values === null) return [[0, 1]]
       const { planes, alpha } = values.pixels
       return planes.map((plane) => {
-        const sorted = Float64Array.from(plane.filter((_, i) => alpha[i] !== 0)).sort()
+        const sorted = Float64Array.from(plane.filter((_, i) => alpha[i] !== 0)).toSorted()
         const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] as number
         return [at(0.02), Math.max(at(0.98), at(0.02) + Number.EPSILON)] as const
       })

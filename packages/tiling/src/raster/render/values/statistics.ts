@@ -27,13 +27,11 @@ export function bandStatistics(
   const valid = Float64Array.from({ length: alpha.length }, (_, i) =>
     alpha[i] === 0 ? Number.NaN : (plane[i] as number),
   )
-  const values = valid.filter((value) => Number.isFinite(value)).sort()
+  const values = valid.filter((value) => Number.isFinite(value)).toSorted()
   const count = values.length
   const sum = values.reduce((all, value) => all + value, 0)
   const mean = sum / count
   const variance = values.reduce((all, value) => all + (value - mean) ** 2, 0) / count
-  const orNull = (value: number | undefined): number | null =>
-    value === undefined || Number.isNaN(value) ? null : value
   return {
     min: orNull(values[0]),
     max: orNull(values.at(-1)),
@@ -49,6 +47,10 @@ export function bandStatistics(
     valid_pixels: count,
     ...Object.fromEntries(percentiles.map((p) => [`percentile_${p}`, orNull(quantile(values, p / 100))])),
   }
+}
+
+function orNull(value: number | undefined): number | null {
+  return value === undefined || Number.isNaN(value) ? null : value
 }
 
 /** The most and the least frequent value, the smaller one of equals, and how many different ones there are. */
