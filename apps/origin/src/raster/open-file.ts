@@ -28,7 +28,7 @@ export class FileOpener {
   }
 
   /**
-   * Null where there is none that the caller may know of.
+   * Null for a file that is not there, or that the caller may not know of.
    *
    * @throws UNAUTHORIZED, FORBIDDEN for a file outside of storage, and what the guarded fetch throws
    */

@@ -55,7 +55,7 @@ export function fileLayer(file: LayerFile, { affine, crs, clip }: FilePlace): La
     const known = plans.get(view)
     if (known !== undefined) return known
     const visible = visibleRect(view, boxes)
-    const plan = visible && planView(raster, place, view, visible, clip)
+    const plan = visible && planView(file, { ...place, clip }, view, visible)
     plans.set(view, plan)
     return plan
   }
@@ -89,11 +89,10 @@ interface ViewPlan {
 }
 
 function planView(
-  raster: RasterInfo,
-  place: Georeference,
+  { raster }: LayerFile,
+  { clip, ...place }: Georeference & Pick<FilePlace, 'clip'>,
   view: View,
   visible: PixelRect,
-  clip: PixelRect | null,
 ): ViewPlan {
   const project = toSource(view, place)
   const chosen = chooseLevel(raster, stepOf(project, visible))

@@ -119,7 +119,7 @@ export function rendererOf(layer: Layer): RasterRenderer {
 }
 
 /** Ranges of physical values as those of stored ones. */
-export function storedRanges(
+function storedRanges(
   raster: RasterInfo,
   bands: readonly number[],
   ranges: readonly (readonly [number, number])[],

@@ -114,7 +114,7 @@ function valueOf(node: Node, band: BandLookup, count: number): Value {
   return out
 }
 
-const TOKEN = /\s*(?:(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z_]\w*)|(\*\*|<=|>=|==|!=|[-+*/%<>&|~(),]))/iy
+const TOKEN = /\s*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)|([a-z_]\w*)|(\*\*|<=|>=|==|!=|[-+*/%<>&|~(),]))/iy
 
 /** Recursive descent over the tokens of one part. */
 class Parser {
