@@ -38,14 +38,16 @@ export const sceneFilesMissing = defineError(
   'SCENE_FILE_NOT_FOUND',
   'not_found',
   () => 'A file of the scene is not there, or not yours to read.',
-  () => ({ hint: 'Put the file back, let its bucket be public, or use the service role key.' }),
+  () => ({
+    hint: 'Put the file back, let its bucket be public, or use the service role key. A table made before scenes could be drawn keeps no folders of files outside of storage: embed its scene again.',
+  }),
 )
 
 export const tooManyFiles = defineError(
   'TOO_MANY_FILES',
   'too_large',
-  (f: { files: number; limit: number }) => `The scene has ${f.files} files; ${f.limit} are opened for a picture.`,
-  () => ({ hint: 'Name fewer with assets, or make one GeoTIFF of them: gdal_translate -of COG.' }),
+  (f: { files: number; limit: number }) => `The picture needs ${f.files} files; ${f.limit} are opened for one.`,
+  () => ({ hint: 'Name fewer with assets or sources, or make one GeoTIFF of them: gdal_translate -of COG.' }),
 )
 
 export const itemUnreadable = defineError(
@@ -60,6 +62,13 @@ export const sourceTooLong = defineError(
   'too_large',
   (f: { bytes: number; limit: number }) => `The file has ${f.bytes} bytes; a VRT or an item may have ${f.limit}.`,
   () => ({ hint: 'Name a GeoTIFF, or a file of fewer sources.' }),
+)
+
+export const tooManySources = defineError(
+  'TOO_MANY_SOURCES',
+  'too_large',
+  (f: { table: string; limit: number }) => `More than ${f.limit} sources of ${f.table} are chosen.`,
+  () => ({ hint: 'Choose fewer with since, until or sources.' }),
 )
 
 export const noSourcesChosen = defineError(

@@ -1,16 +1,27 @@
 import { createHash } from 'node:crypto'
 import type { RasterImage } from '@terrane/tiling/raster'
+import { tooManyFiles } from './errors.ts'
 import type { FileOpener, OpenFile } from './open-file.ts'
 import { MAX_ITEM_BYTES, filePart, itemPart, vrtPart, type OpenPart } from './scene.ts'
 import type { SourceChoice } from './source-choice.ts'
 import type { FoundRaster } from './sources.ts'
 
-/** Parts as one picture, the first on top. */
+/** Files of one picture, of all its scenes. */
+const MAX_IMAGE_FILES = 256
+
+/** @throws TOO_MANY_FILES */
+export function checkFiles(parts: readonly OpenPart[]): void {
+  const files = parts.reduce((sum, part) => sum + part.files.length, 0)
+  if (files > MAX_IMAGE_FILES) throw tooManyFiles({ files, limit: MAX_IMAGE_FILES })
+}
+
+/** Parts as one picture, the first on top. @throws TOO_MANY_FILES */
 export function foundImage(
   parts: readonly OpenPart[],
   selection: RasterImage['plan']['selection'] = 'first',
 ): FoundRaster {
   const files = parts.flatMap((part) => part.files)
+  checkFiles(parts)
   let before = 0
   const placed = parts.map(({ part, files: own }) => {
     const numbers = part.files.map((number) => number + before)
@@ -37,5 +48,6 @@ export async function partOf(found: OpenFile, choice: SourceChoice, opener: File
 /** Whether a name is that of a STAC item. */
 export function isItem(name: string, { assets }: SourceChoice): boolean {
   const path = name.split(/[?#]/)[0]!
-  return assets !== null || /\.(?:geo)?json$/i.test(path) || /\/items\/[^/]+$/.test(path)
+  const isOfApi = /^https?:.*\/items\/[^/]+$/i.test(path) && !/\.(?:tiff?|vrt)$/i.test(path)
+  return assets !== null || /\.(?:geo)?json$/i.test(path) || isOfApi
 }

@@ -1,5 +1,6 @@
-import { forbidden, unauthorized } from '@terrane/auth'
+import { forbidden, unauthorized, type Principal } from '@terrane/auth'
 import { readBytes } from '@terrane/service'
+import type { Bucket } from '@terrane/storage'
 import type { RasterFile } from '@terrane/tiling/raster'
 import type { FileSource } from '@terrane/tiling/scene'
 import type { FastifyRequest } from 'fastify'
@@ -20,6 +21,8 @@ export class FileOpener {
   readonly #sources: RasterSources
   readonly #request: FastifyRequest
   readonly #signal: AbortSignal
+  #principal: Promise<Principal | null> | null = null
+  readonly #buckets = new Map<string, Promise<Bucket | null>>()
 
   constructor(sources: RasterSources, request: FastifyRequest, signal: AbortSignal) {
     this.#sources = sources
@@ -72,9 +75,11 @@ export class FileOpener {
 
   async #stored(source: Extract<FileSource, { kind: 'storage' }>): Promise<OpenFile | null> {
     const { storage } = this.#sources
-    const bucket = await existing(storage, source.bucket)
+    const known = this.#buckets.get(source.bucket) ?? existing(storage, source.bucket)
+    this.#buckets.set(source.bucket, known)
+    const bucket = await known
     if (!bucket?.public) {
-      const principal = await storage.identify(this.#request)
+      const principal = await this.#identify()
       if (!principal) throw unauthorized({ reason: 'missing' })
       if (!bucket || principal.role !== 'service_role') return null
     }
@@ -82,8 +87,13 @@ export class FileOpener {
     return info && { file: storedFile(storage.store, info), isOpen: bucket.public, source }
   }
 
+  /** A scene has many files, its caller is one. */
+  #identify(): Promise<Principal | null> {
+    return (this.#principal ??= this.#sources.storage.identify(this.#request))
+  }
+
   async #isService(): Promise<boolean> {
-    const principal = await this.#sources.storage.identify(this.#request)
+    const principal = await this.#identify()
     if (!principal) throw unauthorized({ reason: 'missing' })
     return principal.role === 'service_role'
   }

@@ -2,15 +2,17 @@ import { unauthorized } from '@terrane/auth'
 import { MAX_PARTS, type LngLatBox } from '@terrane/tiling/raster'
 import type { FastifyRequest } from 'fastify'
 import { runAs } from '../rest/execute.ts'
-import { noSourcesChosen, sourceGone, sourceUnknown } from './errors.ts'
+import { noSourcesChosen, sourceGone, sourceUnknown, tooManySources } from './errors.ts'
 import type { FileOpener } from './open-file.ts'
-import { foundImage, partOf } from './found-image.ts'
+import { checkFiles, foundImage, partOf } from './found-image.ts'
 import { keptPart, type KeptScene, type OpenPart } from './scene.ts'
 import type { SourceOrder } from './source-choice.ts'
 import type { FoundRaster, RasterSources, SourceRequest } from './sources.ts'
 
-/** Sources of a table that one request may choose from. */
+/** Sources of a table that a document or preview tells the extent of. */
 const MAX_SOURCES = 10_000
+/** Parts of a mosaic that are opened at once. */
+const AT_ONCE = 4
 
 interface TableRequest {
   readonly sources: RasterSources
@@ -26,6 +28,8 @@ interface TableSource {
   readonly name: string
   readonly bbox: readonly [number, number, number, number] | null
   readonly scene: KeptScene | null
+  /** How many are chosen, wherever they lie. */
+  readonly total: number
 }
 
 /**
@@ -36,25 +40,40 @@ interface TableSource {
 export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {
   const { sources, opener, table, number, asked } = wanted
   if (!(await mayRead(wanted))) throw sourceUnknown({ url: asked.url })
-  const { all, found } = await sourcesOf(wanted)
+  const found = await sourcesOf(wanted)
   if (found.length === 0) {
     if (number !== undefined) throw sourceUnknown({ url: asked.url })
-    if (all > 0) throw noSourcesChosen({ table })
+    if (await hasSources(sources, table)) throw noSourcesChosen({ table })
     const origin = await originOf(sources, table)
     if (origin === null) throw sourceUnknown({ url: asked.url })
-    return foundImage([await openPart({ name: origin, bbox: null, scene: null }, { opener, table, asked })])
+    return foundImage([await openPart({ name: origin, scene: null }, { opener, table, asked })])
   }
-  if (found.length === 1) return foundImage([await openPart(found[0]!, { opener, table, asked })])
-  const { area, choice } = asked
-  const [first, ...others] = found
-  const near = others.filter(({ bbox }) => area === null || bbox === null || meets(bbox, area))
-  // One more than may be read tells that there are more.
-  const chosen = [first!, ...near.slice(0, MAX_PARTS)]
-  const parts = await Promise.all(chosen.map((source) => openPart(source, { opener, table, asked })))
-  // Without an area all places count: how far the whole reaches.
-  const boxesOf = (i: number): LngLatBox[] => (area === null && i === 0 ? found.map(boxOf) : [boxOf(chosen[i]!)])
-  const boxed = parts.map(({ part, ...rest }, i) => ({ ...rest, part: { ...part, boxes: boxesOf(i) } }))
-  return foundImage(boxed, choice.selection)
+  if (found.length === 1 && found[0]!.total === 1)
+    return foundImage([await openPart(found[0]!, { opener, table, asked })])
+  const parts = await openParts(found.slice(0, MAX_PARTS + 1), { opener, table, asked })
+  return foundImage(
+    parts.map(({ part, ...rest }, i) => ({ ...rest, part: { ...part, boxes: boxesOf(found, i, asked.area) } })),
+    asked.choice.selection,
+  )
+}
+
+/**
+ * Places of a part. Without an area the first has those of all, for how far the whole reaches. Null: only its files tell, unless
+ * there are more parts than are opened, which must not be passed over.
+ */
+function boxesOf(found: readonly TableSource[], i: number, area: LngLatBox | null): readonly LngLatBox[] | null {
+  const { bbox } = found[i]!
+  if (bbox === null) return found.length > MAX_PARTS ? [[-180, -90, 180, 90]] : null
+  return area === null && i === 0 ? found.flatMap((source) => (source.bbox ? [source.bbox] : [])) : [bbox]
+}
+
+async function openParts(chosen: readonly TableSource[], context: PartContext): Promise<OpenPart[]> {
+  const parts: OpenPart[] = []
+  for (let i = 0; i < chosen.length; i += AT_ONCE) {
+    parts.push(...(await Promise.all(chosen.slice(i, i + AT_ONCE).map((source) => openPart(source, context)))))
+    checkFiles(parts)
+  }
+  return parts
 }
 
 async function mayRead({ sources: { storage, database }, request, table }: TableRequest): Promise<boolean> {
@@ -76,23 +95,37 @@ const ORDER: Readonly<Record<SourceOrder, string>> = {
 }
 
 /** Names of sources are not the caller's to read, their pictures may be. */
-async function sourcesOf({ sources: { database }, table, number, asked }: TableRequest): Promise<{
-  readonly all: number
-  readonly found: readonly TableSource[]
-}> {
-  const { choice } = asked
+async function sourcesOf({ sources: { database }, table, number, asked }: TableRequest): Promise<TableSource[]> {
+  const { choice, area } = asked
   const only = number === undefined ? choice.sources : [Number(number)]
-  const { rows } = await database.query<TableSource & { chosen: boolean }>(
-    `select s.name, s.bbox,
-       case jsonb_typeof(s.properties->'files') when 'array' then jsonb_build_object('files', s.properties->'files',
-         'mask', s.properties->'mask') end as scene,
-       ($2::integer[] is null or s.source = any($2)) and ($3::timestamptz is null or s.datetime >= $3)
-         and ($4::timestamptz is null or s.datetime <= $4) as chosen
-     from geoembeddings.embedding_sources s
-     where s.table_name = $1 and s.status = 'done' order by ${ORDER[choice.order]}, s.source limit ${MAX_SOURCES}`,
-    [table, only, choice.since, choice.until],
+  // Of an area one more than may be read, after the first, tells that there are more.
+  const most = area === null ? MAX_SOURCES + 1 : MAX_PARTS + 1
+  const { rows } = await database.query<TableSource>(
+    `with chosen as (
+       select s.*, row_number() over (order by ${ORDER[choice.order]}, s.source) as place, count(*) over () as total
+       from geoembeddings.embedding_sources s
+       where s.table_name = $1 and s.status = 'done' and ($2::integer[] is null or s.source = any($2))
+         and ($3::timestamptz is null or s.datetime >= $3) and ($4::timestamptz is null or s.datetime <= $4))
+     select c.name, c.bbox, c.total::integer as total,
+       case when jsonb_typeof(c.properties->'files') = 'array' and (c.place <= ${MAX_PARTS + 1} or $5::double precision[] is not null)
+         then jsonb_build_object('files', c.properties->'files', 'mask', c.properties->'mask') end as scene
+     from chosen c
+     where c.place = 1 or c.bbox is null or $5 is null or (c.bbox[2] <= $5[4] and c.bbox[4] >= $5[2]
+       and exists (select from unnest(array[-360, 0, 360]) turn
+         where $5[1] + turn <= c.bbox[3] + case when c.bbox[3] < c.bbox[1] then 360 else 0 end and $5[3] + turn >= c.bbox[1]))
+     order by c.place limit $6`,
+    [table, only, choice.since, choice.until, area, most],
   )
-  return { all: rows.length, found: rows.filter(({ chosen }) => chosen) }
+  if (rows.length > MAX_SOURCES) throw tooManySources({ table, limit: MAX_SOURCES })
+  return rows
+}
+
+async function hasSources({ database }: RasterSources, table: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `select from geoembeddings.embedding_sources s where s.table_name = $1 and s.status = 'done' limit 1`,
+    [table],
+  )
+  return rowCount === 1
 }
 
 async function originOf({ database }: RasterSources, table: string): Promise<string | null> {
@@ -110,21 +143,13 @@ interface PartContext {
 }
 
 /** @throws SOURCE_NOT_FOUND */
-async function openPart({ name, scene }: TableSource, { opener, table, asked }: PartContext): Promise<OpenPart> {
+async function openPart(
+  { name, scene }: Pick<TableSource, 'name' | 'scene'>,
+  { opener, table, asked }: PartContext,
+): Promise<OpenPart> {
   // A VRT keeps the names of its files alone; the bands are read of it.
   if (scene !== null && scene.files.every((file) => 'band' in file)) return keptPart(scene, opener)
   const file = await opener.openNamed(name)
   if (file === null) throw sourceGone({ table })
   return partOf(file, { ...asked.choice, assets: null }, opener)
-}
-
-const WORLD: LngLatBox = [-180, -90, 180, 90]
-
-function boxOf({ bbox }: TableSource): LngLatBox {
-  return bbox ?? WORLD
-}
-
-function meets(a: LngLatBox, b: LngLatBox): boolean {
-  const east = b[2] < b[0] ? b[2] + 360 : b[2]
-  return a[1] <= b[3] && a[3] >= b[1] && [-360, 0, 360].some((turn) => a[0] + turn <= east && a[2] + turn >= b[0])
 }

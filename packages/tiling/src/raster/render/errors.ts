@@ -39,6 +39,14 @@ export const renderFailed = defineError(
   () => ({ hint: 'Try again; if it fails again, the log of the server says why.' }),
 )
 
+export const readTooLarge = defineError(
+  'READ_TOO_LARGE',
+  'too_large',
+  (f: { bytes: number; limit: number }) =>
+    `This view needs ${f.bytes} bytes of a file at once; the limit is ${f.limit}.`,
+  () => ({ hint: 'Zoom in, or write the file in smaller blocks and with overviews: gdal_translate -of COG.' }),
+)
+
 export const mosaicTooDense = defineError(
   'MOSAIC_TOO_DENSE',
   'too_large',
@@ -50,7 +58,7 @@ export const mosaicTooDense = defineError(
 export const mosaicMixed = defineError(
   'MOSAIC_MIXED',
   'invalid',
-  () => 'Rasters of the collection differ in their bands, scales or palettes.',
+  () => 'Rasters of the collection differ in their bands, data types, scales or palettes.',
   () => ({ hint: 'Name alike ones with sources, or draw one: url=embeddings://{table}/{number}.' }),
 )
 

@@ -5,12 +5,11 @@ import type { ByteSource } from '../source.ts'
 import { blocksOf } from '../window.ts'
 import { readBilinear, windowOf } from './bilinear.ts'
 import type { BlockStore, ByteSpan } from './blocks.ts'
-import { tileTooCoarse } from './errors.ts'
 import { boxesOf, visibleRect } from './extent.ts'
 import { projectPixels } from './grid.ts'
 import type { SourceGrid } from './grid.ts'
-import { rememberLimits } from './layer.ts'
-import type { Layer, LayerChoice } from './layer.ts'
+import { addCost, rememberLimits } from './layer.ts'
+import type { FileNeed, Layer, LayerChoice } from './layer.ts'
 import { chooseLevel, stepOf } from './level.ts'
 import type { ChosenLevel } from './level.ts'
 import { readNearest, visitsOf } from './nearest.ts'
@@ -22,8 +21,6 @@ import { fittedSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
 import { zoomsOf } from './zooms.ts'
 
-/** Decoded pixels of all bands that one view may cost. */
-const MAX_PIXELS = 1 << 28
 /** A window with more pixels is read by its nearest pixels: so far reduced, their neighbours say no more. */
 const MAX_WINDOW = 1 << 23
 /** Largest stray of the transform from the exact one, in pixels of the image that is read. */
@@ -74,6 +71,11 @@ export function fileLayer(file: LayerFile, { affine, crs, clip }: FilePlace): La
       const visible = visibleRect(view, boxes)
       return visible === null ? 0 : chooseLevel(raster, stepOf(toSource(view, place), visible)).index
     },
+    needs(view, choice) {
+      const plan = planOf(view)
+      const { need } = plan === null ? { need: null } : readingOf(file, plan, choice)
+      return need === null ? [] : [need]
+    },
     async read(view, choice) {
       const plan = planOf(view)
       const pixels = plan && (await readPlan(file, plan, choice))
@@ -86,6 +88,16 @@ interface ViewPlan {
   readonly visible: PixelRect
   readonly grid: SourceGrid
   readonly chosen: ChosenLevel
+  /** What was planned and is not read yet, by the choice. */
+  readonly readings: Map<string, Reading>
+}
+
+/** How the pixels of a view are read. */
+interface Reading {
+  /** What bilinear reading holds at once; null for nearest. */
+  readonly window: PixelRect | null
+  /** Null where no pixel of the raster is in sight. */
+  readonly need: FileNeed | null
 }
 
 function planView(
@@ -98,7 +110,7 @@ function planView(
   const chosen = chooseLevel(raster, stepOf(project, visible))
   const grid = projectPixels(project, visible, TOLERANCE * Math.min(chosen.factorX, chosen.factorY))
   if (clip !== null) clipGrid(grid, clip)
-  return { visible, chosen, grid }
+  return { visible, chosen, grid, readings: new Map() }
 }
 
 function clipGrid({ xy }: SourceGrid, { x, y, width, height }: PixelRect): void {
@@ -108,32 +120,46 @@ function clipGrid({ xy }: SourceGrid, { x, y, width, height }: PixelRect): void 
   }
 }
 
+/** @throws TILE_TOO_COARSE */
+function readingOf(file: LayerFile, plan: ViewPlan, choice: LayerChoice): Reading {
+  const key = keyOf(choice)
+  const known = plan.readings.get(key)
+  if (known) return known
+  const { grid, chosen } = plan
+  const isSmooth = choice.resampling === 'bilinear' && file.raster.palette === null
+  const wanted = isSmooth ? windowOf(grid, chosen) : null
+  const window = wanted !== null && wanted.width * wanted.height <= MAX_WINDOW ? wanted : null
+  const reading = { window, need: needOf(file, plan, bandsToRead(file.raster, choice), window) }
+  plan.readings.set(key, reading)
+  return reading
+}
+
+function keyOf({ bands, nodata, resampling }: LayerChoice): string {
+  return `${bands.join()} ${nodata} ${resampling}`
+}
+
 /** @throws TILE_TOO_COARSE, CORRUPT_TILE */
-async function readPlan(
-  { raster, store, onPlan }: LayerFile,
-  { grid, chosen }: ViewPlan,
-  { bands, nodata, resampling }: LayerChoice,
-): Promise<ReadPixels | null> {
-  const choice = { bands, nodata: nodata ?? raster.nodata }
-  const window = resampling === 'bilinear' && raster.palette === null ? windowOf(grid, chosen) : null
-  const smooth = window !== null && window.width * window.height <= MAX_WINDOW
-  const spans = spansOf(raster, { grid, chosen }, bandsToRead(raster, choice), smooth ? window : null, store)
-  if (spans === null) return null
-  onPlan(spans)
-  const pixels = smooth
+async function readPlan(file: LayerFile, plan: ViewPlan, wanted: LayerChoice): Promise<ReadPixels | null> {
+  const { raster, store, onPlan } = file
+  const { window, need } = readingOf(file, plan, wanted)
+  plan.readings.delete(keyOf(wanted))
+  if (need === null) return null
+  onPlan(need.spans)
+  const { grid, chosen } = plan
+  const choice = { bands: wanted.bands, nodata: wanted.nodata ?? raster.nodata }
+  const pixels = window
     ? await readBilinear(raster, chosen, grid, window, choice, store)
     : await readNearest(raster, chosen, grid, choice, store)
   return pixels.alpha.some((value) => value > 0) ? pixels : null
 }
 
 /** What has to be read; null when no pixel of the raster is in sight. @throws TILE_TOO_COARSE */
-function spansOf(
-  raster: RasterInfo,
-  { grid, chosen }: Omit<ViewPlan, 'visible'>,
+function needOf(
+  { source, raster, store }: LayerFile,
+  { grid, chosen }: ViewPlan,
   bands: readonly number[],
   window: PixelRect | null,
-  store: BlockStore,
-): ByteSpan[] | null {
+): FileNeed | null {
   const { level, mask } = chosen
   const blocks = window
     ? blocksOf(level, window).map(({ index }) => index)
@@ -141,13 +167,13 @@ function spansOf(
   if (blocks.length === 0) return null
   const perBlock = level.blockWidth * level.blockHeight * (level.planar ? bands.length : level.samplesPerPixel)
   const pixels = blocks.length * perBlock
-  if (pixels > MAX_PIXELS) throw tileTooCoarse({ pixels, limit: MAX_PIXELS })
+  addCost(pixels, [])
   const all = (level.planar ? bands : [0]).flatMap((band) => blocks.map((block) => blockOfBand(level, block, band)))
-  if (mask === null) return store.spansOf(level, all)
+  if (mask === null) return { source, spans: store.spansOf(level, all), pixels }
   const masked = window
     ? blocksOf(mask, window).map(({ index }) => index)
     : visitsOf(grid, mask, raster.width / mask.width, raster.height / mask.height).blocks
-  return [...store.spansOf(level, all), ...store.spansOf(mask, masked)]
+  return { source, spans: [...store.spansOf(level, all), ...store.spansOf(mask, masked)], pixels }
 }
 
 /** Pixels of a part of a view, in their place in the whole. */

@@ -1,7 +1,8 @@
 import { mosaicMixed, mosaicTooDense } from './errors.ts'
 import { boundsOf, visibleRect } from './extent.ts'
 import type { LngLatBox } from './extent.ts'
-import type { Layer, LayerChoice } from './layer.ts'
+import { addCost } from './layer.ts'
+import type { FetchTogether, Layer, LayerChoice } from './layer.ts'
 import type { ReadPixels } from './pixels.ts'
 import { boxView, fittedBoxView } from './view.ts'
 import type { View } from './view.ts'
@@ -11,7 +12,8 @@ export type PixelSelection = 'first' | 'highest' | 'lowest' | 'mean'
 
 /** A part of a mosaic, opened when a view needs it. */
 export interface MosaicPart {
-  readonly boxes: readonly LngLatBox[]
+  /** Null where they are not known: those of the layer. */
+  readonly boxes: readonly LngLatBox[] | null
   open(): Layer
 }
 
@@ -22,11 +24,13 @@ export const MAX_PARTS = 16
  * Layers over each other, the first on top. What `first` shows of a pixel is that of the first layer that has it. All are drawn
  * with the limits of the first one, so that neighbouring tiles fit.
  *
+ * @param fetch reads what several files need at once
  * @throws MOSAIC_MIXED when a view needs layers whose bands or types differ
  */
-export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelection): Layer {
+export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelection, fetch: FetchTogether): Layer {
   const head = (parts[0] as MosaicPart).open()
-  const boxes = parts.flatMap((part) => part.boxes)
+  const placed = parts.map((part) => ({ ...part, boxes: part.boxes ?? part.open().boxes }))
+  const boxes = placed.flatMap((part) => part.boxes)
   return {
     raster: head.raster,
     crs: head.crs,
@@ -37,8 +41,13 @@ export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelect
     wholeView: (size, maxSize) => boundsView(boundsOf(boxes), size, maxSize),
     limits: (bands) => head.limits(bands),
     levelOf: (view) => head.levelOf(view),
-    read: (view, choice) => readParts(parts, { view, choice, selection, head }),
+    needs: () => [],
+    read: (view, choice) => readParts(placed, { view, choice, selection, head, fetch }),
   }
+}
+
+interface PlacedPart extends MosaicPart {
+  readonly boxes: readonly LngLatBox[]
 }
 
 interface MosaicRead {
@@ -46,19 +55,24 @@ interface MosaicRead {
   readonly choice: LayerChoice
   readonly selection: PixelSelection
   readonly head: Layer
+  readonly fetch: FetchTogether
 }
 
-/** @throws MOSAIC_TOO_DENSE when more layers lie in the view than may be read and pixels are still missing */
+/** @throws MOSAIC_TOO_DENSE when more layers lie in the view than may be read and pixels are still missing, TILE_TOO_COARSE */
 async function readParts(
-  parts: readonly MosaicPart[],
-  { view, choice, selection, head }: MosaicRead,
+  parts: readonly PlacedPart[],
+  { view, choice, selection, head, fetch }: MosaicRead,
 ): Promise<ReadPixels | null> {
   const seen = parts.filter((part) => visibleRect(view, part.boxes) !== null)
+  if (selection !== 'first' && seen.length > MAX_PARTS) throw mosaicTooDense({ layers: seen.length, limit: MAX_PARTS })
+  if (selection !== 'first') fetch(seen.flatMap((part) => part.open().needs(view, choice)))
   let whole: Blend | null = null
+  let cost = 0
   for (const [i, part] of seen.entries()) {
     if (i === MAX_PARTS) throw mosaicTooDense({ layers: seen.length, limit: MAX_PARTS })
     const layer = part.open()
     checkAlike(layer, head)
+    cost = addCost(cost, layer.needs(view, choice))
     const read = await layer.read(view, choice)
     if (read === null) continue
     whole ??= new Blend(read, selection)
@@ -74,8 +88,20 @@ function checkAlike({ raster }: Layer, { raster: first }: Layer): void {
     raster.bands.every(
       ({ scale, offset }, i) => scale === first.bands[i]?.scale && offset === first.bands[i]?.offset,
     ) &&
+    !isReordered(namesOf(raster), namesOf(first)) &&
+    raster.sampleType === first.sampleType &&
+    (raster.color === 'gray-inverted') === (first.color === 'gray-inverted') &&
     String(raster.palette) === String(first.palette)
   if (!isAlike) throw mosaicMixed()
+}
+
+function namesOf({ bands }: Layer['raster']): (string | null)[] {
+  return bands.map(({ name }) => name?.toLowerCase() ?? null)
+}
+
+/** Whether a band has the name of another one. Names may differ otherwise: some tell the date or the file. */
+function isReordered(names: readonly (string | null)[], others: readonly (string | null)[]): boolean {
+  return names.some((name, i) => name !== null && name !== others[i] && others.includes(name))
 }
 
 /** Layers that were read so far as one. */
@@ -110,7 +136,9 @@ class Blend {
         const value = planes[band]![i] as number
         plane[i] = before === 0 ? value : mix(plane[i] as number, value, before)
       }
-      pixels.alpha[i] = Math.max(pixels.alpha[i] as number, alpha[i] as number)
+      // The first one shows through as much as it does alone.
+      const isLater = this.#selection === 'first' && before > 0
+      if (!isLater) pixels.alpha[i] = Math.max(pixels.alpha[i] as number, alpha[i] as number)
     }
   }
 }

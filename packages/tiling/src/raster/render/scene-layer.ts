@@ -9,8 +9,8 @@ import type { Scene, SceneMask } from '../scene/scene.ts'
 import { boxesOf } from './extent.ts'
 import { fileLayer } from './file-layer.ts'
 import type { LayerFile } from './file-layer.ts'
-import { rememberLimits } from './layer.ts'
-import type { Layer, LayerChoice } from './layer.ts'
+import { addCost, rememberLimits } from './layer.ts'
+import type { FetchTogether, FileNeed, Layer, LayerChoice } from './layer.ts'
 import type { ReadPixels } from './pixels.ts'
 import { fittedSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
@@ -21,9 +21,10 @@ import { zoomsOf } from './zooms.ts'
  * of the wanted bands lacks, or that the mask names, is left out of all.
  *
  * @param files the files of the scene, by their number
+ * @param fetch reads what several files need at once
  * @throws SCENE_UNUSABLE, NO_GEOREFERENCE, UNSUPPORTED_LAYOUT, UNSUPPORTED_CRS
  */
-export function sceneLayer(files: readonly LayerFile[], scene: Scene): Layer {
+export function sceneLayer(files: readonly LayerFile[], scene: Scene, fetch: FetchTogether): Layer {
   const used = files.map((file) => (scene.ownMasks ? file : { ...file, raster: withoutMasks(file.raster) }))
   const plan = planStack(
     used.map(({ raster }) => raster),
@@ -47,6 +48,10 @@ export function sceneLayer(files: readonly LayerFile[], scene: Scene): Layer {
     const piece = largest((plan.bands[band] as PlannedBand).pieces)
     return { piece, layer: layerOf(piece.file, piece.placement) }
   }
+  const needs = (view: View, choice: LayerChoice): FileNeed[] => [
+    ...choice.bands.flatMap((band) => needsOfBand(plan.bands[band] as PlannedBand, { view, choice, plan, layerOf })),
+    ...(plan.mask === null ? [] : layerOf(plan.mask.file, plan.mask.placement).needs(view, maskChoice(plan.mask.band))),
+  ]
   return {
     raster,
     crs,
@@ -58,7 +63,11 @@ export function sceneLayer(files: readonly LayerFile[], scene: Scene): Layer {
       Promise.all(bands.map((band) => limitsOf(plan.bands[band] as PlannedBand, first(band).piece, used))),
     ),
     levelOf: (view) => first(0).layer.levelOf(view),
+    needs,
     async read(view, choice) {
+      const needed = needs(view, choice)
+      addCost(0, needed)
+      fetch(needed)
       const read: ReadPixels[] = []
       for (const band of choice.bands) {
         const values = await readBand(plan.bands[band] as PlannedBand, { view, choice, plan, layerOf })
@@ -157,6 +166,18 @@ interface BandContext {
   readonly layerOf: (file: number, placement: PlannedPiece['placement']) => Layer
 }
 
+function needsOfBand({ pieces }: PlannedBand, { view, choice, layerOf }: BandContext): FileNeed[] {
+  return pieces.flatMap((piece) => layerOf(piece.file, piece.placement).needs(view, pieceChoice(choice, piece)))
+}
+
+function pieceChoice(choice: LayerChoice, { band, nodata }: PlannedPiece): LayerChoice {
+  return { ...choice, bands: [band], nodata: choice.nodata ?? nodata ?? Number.NaN }
+}
+
+function maskChoice(band: number): LayerChoice {
+  return { bands: [band], nodata: Number.NaN, resampling: 'nearest' }
+}
+
 /** One band of a view. Later pieces lie over earlier ones. */
 async function readBand(
   { pieces, nodata }: PlannedBand,
@@ -166,10 +187,10 @@ async function readBand(
   const plane = new Float64Array(width * height)
   const alpha = new Uint8Array(width * height)
   let missing = alpha.length
-  for (const { file, band, ratio, shift, placement, nodata: own } of pieces.toReversed()) {
+  for (const piece of pieces.toReversed()) {
     if (missing === 0) break
-    const wanted = { ...choice, bands: [band], nodata: choice.nodata ?? own ?? Number.NaN }
-    const read = await layerOf(file, placement).read(view, wanted)
+    const { ratio, shift } = piece
+    const read = await layerOf(piece.file, piece.placement).read(view, pieceChoice(choice, piece))
     if (read === null) continue
     const values = read.planes[0]!
     for (let i = 0; i < alpha.length; i++) {
@@ -191,7 +212,7 @@ async function dropFlagged(
   { band, values, bits }: SceneMask,
   alpha: Uint8Array,
 ): Promise<void> {
-  const read = await flags.read(view, { bands: [band], nodata: Number.NaN, resampling: 'nearest' })
+  const read = await flags.read(view, maskChoice(band))
   const classes = new Set(values)
   const set = bits.reduce((all, bit) => all | (1 << bit), 0)
   for (let i = 0; i < alpha.length; i++) {

@@ -5,7 +5,7 @@ import type { ReadPixels } from '../pixels.ts'
 import type { Picture } from '../paint.ts'
 import type { RasterRenderer } from '../renderer.ts'
 import type { RenderStyle } from '../style.ts'
-import { readValues } from '../values/derive.ts'
+import { namesOf, readValues } from '../values/derive.ts'
 import type { ViewValues } from '../values/derive.ts'
 import { encodeGeoTiff } from '../values/geotiff.ts'
 import { encodeNpy } from '../values/npy.ts'
@@ -25,6 +25,7 @@ import type {
 
 type Area = TileArea | BoxArea | WholeArea | PointArea
 type PictureRequest = Extract<RenderRequest, { kind: 'picture' }>
+type PointRequest = Extract<RenderRequest, { kind: 'point' }>
 
 /** What is wanted of an opened raster; null where it has nothing. */
 export async function answer(renderer: RasterRenderer, request: RenderRequest): Promise<unknown> {
@@ -32,7 +33,7 @@ export async function answer(renderer: RasterRenderer, request: RenderRequest): 
   if (request.kind === 'picture') return drawn(renderer, request)
   const { layer } = renderer
   const values = await valuesOf(layer, viewOf(layer, request.area), request)
-  if (request.kind === 'point') return pointOf(layer, request.area, values)
+  if (request.kind === 'point') return pointOf(layer, request, values)
   if (values === null) return null
   const { pixels, names, descriptions } = values
   return Object.fromEntries(
@@ -91,31 +92,36 @@ function cutPicture(picture: Picture, view: View, area: Area): Picture | null {
   return { ...picture, rgba: shown }
 }
 
+function opaqueBands({ raster: { bands, palette } }: Layer): number[] {
+  const all = palette === null ? bands : bands.slice(0, 1)
+  return all.flatMap(({ index, color }) => (color === 'alpha' ? [] : [index]))
+}
+
 /** Values of all bands unless some are named. */
 async function valuesOf(
   layer: Layer,
   view: View,
   { area, style }: { readonly area: Area; readonly style: RenderStyle },
 ): Promise<ViewValues | null> {
-  const all = layer.raster.palette === null ? layer.raster.bands : layer.raster.bands.slice(0, 1)
-  const opaque = all.flatMap(({ index, color }) => (color === 'alpha' ? [] : [index]))
-  const values = await readValues(layer, view, style, opaque)
+  const values = await readValues(layer, view, style, opaqueBands(layer))
   if (values === null || area.type !== 'box' || area.shape === null) return values
   const pixels: ReadPixels = cutShape(values.pixels, view, area.shape)
   return pixels.alpha.some((value) => value > 0) ? { ...values, pixels } : null
 }
 
 /** Null outside; a place without data has null for each band. */
-function pointOf(layer: Layer, { position }: PointArea, values: ViewValues | null): PointValues | null {
+function pointOf(layer: Layer, { area, style }: PointRequest, values: ViewValues | null): PointValues | null {
   if (values) {
     const { pixels, names, descriptions } = values
     return { values: pixels.planes.map((plane) => plane[0] as number), names, descriptions }
   }
-  const [lng, lat] = position
+  const [lng, lat] = area.position
   const isInside = layer.boxes.some(
     ([west, south, east, north]) => lng >= west && lng <= east && lat >= south && lat <= north,
   )
-  return isInside ? { values: [null], names: ['b1'], descriptions: [''] } : null
+  if (!isInside) return null
+  const { names, descriptions } = namesOf(layer, style, opaqueBands(layer))
+  return { values: names.map(() => null), names, descriptions }
 }
 
 function viewOf(layer: Layer, area: Area): View {

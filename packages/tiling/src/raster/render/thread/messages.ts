@@ -84,7 +84,7 @@ export interface ImagePart {
   readonly scene: Scene | null
   /** Places of its files in the list of the image. */
   readonly files: readonly number[]
-  /** Where it is looked for; null for a part that is alone. */
+  /** Where it is looked for; null for a part that is alone, or whose place only its files tell. */
   readonly boxes: readonly LngLatBox[] | null
 }
 
@@ -108,11 +108,15 @@ export interface RenderMethods {
   render(job: RenderJob): unknown
 }
 
-/** Fill `into` with the spans of a file, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
-export interface ReadEvent {
-  /** Key of the file. */
+/** Spans of a file by its key. */
+export interface FileSpans {
   readonly key: string
   readonly spans: readonly ByteSpan[]
+}
+
+/** Fill `into` with the spans of all files, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
+export interface ReadEvent {
+  readonly reads: readonly FileSpans[]
   readonly into: SharedArrayBuffer
   readonly state: SharedArrayBuffer
 }

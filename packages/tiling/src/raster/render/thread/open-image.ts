@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { createBlockCache } from '../blocks.ts'
 import type { LayerFile } from '../file-layer.ts'
-import type { Layer } from '../layer.ts'
+import type { ByteSource } from '../../source.ts'
+import type { FileNeed, Layer } from '../layer.ts'
 import { mosaicLayer } from '../mosaic-layer.ts'
 import { openLayerFile, rendererOf, wholeFileLayer } from '../renderer.ts'
 import type { RasterRenderer } from '../renderer.ts'
@@ -9,8 +10,9 @@ import { sceneLayer } from '../scene-layer.ts'
 import type { ImagePart, ReadEvent, RenderJob } from './messages.ts'
 import { HeadSource, SharedSource } from './shared-source.ts'
 
-/** Files and parts of images whose headers are kept. */
+/** Files whose headers are kept, by themselves and in parts of images. */
 const KEPT = 96
+const KEPT_IN_PARTS = 384
 /** Memory for decoded blocks of all files. */
 const CACHE_BYTES = 144 * 1024 * 1024
 /** Headers mostly lie at the beginning: one read instead of a dozen. */
@@ -22,8 +24,12 @@ type FileEntry = RenderJob['files'][number]
 export class ImageOpener {
   readonly #emit: (event: ReadEvent) => void
   readonly #files = new LRUCache<string, LayerFile>({ max: KEPT })
-  readonly #layers = new LRUCache<string, Layer>({ max: KEPT })
+  readonly #layers = new LRUCache<string, { readonly layer: Layer; readonly files: number }>({
+    maxSize: KEPT_IN_PARTS,
+    sizeCalculation: ({ files }) => files,
+  })
   readonly #cache = createBlockCache(CACHE_BYTES)
+  readonly #sources = new WeakMap<ByteSource, SharedSource>()
 
   constructor(emit: (event: ReadEvent) => void) {
     this.#emit = emit
@@ -33,27 +39,46 @@ export class ImageOpener {
   open({ files, plan: { parts, selection } }: Omit<RenderJob, 'request'>): RasterRenderer {
     const [first] = parts
     if (parts.length === 1 && first?.boxes === null) return rendererOf(this.#part(first, files))
-    const open = parts.map((part) => ({ boxes: part.boxes ?? [], open: () => this.#part(part, files) }))
-    return rendererOf(mosaicLayer(open, selection))
+    const open = parts.map((part) => ({ boxes: part.boxes, open: () => this.#part(part, files) }))
+    return rendererOf(mosaicLayer(open, selection, this.#fetch))
   }
 
   #part({ scene, files: numbers }: ImagePart, all: readonly FileEntry[]): Layer {
     const entries = numbers.map((number) => all[number] as FileEntry)
     const key = JSON.stringify([scene, entries])
     const known = this.#layers.get(key)
-    if (known) return known
-    const files = entries.map((entry) => this.#file(entry))
-    const layer = scene === null ? wholeFileLayer(files[0] as LayerFile) : sceneLayer(files, scene)
-    this.#layers.set(key, layer)
+    if (known) return known.layer
+    const files = this.#openFiles(entries)
+    const layer = scene === null ? wholeFileLayer(files[0] as LayerFile) : sceneLayer(files, scene, this.#fetch)
+    this.#layers.set(key, { layer, files: files.length })
     return layer
   }
 
-  #file(entry: FileEntry): LayerFile {
+  readonly #fetch = (needs: readonly FileNeed[]): void => {
+    SharedSource.fetchTogether(
+      needs.flatMap(({ source, spans }) => {
+        const shared = this.#sources.get(source)
+        return shared ? [{ source: shared, spans }] : []
+      }),
+    )
+  }
+
+  /** Heads of new files are read together. */
+  #openFiles(entries: readonly FileEntry[]): LayerFile[] {
+    const sources = entries.map((entry) => (this.#files.has(entry.key) ? null : new SharedSource(entry, this.#emit)))
+    const fresh = sources.filter((source) => source !== null)
+    SharedSource.fetchTogether(
+      fresh.map((source) => ({ source, spans: [{ offset: 0, length: Math.min(HEAD_BYTES, source.size) }] })),
+    )
+    return entries.map((entry, i) => this.#file(entry, sources[i] ?? new SharedSource(entry, this.#emit)))
+  }
+
+  #file(entry: FileEntry, source: SharedSource): LayerFile {
     const known = this.#files.get(entry.key)
     if (known) return known
-    const source = new SharedSource(entry, this.#emit)
     const head = new HeadSource(source, HEAD_BYTES)
     const file = openLayerFile(head, { cache: this.#cache, onPlan: (spans) => source.fetch(spans) })
+    this.#sources.set(head, source)
     this.#files.set(entry.key, file)
     return file
   }

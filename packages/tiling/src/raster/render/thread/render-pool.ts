@@ -2,7 +2,15 @@ import { Thread } from '@terrane/core/threads'
 import type { ByteSpan } from '../blocks.ts'
 import type { RasterDescription } from '../describe.ts'
 import { renderFailed } from '../errors.ts'
-import type { ImagePlan, PointValues, RasterStatistics, ReadEvent, RenderMethods, RenderRequest } from './messages.ts'
+import type {
+  FileSpans,
+  ImagePlan,
+  PointValues,
+  RasterStatistics,
+  ReadEvent,
+  RenderMethods,
+  RenderRequest,
+} from './messages.ts'
 
 /** A raster file wherever it lies. */
 export interface RasterFile {
@@ -160,22 +168,41 @@ class RenderThread {
     await this.#thread[Symbol.asyncDispose]()
   }
 
-  async #read({ key, spans, into, state }: ReadEvent): Promise<void> {
+  async #read({ reads, into, state }: ReadEvent): Promise<void> {
     const flag = new Int32Array(state)
     try {
       const job = this.#job as Job
-      const file = job.image.files.find((one) => one.key === key) as RasterFile
-      const parts = await file.read(spans, job.abort.signal)
-      const target = new Uint8Array(into)
-      let at = 0
-      parts.forEach((part, i) => {
-        target.set(part, at)
-        at += (spans[i] as ByteSpan).length
-      })
+      await readAll(job, reads, new Uint8Array(into))
       flag[0] = 1
     } catch {
       flag[0] = 2
     }
     Atomics.notify(flag, 0)
   }
+}
+
+/** Files that are read at once. */
+const AT_ONCE = 6
+
+/** Reads spans of several files into one array, one after the other. */
+async function readAll({ image, abort }: Job, reads: readonly FileSpans[], target: Uint8Array): Promise<void> {
+  let at = 0
+  const places = reads.map(({ spans }) => {
+    const start = at
+    at += spans.reduce((sum, { length }) => sum + length, 0)
+    return start
+  })
+  let next = 0
+  const lane = async (): Promise<void> => {
+    for (let i = next++; i < reads.length; i = next++) {
+      const { key, spans } = reads[i] as FileSpans
+      const file = image.files.find((one) => one.key === key) as RasterFile
+      let to = places[i] as number
+      for (const [n, part] of (await file.read(spans, abort.signal)).entries()) {
+        target.set(part, to)
+        to += (spans[n] as ByteSpan).length
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, reads.length) }, lane))
 }

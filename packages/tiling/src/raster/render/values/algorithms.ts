@@ -46,7 +46,10 @@ const mapper = (work: (value: number) => number): Algorithm => ({
 })
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
 const mean = (values: readonly number[]): number => sum(values) / values.length
-const variance = (values: readonly number[]): number => mean(values.map((value) => (value - mean(values)) ** 2))
+const variance = (values: readonly number[]): number => {
+  const middle = mean(values)
+  return mean(values.map((value) => (value - middle) ** 2))
+}
 const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const half = (sorted.length - 1) / 2

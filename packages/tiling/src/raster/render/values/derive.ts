@@ -24,7 +24,7 @@ export interface ViewValues {
 }
 
 /** Values of all planes that one request may hold. */
-const MAX_VALUES = 1 << 25
+const MAX_VALUES = 1 << 24
 
 /**
  * The values of a view: bands as they are stored (physical with `unscale`), what an expression makes of them, and what an algorithm
@@ -78,8 +78,7 @@ async function readBands(
   if (expression === null) {
     return {
       pixels: { ...read, planes },
-      names: bands.map((band) => `b${band + 1}`),
-      descriptions: bands.map((band) => raster.bands[band]?.name ?? ''),
+      ...namesOfBands(raster, bands),
       type: style.unscale === true ? 'float64' : raster.sampleType,
       isPicture: false,
     }
@@ -88,6 +87,25 @@ async function readBands(
   const results = expression.evaluate((name) => byName.get(name)!, count)
   const { parts } = expression
   return { pixels: { ...read, planes: results }, names: parts, descriptions: parts, type: 'float64', isPicture: false }
+}
+
+function namesOfBands(raster: RasterInfo, bands: readonly number[]): Pick<ViewValues, 'names' | 'descriptions'> {
+  return {
+    names: bands.map((band) => `b${band + 1}`),
+    descriptions: bands.map((band) => raster.bands[band]?.name ?? ''),
+  }
+}
+
+/** Names of the values that a style makes, where there are none of its values. */
+export function namesOf(
+  { raster }: Layer,
+  { expression, algorithm, bidx }: RenderStyle,
+  fallback: readonly number[],
+): Pick<ViewValues, 'names' | 'descriptions'> {
+  if (algorithm !== undefined) return { names: ['b1'], descriptions: [''] }
+  if (expression === undefined) return namesOfBands(raster, bidx ? bandsOf(raster, bidx) : fallback)
+  const { parts } = parseExpression(expression)
+  return { names: parts, descriptions: parts }
 }
 
 /** `b1` is the first band; other names are those of bands, of capital or small letters if only one fits so. */

@@ -38,8 +38,8 @@ const known = new WeakMap<Layer, Map<string, Limits>>()
 /** The 2nd to the 98th percentile of the whole, seen small. */
 function derivedLimits(layer: Layer, style: RenderStyle): Limits {
   const base = layer.reference ?? layer
-  const { expression, algorithm, bidx, nodata, unscale } = style
-  const key = JSON.stringify([expression, algorithm, bidx, String(nodata), unscale])
+  const { expression, algorithm, bidx, nodata, unscale, resampling } = style
+  const key = JSON.stringify([expression, algorithm, bidx, String(nodata), unscale, resampling])
   const ofLayer = known.get(base) ?? new Map<string, Limits>()
   known.set(base, ofLayer)
   const limits =

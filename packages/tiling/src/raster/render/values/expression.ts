@@ -87,12 +87,22 @@ export function parseExpression(text: string): Expression {
   return {
     parts,
     names: [...names],
-    evaluate: (band, count) =>
-      nodes.map((node) => {
-        const value = valueOf(node, band, count)
-        return typeof value === 'number' ? new Float64Array(count).fill(value) : value
-      }),
+    evaluate: (band, count) => nodes.map((node) => evaluateInRuns(node, band, count)),
   }
+}
+
+/** Pixels that are computed at once: an operation that waits for others holds no more than these. */
+const RUN = 1 << 14
+
+function evaluateInRuns(node: Node, band: BandLookup, count: number): Float64Array {
+  const out = new Float64Array(count)
+  for (let from = 0; from < count; from += RUN) {
+    const to = Math.min(count, from + RUN)
+    const value = valueOf(node, (name) => band(name).subarray(from, to), to - from)
+    if (typeof value === 'number') out.fill(value, from, to)
+    else out.set(value, from)
+  }
+  return out
 }
 
 function collectNames(node: Node, names: Set<string>): void {
