@@ -39,10 +39,9 @@ export function paint(raster: PaintedRaster, pixels: ReadPixels, style: PaintSty
       stretch(rgba, channel, pixels.planes[band] as Plane, alpha, lineOf(raster, style, band))
     }
   }
-  for (let i = 0; i < alpha.length; i++) {
-    const opacity = alpha[i] as number
-    if (opacity === 0) rgba.fill(0, 4 * i, 4 * i + 4)
-    else if (raster.palette === null && style.colormap === null) rgba[4 * i + 3] = opacity
+  // Pixels without data stay as they were made: empty.
+  if (raster.palette === null && style.colormap === null) {
+    for (let i = 0, to = 3; i < alpha.length; i++, to += 4) rgba[to] = alpha[i] as number
   }
   return { width, height, rgba }
 }
