@@ -20,7 +20,7 @@ const flat = (value: number, type: FixtureType = 'uint8', names?: readonly strin
     {
       type,
       georeference: { affine: AFFINE, epsg: 32632 },
-      ...(names && { bandItems: names.map((value, band) => ({ band, role: 'description', value })) }),
+      ...(names && { bandItems: names.map((name, band) => ({ band, role: 'description', value: name })) }),
     },
   )
 const item = (href: string) =>
