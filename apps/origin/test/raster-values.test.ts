@@ -61,6 +61,23 @@ describe('numbers', () => {
       band_names: ['b1*100+b2'],
     })
     expect(await codeOf(await ask(`/point/0,0?${FILE}`))).toEqual([404, 'TILE_OUTSIDE'])
+    // The same place in meters.
+    const [x, y] = [
+      (11.5505 * 20_037_508.342_789_244) / 180,
+      6_378_137 * Math.asinh(Math.tan((48.1495 * Math.PI) / 180)),
+    ]
+    const meters = 'coord_crs=EPSG:3857'
+    expect(await (await ask(`/point/${x},${y}?${FILE}&${meters}`)).json()).toMatchObject({
+      coordinates: [x, y],
+      values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
+    })
+    const bytesOf = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer())
+    const size = '32x32.npy'
+    const inMeters = await bytesOf(`/bbox/${x},${y},${x + 5000},${y + 5000}/${size}?${FILE}&${meters}`)
+    const east = ((x + 5000) / 20_037_508.342_789_244) * 180
+    const north = (Math.atan(Math.sinh((y + 5000) / 6_378_137)) * 180) / Math.PI
+    expect(inMeters.equals(await bytesOf(`/bbox/11.5505,48.1495,${east},${north}/${size}?${FILE}`))).toBe(true)
+    expect((await ask(`/point/1,2?${FILE}&coord_crs=epsg:32632`)).status).toBe(400)
     for (const place of ['11', '11,x', '200,0', '1,2,3'])
       expect((await ask(`/point/${place}?${FILE}`)).status).toBe(400)
   })

@@ -167,7 +167,7 @@ describe('pictures of a stored GeoTIFF', () => {
     expect(await codeOf(await ask(`${at}&bidx=1&bidx=2`))).toEqual([422, 'BANDS_NOT_SHOWN'])
     expect(await codeOf(await ask(`${at}&rescale=9,3`))).toEqual([400, 'BAD_PARAMETER'])
     expect(await codeOf(await ask(`${at}&colormap_name=mauve`))).toEqual([422, 'UNKNOWN_COLORMAP'])
-    expect(await codeOf(await ask(`${at}&coord_crs=epsg:32632`))).toEqual([501, 'PARAMETER_NOT_OFFERED'])
+    expect(await codeOf(await ask(`${at}&crs=epsg:32632`))).toEqual([501, 'PARAMETER_NOT_OFFERED'])
     expect(await codeOf(await ask(`${at}&max_size=100000`))).toEqual([400, 'BAD_PARAMETER'])
     expect(await codeOf(await ask('/preview?url=storage://imagery/notes.txt'))).toEqual([415, 'NOT_A_GEOTIFF'])
     expect(await codeOf(await ask('/preview?url=storage://imagery/none.tif'))).toEqual([404, 'RASTER_NOT_FOUND'])

@@ -1,5 +1,6 @@
 import type { LngLatBox, Shape } from '@terrane/tiling/raster'
 import { badFeature } from './errors.ts'
+import type { ToLngLat } from './parameters.ts'
 
 /** Longest body with an area. */
 export const MAX_SHAPE_BYTES = 4 << 20
@@ -12,14 +13,14 @@ export interface FeatureArea {
 }
 
 /** The area of a GeoJSON Feature with a Polygon or MultiPolygon. @throws BAD_FEATURE */
-export function readFeature(body: unknown): FeatureArea {
+export function readFeature(body: unknown, toLngLat: ToLngLat): FeatureArea {
   const { type, geometry } = (body ?? {}) as { type?: unknown; geometry?: { type?: unknown; coordinates?: unknown } }
   if (type !== 'Feature') throw badFeature({ why: 'it is no Feature' })
   const { type: kind, coordinates } = geometry ?? {}
   if (kind !== 'Polygon' && kind !== 'MultiPolygon')
     throw badFeature({ why: 'its geometry is no Polygon or MultiPolygon' })
   const polygons = kind === 'Polygon' ? [coordinates] : listOf(coordinates)
-  const shape = polygons.flatMap((polygon) => listOf(polygon).map(ringOf))
+  const shape = polygons.flatMap((polygon) => listOf(polygon).map((ring) => ringOf(ring, toLngLat)))
   const all = shape.flat()
   if (all.length === 0 || all.length > MAX_VERTICES)
     throw badFeature({ why: `1 to ${MAX_VERTICES} vertices are allowed` })
@@ -35,19 +36,24 @@ export function readFeature(body: unknown): FeatureArea {
 }
 
 /** Features of a body, each with its area. @throws BAD_FEATURE */
-export function readFeatures(body: unknown, most: number): { readonly feature: object; readonly area: FeatureArea }[] {
+export function readFeatures(
+  body: unknown,
+  most: number,
+  toLngLat: ToLngLat,
+): { readonly feature: object; readonly area: FeatureArea }[] {
   const { type, features } = (body ?? {}) as { type?: unknown; features?: unknown }
-  if (type !== 'FeatureCollection') return [{ feature: body as object, area: readFeature(body) }]
+  if (type !== 'FeatureCollection') return [{ feature: body as object, area: readFeature(body, toLngLat) }]
   const list = listOf(features)
   if (list.length === 0 || list.length > most) throw badFeature({ why: `1 to ${most} features are allowed` })
-  return list.map((feature) => ({ feature: feature as object, area: readFeature(feature) }))
+  return list.map((feature) => ({ feature: feature as object, area: readFeature(feature, toLngLat) }))
 }
 
-function ringOf(value: unknown): readonly (readonly [number, number])[] {
+function ringOf(value: unknown, toLngLat: ToLngLat): readonly (readonly [number, number])[] {
   const ring = listOf(value).map((position) => {
-    const [lng, lat] = listOf(position)
-    const isPlace = typeof lng === 'number' && typeof lat === 'number' && Math.abs(lng) <= 180 && Math.abs(lat) <= 85.05
-    if (!isPlace) throw badFeature({ why: 'a position is not longitude and latitude within Web Mercator' })
+    const [x, y] = listOf(position)
+    const [lng, lat] = typeof x === 'number' && typeof y === 'number' ? toLngLat(x, y) : [Number.NaN, Number.NaN]
+    const isPlace = Math.abs(lng) <= 180 && Math.abs(lat) <= 85.05
+    if (!isPlace) throw badFeature({ why: 'a position is not within Web Mercator, in degrees or in coord_crs' })
     return [lng, lat] as const
   })
   const [first, last] = [ring[0], ring.at(-1)]

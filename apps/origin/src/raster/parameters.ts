@@ -10,7 +10,7 @@ import {
 import { badParameter, notOffered } from './errors.ts'
 
 /** Parameters of TiTiler that would change the picture and are not offered. They are refused, not ignored. */
-const NOT_OFFERED = ['asset_bidx', 'bbox', 'bbox-crs', 'coord_crs', 'crs', 'f']
+const NOT_OFFERED = ['asset_bidx', 'bbox', 'bbox-crs', 'crs', 'f']
 /** As GDAL and TiTiler call them; others fall back to none of these. */
 const RESAMPLING = ['nearest', 'bilinear'] as const
 
@@ -111,6 +111,19 @@ export function planeOf(query: URLSearchParams): 'mercator' | 'lnglat' {
   const text = (query.get('dst_crs') ?? 'epsg:3857').toLowerCase()
   return oneOf('dst_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326' ? 'lnglat' : 'mercator'
 }
+
+/** Brings coordinates of a request to longitude and latitude. */
+export type ToLngLat = (x: number, y: number) => readonly [number, number]
+
+/** What `coord_crs` says of coordinates: `epsg:4326` (unless given) or `epsg:3857`, x first in both. @throws BAD_PARAMETER */
+export function coordinatesOf(query: URLSearchParams): ToLngLat {
+  const text = (query.get('coord_crs') ?? 'epsg:4326').toLowerCase()
+  if (oneOf('coord_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326') return (x, y) => [x, y]
+  const radius = 6_378_137
+  return (x, y) => [(x / radius) * DEGREES, Math.atan(Math.sinh(y / radius)) * DEGREES]
+}
+
+const DEGREES = 180 / Math.PI
 
 /** Whether a picture has transparency where there are no data. */
 export function maskOf(query: URLSearchParams): boolean {

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { areaOfTile, boxAndFormatOf, previewOf, readTileAddress, tileSetOf } from './addresses.ts'
 import { MAX_SHAPE_BYTES, readFeature } from './feature.ts'
-import { formatOf, integer, maskOf, planeOf, readStyle, sideOf, sizeOf } from './parameters.ts'
+import { coordinatesOf, formatOf, integer, maskOf, planeOf, readStyle, sideOf, sizeOf } from './parameters.ts'
 import type { PictureRequest, Pictures } from './pictures.ts'
 import { options, queryOf } from './request.ts'
 
@@ -53,7 +53,7 @@ function previewRoutes(app: Http, pictures: Pictures): void {
 function boxRoutes(app: Http, pictures: Pictures): void {
   const box = abortOnDisconnect(async (request, reply, signal) => {
     const { box: text, size: sizeText } = request.params as { box: string; size?: string }
-    const { box: found, size, format } = boxAndFormatOf(text, sizeText)
+    const { box: found, size, format } = boxAndFormatOf(text, sizeText, coordinatesOf(queryOf(request)))
     const area = boxArea(request, { box: found, size, shape: null })
     return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: found })
   })
@@ -63,7 +63,7 @@ function boxRoutes(app: Http, pictures: Pictures): void {
   const feature = abortOnDisconnect(async (request, reply, signal) => {
     const { size: text, format: ending } = request.params as { size?: string; format?: string }
     const { size, format } = previewOf(text, ending)
-    const { box: found, shape } = readFeature(request.body)
+    const { box: found, shape } = readFeature(request.body, coordinatesOf(queryOf(request)))
     const area = boxArea(request, { box: found, size, shape })
     return pictures.send(request, reply, signal, { picture: { ...styled(request, format), area }, box: found })
   })

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
 import { badParameter, tileOutside } from './errors.ts'
 import { MAX_SHAPE_BYTES, readFeatures } from './feature.ts'
-import { integer, number, planeOf, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
+import { coordinatesOf, integer, number, planeOf, readStyle, sideOf, sizeOf, truth } from './parameters.ts'
 import { options, queryOf, type FindRaster } from './request.ts'
 
 type Area = Extract<RenderRequest, { kind: 'statistics' }>['area']
@@ -36,7 +36,7 @@ export function valueRoutes(app: Http, pool: RenderPool, find: FindRaster): void
     { ...options, bodyLimit: MAX_SHAPE_BYTES },
     abortOnDisconnect(async (request, _reply, signal) => {
       const features: object[] = []
-      for (const { feature, area } of readFeatures(request.body, MAX_FEATURES)) {
+      for (const { feature, area } of readFeatures(request.body, MAX_FEATURES, coordinatesOf(queryOf(request)))) {
         const found = await statistics(request, signal, {
           type: 'box',
           ...area,
@@ -57,7 +57,7 @@ function pointRoute(app: Http, pool: RenderPool, find: FindRaster): void {
     '/raster/v1/point/:place',
     options,
     abortOnDisconnect(async (request, _reply, signal) => {
-      const position = placeOf((request.params as { place: string }).place)
+      const { given, position } = placeOf((request.params as { place: string }).place, queryOf(request))
       const area = { type: 'point', position } as const
       const style = readStyle(queryOf(request))
       const [lng, lat] = position
@@ -65,7 +65,7 @@ function pointRoute(app: Http, pool: RenderPool, find: FindRaster): void {
       const found = await pool.point(image, { kind: 'point', area, style }, signal)
       if (found === null) throw tileOutside()
       const { values, names, descriptions } = found
-      return { coordinates: position, values, band_names: names, band_descriptions: descriptions }
+      return { coordinates: given, values, band_names: names, band_descriptions: descriptions }
     }),
   )
 }
@@ -75,10 +75,12 @@ function sizesOf(request: FastifyRequest): Pick<Area, 'size' | 'maxSize'> {
   return { size: sizeOf(query), maxSize: sideOf('max_size', query.get('max_size'), DEFAULT_SIDE) }
 }
 
-function placeOf(text: string): readonly [number, number] {
-  const [lng = Number.NaN, lat = Number.NaN, ...more] = text.split(',').map((part) => number('point', part))
-  if (more.length === 0 && Math.abs(lng) <= 180 && Math.abs(lat) <= 90) return [lng, lat]
-  throw badParameter({ name: 'point', value: text.slice(0, 60), wanted: 'longitude,latitude in degrees is wanted' })
+function placeOf(text: string, query: URLSearchParams): Record<'given' | 'position', readonly [number, number]> {
+  const [x = Number.NaN, y = Number.NaN, ...more] = text.split(',').map((part) => number('point', part))
+  const [lng, lat] = coordinatesOf(query)(x, y)
+  if (more.length === 0 && Math.abs(lng) <= 180 && Math.abs(lat) <= 90) return { given: [x, y], position: [lng, lat] }
+  const wanted = 'longitude,latitude in degrees, or x,y in coord_crs, is wanted'
+  throw badParameter({ name: 'point', value: text.slice(0, 60), wanted })
 }
 
 const MAX_BINS = 1000
