@@ -6,7 +6,7 @@ import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { OnnxGraph } from '@terrane/embeddings/onnx'
 import { imageOf, textureImage, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RenderPool, namedColormap, type RenderRequest, type RenderStyle } from '@terrane/tiling/raster'
+import { RenderPool, imageOfFile, namedColormap, type RenderStyle } from '@terrane/tiling/raster'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
 const TILE = 64
@@ -170,8 +170,20 @@ describe('a picture of a table that is not 8 bits deep', () => {
       `select array[st_xmin(geom), st_ymin(geom), st_xmax(geom), st_ymax(geom)] as box from geoembeddings.deep where id = $1`,
       [tile],
     )
-    const request: RenderRequest = { type: 'box', box: rows[0]!.box, size: [TILE, TILE], style, format: 'png' }
-    const picture = await pool.render({ key: file, bytes: bytes.length, read }, request, new AbortController().signal)
+    const area = {
+      type: 'box',
+      box: rows[0]!.box,
+      size: [TILE, TILE],
+      maxSize: TILE,
+      shape: null,
+      plane: 'mercator',
+    } as const
+    const request = { kind: 'picture', area, style, format: 'png', mask: true } as const
+    const picture = await pool.render(
+      imageOfFile({ key: file, bytes: bytes.length, read }),
+      request,
+      new AbortController().signal,
+    )
     return picture!
   }
 
@@ -241,8 +253,13 @@ test('a picture of other bands than the table is made of is refused by their num
   const read = (spans: readonly { offset: number; length: number }[]) =>
     Promise.resolve(spans.map(({ offset, length }) => bytes.slice(offset, offset + length)))
   const ask = async (style: RenderStyle) => {
-    const request: RenderRequest = { type: 'preview', maxSize: SIDE, size: null, style, format: 'png' }
-    const picture = await pool.render({ key: 'four', bytes: bytes.length, read }, request, new AbortController().signal)
+    const area = { type: 'preview', maxSize: SIDE, size: null } as const
+    const request = { kind: 'picture', area, style, format: 'png', mask: true } as const
+    const picture = await pool.render(
+      imageOfFile({ key: 'four', bytes: bytes.length, read }),
+      request,
+      new AbortController().signal,
+    )
     const response = await worker.app.inject({
       method: 'POST',
       url: '/embed/chip?tableName=four&limit=0',

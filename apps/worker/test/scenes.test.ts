@@ -194,7 +194,7 @@ describe('a raster of many files', () => {
         profile: 'sentinel-2-l2a',
         properties: {
           resampling: 'bilinear',
-          files: [{ name: 'red', file: 'red.tif', band: null }, { name: 'green' }, { name: 'blue' }],
+          files: [{ name: 'red', file: 'set/red.tif', band: null }, { name: 'green' }, { name: 'blue' }],
         },
       },
     ])

@@ -12,7 +12,7 @@ export const notOffered = defineError(
   'not_implemented',
   (f: { name: string }) => `${f.name} is not offered here.`,
   () => ({
-    hint: 'Bands, rescale, colormaps, nodata and resampling are. Compute expressions beforehand, e.g. with gdal_calc.',
+    hint: 'docs/tasks/pictures.md lists what is.',
   }),
 )
 
@@ -21,7 +21,7 @@ export const sourceUnknown = defineError(
   'not_found',
   (f: { url: string }) => `There is no raster ${f.url} that you may read.`,
   () => ({
-    hint: 'url is storage://{bucket}/{path} of a stored GeoTIFF, embeddings://{table} for the source of an embeddings table, or embeddings://{table}/{number} for one of many.',
+    hint: 'url is storage://{bucket}/{path} of a GeoTIFF, VRT or STAC item, https://… of one for the service role, embeddings://{table} for the sources of an embeddings table, or embeddings://{table}/{number} for one of many.',
   }),
 )
 
@@ -34,24 +34,55 @@ export const sourceGone = defineError(
   }),
 )
 
-export const sceneNotDrawn = defineError(
-  'SCENE_NOT_DRAWN',
-  'not_implemented',
-  (f: { table: string }) =>
-    `The source of ${f.table} has its bands in files of their own, which are not drawn as one picture.`,
+export const sceneFilesMissing = defineError(
+  'SCENE_FILE_NOT_FOUND',
+  'not_found',
+  () => 'A file of the scene is not there, or not yours to read.',
   () => ({
-    hint: 'Draw a band: url=storage://{bucket}/{path} of its file. embedding_sources names the files in properties.',
+    hint: 'Put the file back, let its bucket be public, or use the service role key. A table made before scenes could be drawn keeps no folders of files outside of storage: embed its scene again.',
   }),
 )
 
-export const sourceNumberNeeded = defineError(
-  'SOURCE_NUMBER_NEEDED',
+export const tooManyFiles = defineError(
+  'TOO_MANY_FILES',
+  'too_large',
+  (f: { files: number; limit: number }) => `The picture needs ${f.files} files; ${f.limit} are opened for one.`,
+  () => ({ hint: 'Name fewer with assets or sources, or make one GeoTIFF of them: gdal_translate -of COG.' }),
+)
+
+export const itemUnreadable = defineError(
+  'ITEM_UNREADABLE',
   'invalid',
-  (f: { table: string; sources: readonly { number: number; day: string | null }[] }) =>
-    `The table ${f.table} has many sources, such as ${f.sources
-      .map(({ number, day }) => (day === null ? `${number}` : `${number} (${day})`))
-      .join(', ')}.`,
-  (f) => ({ hint: `Name one: url=embeddings://${f.table}/${f.sources[0]?.number ?? 0}.` }),
+  (f: { why: string }) => `The STAC item cannot be read: ${f.why}.`,
+  () => ({ hint: 'url names one item, a Feature with assets.' }),
+)
+
+export const sourceTooLong = defineError(
+  'SOURCE_TOO_LONG',
+  'too_large',
+  (f: { bytes: number; limit: number }) => `The file has ${f.bytes} bytes; a VRT or an item may have ${f.limit}.`,
+  () => ({ hint: 'Name a GeoTIFF, or a file of fewer sources.' }),
+)
+
+export const tooManySources = defineError(
+  'TOO_MANY_SOURCES',
+  'too_large',
+  (f: { table: string; limit: number }) => `More than ${f.limit} sources of ${f.table} are chosen.`,
+  () => ({ hint: 'Choose fewer with since, until or sources.' }),
+)
+
+export const noSourcesChosen = defineError(
+  'NO_SOURCES_CHOSEN',
+  'not_found',
+  (f: { table: string }) => `The table ${f.table} has no source of that time or number.`,
+  () => ({ hint: 'POST /rest/v1/rpc/list_sources with Content-Profile: geoembeddings lists them.' }),
+)
+
+export const badFeature = defineError(
+  'BAD_FEATURE',
+  'invalid',
+  (f: { why: string }) => `The body cannot be read: ${f.why}.`,
+  () => ({ hint: 'Send a GeoJSON Feature with a Polygon or MultiPolygon in longitude and latitude.' }),
 )
 
 export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'Nothing of the raster lies there.')

@@ -1,18 +1,16 @@
 import { TerraneError } from '@terrane/core'
-import { namedColormap, type Colormap, type PictureFormat, type RenderStyle, type Rgba } from '@terrane/tiling/raster'
+import {
+  namedColormap,
+  type AlgorithmParameters,
+  type Colormap,
+  type PictureFormat,
+  type RenderStyle,
+  type Rgba,
+} from '@terrane/tiling/raster'
 import { badParameter, notOffered } from './errors.ts'
 
 /** Parameters of TiTiler that would change the picture and are not offered. They are refused, not ignored. */
-const NOT_OFFERED = [
-  'expression',
-  'algorithm',
-  'algorithm_params',
-  'color_formula',
-  'assets',
-  'crs',
-  'dst_crs',
-  'padding',
-]
+const NOT_OFFERED = ['asset_bidx', 'bbox', 'bbox-crs', 'crs', 'f']
 /** As GDAL and TiTiler call them; others fall back to none of these. */
 const RESAMPLING = ['nearest', 'bilinear'] as const
 
@@ -21,12 +19,15 @@ const MAX_SIDE = 2048
 
 /**
  * TiTiler's parameters of a picture: `bidx`, `rescale`, `colormap_name`, `colormap`, `nodata`, `unscale`, `resampling` and
- * `reproject`, which are one here.
+ * `reproject`, which are one here, `expression`, `algorithm`, `algorithm_params` and `color_formula`.
  *
  * @throws BAD_PARAMETER, PARAMETER_NOT_OFFERED, UNKNOWN_COLORMAP
  */
 export function readStyle(query: URLSearchParams): RenderStyle {
   for (const name of NOT_OFFERED) if (query.has(name)) throw notOffered({ name })
+  // Pixels around a tile are read anyway, and bands go by the names of their assets.
+  if (query.has('padding')) integer('padding', query.get('padding') as string, 0, 1024)
+  if (query.has('asset_as_band')) truth('asset_as_band', query.get('asset_as_band') as string)
   const bidx = query.getAll('bidx').map((text) => integer('bidx', text, 1, 65_535))
   const rescale = query.getAll('rescale').map(rangeOf)
   const colormap = colormapOf(query)
@@ -40,14 +41,89 @@ export function readStyle(query: URLSearchParams): RenderStyle {
     ...(nodata !== null && { nodata: nodata.toLowerCase() === 'nan' ? Number.NaN : number('nodata', nodata) }),
     ...(unscale !== null && { unscale: truth('unscale', unscale) }),
     ...(resampling !== null && { resampling: oneOf('resampling', resampling, RESAMPLING) }),
+    ...valuesOf(query),
   }
+}
+
+/** What is computed of values and colours; the renderer reads the texts. */
+function valuesOf(query: URLSearchParams): Pick<RenderStyle, 'expression' | 'algorithm' | 'colorFormula'> {
+  const expression = query.get('expression')
+  const formula = query.get('color_formula')
+  const name = query.get('algorithm')
+  const text = query.get('algorithm_params')
+  if (expression !== null && query.has('bidx')) {
+    throw badParameter({
+      name: 'expression',
+      value: expression.slice(0, 60),
+      wanted: 'either expression or bidx is wanted',
+    })
+  }
+  if (name === null && text !== null) {
+    throw badParameter({
+      name: 'algorithm_params',
+      value: text.slice(0, 60),
+      wanted: 'an algorithm is wanted beside it',
+    })
+  }
+  return {
+    ...(expression !== null && { expression }),
+    ...(formula !== null && { colorFormula: formula }),
+    ...(name !== null && { algorithm: { name, parameters: algorithmParameters(text) } }),
+  }
+}
+
+function algorithmParameters(text: string | null): AlgorithmParameters {
+  if (text === null) return {}
+  const fault = badParameter({
+    name: 'algorithm_params',
+    value: text.slice(0, 60),
+    wanted: 'JSON with numbers is wanted',
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw fault
+  }
+  const isFit =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(Number.isFinite)
+  if (!isFit) throw fault
+  return value as AlgorithmParameters
 }
 
 /** The format by the end of the path, else by Accept, else PNG. */
 export function formatOf(extension: string | undefined, accept: string | undefined): PictureFormat {
   if (extension === undefined) return accept?.includes('image/webp') ? 'webp' : 'png'
-  return oneOf('format', extension === 'jpg' ? 'jpeg' : extension, ['png', 'webp', 'jpeg'] as const)
+  const name = extension === 'jpg' ? 'jpeg' : extension === 'tiff' ? 'tif' : extension
+  return oneOf('format', name, ['png', 'webp', 'jpeg', 'npy', 'tif'] as const)
 }
+
+/** The size that `width` and `height` ask for; null without them. @throws BAD_PARAMETER */
+export function sizeOf(query: URLSearchParams): readonly [number, number] | null {
+  const [width, height] = [query.get('width'), query.get('height')]
+  if (width === null && height === null) return null
+  if (width !== null && height !== null) return [sideOf('width', width, 1), sideOf('height', height, 1)]
+  throw badParameter({ name: 'width', value: `${width ?? ''}`, wanted: 'width and height are wanted together' })
+}
+
+/** What the pixels of a box are squares of. @throws BAD_PARAMETER */
+export function planeOf(query: URLSearchParams): 'mercator' | 'lnglat' {
+  const text = (query.get('dst_crs') ?? 'epsg:3857').toLowerCase()
+  return oneOf('dst_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326' ? 'lnglat' : 'mercator'
+}
+
+/** Brings coordinates of a request to longitude and latitude. */
+export type ToLngLat = (x: number, y: number) => readonly [number, number]
+
+/** What `coord_crs` says of coordinates: `epsg:4326` (unless given) or `epsg:3857`, x first in both. @throws BAD_PARAMETER */
+export function coordinatesOf(query: URLSearchParams): ToLngLat {
+  const text = (query.get('coord_crs') ?? 'epsg:4326').toLowerCase()
+  if (oneOf('coord_crs', text, ['epsg:3857', 'epsg:4326']) === 'epsg:4326') return (x, y) => [x, y]
+  const radius = 6_378_137
+  return (x, y) => [(x / radius) * DEGREES, Math.atan(Math.sinh(y / radius)) * DEGREES]
+}
+
+const DEGREES = 180 / Math.PI
 
 /** Whether a picture has transparency where there are no data. */
 export function maskOf(query: URLSearchParams): boolean {
@@ -67,19 +143,22 @@ export function integer(name: string, text: string, least: number, most: number)
   throw badParameter({ name, value: text, wanted: `a whole number from ${least} to ${most} is wanted` })
 }
 
-function number(name: string, text: string): number {
+/** @throws BAD_PARAMETER */
+export function number(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && Number.isFinite(value)) return value
   throw badParameter({ name, value: text, wanted: 'a number is wanted' })
 }
 
-function truth(name: string, text: string): boolean {
+/** @throws BAD_PARAMETER */
+export function truth(name: string, text: string): boolean {
   if (/^(true|1)$/i.test(text)) return true
   if (/^(false|0)$/i.test(text)) return false
   throw badParameter({ name, value: text, wanted: 'true or false is wanted' })
 }
 
-function oneOf<T extends string>(name: string, text: string, values: readonly T[]): T {
+/** One of some words. @throws BAD_PARAMETER */
+export function oneOf<T extends string>(name: string, text: string, values: readonly T[]): T {
   const found = values.find((value) => value === text)
   if (found !== undefined) return found
   throw badParameter({ name, value: text, wanted: `one of ${values.join(', ')} is wanted` })

@@ -10,3 +10,4 @@ export type {
 export { textureImage } from './texture.ts'
 export type { TextureOptions } from './texture.ts'
 export { streamGeoTiff, writeGeoTiff } from './write.ts'
+export { decodePicture } from './decode-picture.ts'

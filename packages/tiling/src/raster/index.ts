@@ -20,14 +20,28 @@ export type { Picture } from './render/paint.ts'
 export { readDrawn } from './render/drawn.ts'
 export type { Drawn } from './render/drawn.ts'
 export { openRenderer } from './render/renderer.ts'
-export type { RasterRenderer, RasterSummary, RenderStyle } from './render/renderer.ts'
-export { RenderPool } from './render/thread/render-pool.ts'
-export type { RasterFile } from './render/thread/render-pool.ts'
-export type { PictureFormat, RenderRequest } from './render/thread/messages.ts'
+export type { RasterRenderer, RasterSummary } from './render/renderer.ts'
+export type { RenderStyle } from './render/style.ts'
+export { RenderPool, imageOfFile } from './render/thread/render-pool.ts'
+export type { RasterFile, RasterImage } from './render/thread/render-pool.ts'
+export type {
+  ImagePart,
+  ImagePlan,
+  PictureFormat,
+  PointValues,
+  RasterStatistics,
+  RenderRequest,
+} from './render/thread/messages.ts'
+export type { BandStatistics, StatisticsOptions } from './render/values/statistics.ts'
+export type { AlgorithmParameters } from './render/values/algorithms.ts'
+export type { Shape } from './render/values/shape.ts'
+export { MAX_PARTS } from './render/mosaic-layer.ts'
+export type { PixelSelection } from './render/mosaic-layer.ts'
+export type { LngLatBox } from './render/extent.ts'
 export type { RasterDescription } from './render/describe.ts'
 export type { ByteSpan } from './render/blocks.ts'
-export { fittedSize, tileView, wholeView } from './render/view.ts'
-export type { View } from './render/view.ts'
+export { TILE_SETS, fittedSize, tileView, wholeView } from './render/view.ts'
+export type { TileSet, View } from './render/view.ts'
 export { createCrsCatalogue } from './crs/catalogue.ts'
 export type { CrsCatalogue, CrsEntry } from './crs/catalogue.ts'
 export { pngToGeoTiff } from './png-to-geotiff.ts'

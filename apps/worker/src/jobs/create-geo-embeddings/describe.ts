@@ -2,6 +2,7 @@ import type { JobWarning } from '@terrane/contracts'
 import type { EmbeddingSource } from '@terrane/database/geoembeddings'
 import type { Model, ProviderChoice } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
+import type { FileSource } from '@terrane/tiling/scene'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
 import { clampedWarnings } from './clamped.ts'
 import type { GeoRequest } from './request.ts'
@@ -139,22 +140,32 @@ export function sourceOfTable(
     zeroVectors: output.zeroVectors,
     bbox: output.bbox,
     version: sourceVersion(about.file.version, request),
-    properties: propertiesOf(request.source, about.file, about.facts ?? null),
+    properties: propertiesOf(request.source, about.file, about.facts ?? null, about.deps.dataRoots),
     error: null,
   }
 }
 
-/** Fields of the source's item, and the files of a scene or VRT, of a scene with how they came to one grid. */
+/** Fields of the source's item, and the files of a scene or VRT: of a scene with all that it takes to read them again. */
 function propertiesOf(
   source: RasterSource,
   { files: named }: SourceFile,
   facts: SourceFacts | null,
+  dataRoots: readonly string[],
 ): SourceFacts | null {
+  const address = (file: FileSource): string => nameOf(file, dataRoots)
   if (source.kind !== 'scene')
-    return named ? { ...facts, files: named.map((file) => ({ file: describeSource(file) })) } : facts
-  const files = source.assets.map(({ name, source: file, band }) => ({ name, file: describeSource(file), band }))
+    return named ? { ...facts, files: named.map((file) => ({ file: address(file) })) } : facts
+  const files = source.assets.map(({ name, source: file, band, scale, offset, nodata }) => ({
+    name,
+    file: address(file),
+    band,
+    ...(scale !== null && { scale }),
+    ...(offset !== null && { offset }),
+    ...(nodata !== null && { nodata }),
+  }))
   const mask = source.mask && {
-    file: describeSource(source.mask.source),
+    file: address(source.mask.source),
+    band: source.mask.band,
     values: source.mask.values,
     bits: source.mask.bits,
   }

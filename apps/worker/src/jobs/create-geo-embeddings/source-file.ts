@@ -11,7 +11,8 @@ import { identityOf } from '../identity.ts'
 import { requireBucket } from '../stored-object.ts'
 import type { JobContext, SubmitContext } from '../task.ts'
 import { sourceNotFound, sourceTooLarge } from './errors.ts'
-import { fileNumber, filesOf, sceneFiles, type FileSource, type RasterSource, type SceneSource } from './source.ts'
+import type { FileSource } from '@terrane/tiling/scene'
+import { fileNumber, filesOf, sceneFiles, type RasterSource, type SceneSource } from './source.ts'
 
 export interface SourceOptions {
   readonly dataRoots: readonly string[]

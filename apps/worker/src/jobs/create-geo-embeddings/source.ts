@@ -1,17 +1,11 @@
 import { basename, resolve, sep } from 'node:path'
 import type { CreateGeoEmbeddings } from '@terrane/contracts'
-import { knownMask } from '@terrane/tiling/scene'
+import { knownMask, type FileSource } from '@terrane/tiling/scene'
 import { redactUrl } from '../../projects/redact.ts'
 import { badSource, maskUnknown, resamplingAlone } from './errors.ts'
 
 /** The setting that limits the size of a raster file. */
 export const MAX_BYTES_SETTING = 'GEOEMBEDDINGS_MAX_GEOTIFF_BYTES'
-
-/** Where a file comes from. */
-export type FileSource =
-  | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'path'; readonly path: string }
-  | { readonly kind: 'storage'; readonly bucket: string; readonly path: string }
 
 /** An asset as a request names it. */
 export type SceneAsset = Extract<NonNullable<CreateGeoEmbeddings['assets']>, readonly unknown[]>[number]

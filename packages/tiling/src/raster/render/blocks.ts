@@ -17,16 +17,25 @@ export interface BlockStore {
   read(level: RasterLevel, block: number): Samples | Promise<Samples>
 }
 
+/** Decoded blocks of one or many rasters, by file, image and number. */
+export type BlockCache = LRUCache<string, Samples>
+
+/** @param maxBytes memory for decoded blocks; those used last stay */
+export function createBlockCache(maxBytes: number): BlockCache {
+  const maxSize = Math.max(1, maxBytes)
+  // A block that is larger than the cache fills it alone.
+  return new LRUCache({ maxSize, sizeCalculation: ({ byteLength }) => Math.min(byteLength, maxSize) })
+}
+
+let stores = 0
+
 /** @param empty value of blocks that were never written */
-export function createBlockStore(source: ByteSource, empty: number, maxBytes: number): BlockStore {
+export function createBlockStore(source: ByteSource, empty: number, kept: BlockCache): BlockStore {
+  const store = stores++
   const readers = new Map<
     RasterLevel,
     { readonly reader: ReturnType<typeof createBlockReader>; readonly number: number }
   >()
-  const maxSize = Math.max(1, maxBytes)
-  // A block that is larger than the cache fills it alone.
-  const sizeCalculation = ({ byteLength }: Samples) => Math.min(byteLength, maxSize)
-  const kept = new LRUCache<string, Samples>({ maxSize, sizeCalculation })
   const readerOf = (level: RasterLevel) => {
     const known = readers.get(level)
     if (known) return known
@@ -50,13 +59,13 @@ export function createBlockStore(source: ByteSource, empty: number, maxBytes: nu
       const { number } = readerOf(level)
       return blocks.flatMap((block) => {
         const length = level.blockByteCounts[block] as number
-        if (length === 0 || kept.has(`${number}:${block}`)) return []
+        if (length === 0 || kept.has(`${store}:${number}:${block}`)) return []
         return [{ offset: level.blockOffsets[block] as number, length }]
       })
     },
     read(level, block) {
       const { reader, number } = readerOf(level)
-      const key = `${number}:${block}`
+      const key = `${store}:${number}:${block}`
       const known = kept.get(key)
       if (known) return known
       const samples = reader.read(block)

@@ -1,7 +1,6 @@
 import sharp from 'sharp'
 import { markDrawn } from './drawn.ts'
 import type { Picture } from './paint.ts'
-import type { PictureFormat } from './thread/messages.ts'
 
 /**
  * A picture as a file. A PNG says what it shows. JPEG has no transparency: what is empty becomes white.
@@ -10,7 +9,7 @@ import type { PictureFormat } from './thread/messages.ts'
  */
 export async function encodePicture(
   { width, height, rgba, drawn }: Picture,
-  format: PictureFormat,
+  format: 'png' | 'webp' | 'jpeg',
   mask = true,
 ): Promise<Uint8Array> {
   const whole = sharp(rgba, { raw: { width, height, channels: 4 } })

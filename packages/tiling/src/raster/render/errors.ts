@@ -38,3 +38,61 @@ export const renderFailed = defineError(
   () => 'The picture could not be made.',
   () => ({ hint: 'Try again; if it fails again, the log of the server says why.' }),
 )
+
+export const readTooLarge = defineError(
+  'READ_TOO_LARGE',
+  'too_large',
+  (f: { bytes: number; limit: number }) =>
+    `This view needs ${f.bytes} bytes of a file at once; the limit is ${f.limit}.`,
+  () => ({ hint: 'Zoom in, or write the file in smaller blocks and with overviews: gdal_translate -of COG.' }),
+)
+
+export const mosaicTooDense = defineError(
+  'MOSAIC_TOO_DENSE',
+  'too_large',
+  (f: { layers: number; limit: number }) =>
+    `${f.layers} rasters of the collection lie in this view; ${f.limit} are read.`,
+  () => ({ hint: 'Zoom in, or name fewer of them with since, until and sources.' }),
+)
+
+export const mosaicMixed = defineError(
+  'MOSAIC_MIXED',
+  'invalid',
+  () => 'Rasters of the collection differ in their bands, data types, scales or palettes.',
+  () => ({ hint: 'Name alike ones with sources, or draw one: url=embeddings://{table}/{number}.' }),
+)
+
+export const expressionUnreadable = defineError(
+  'EXPRESSION_UNREADABLE',
+  'invalid',
+  (f: { why: string }) => `The expression cannot be read: ${f.why}.`,
+  () => ({ hint: 'Bands are b1, b2, … or their names: (b4-b1)/(b4+b1). A + in an address is written %2B.' }),
+)
+
+export const algorithmUnreadable = defineError(
+  'ALGORITHM_UNREADABLE',
+  'invalid',
+  (f: { why: string }) => `The algorithm cannot be used: ${f.why}.`,
+  () => ({ hint: 'algorithm_params is JSON with numbers: {"azimuth": 315}.' }),
+)
+
+export const formulaUnreadable = defineError(
+  'FORMULA_UNREADABLE',
+  'invalid',
+  (f: { why: string }) => `The colour formula cannot be read: ${f.why}.`,
+  () => ({ hint: 'Write gamma RGB 1.8 sigmoidal RGB 10 0.35 saturation 1.2.' }),
+)
+
+export const valuesTooMany = defineError(
+  'PICTURE_TOO_LARGE',
+  'too_large',
+  (f: { values: number; limit: number }) => `${f.values} values are asked for; ${f.limit} are given at once.`,
+  () => ({ hint: 'Ask for a smaller size, or for fewer bands.' }),
+)
+
+export const crsWithoutCode = defineError(
+  'CRS_WITHOUT_CODE',
+  'invalid',
+  (f: { name: string }) => `A GeoTIFF in ${f.name} cannot be written: it has no EPSG code.`,
+  () => ({ hint: 'Ask for a tile or a bbox, which are in EPSG:3857, or for format npy.' }),
+)

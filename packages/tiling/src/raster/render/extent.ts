@@ -46,8 +46,9 @@ export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect 
     for (const turn of [-360, 0, 360]) {
       const x0 = columnOf(view, west + turn) - 1
       const x1 = columnOf(view, east + turn) + 1
-      const y0 = rowOf(view, Math.min(north, MAX_LAT)) - 1
-      const y1 = rowOf(view, Math.max(south, -MAX_LAT)) + 1
+      const edge = view.plane === 'lnglat' ? 90 : MAX_LAT
+      const y0 = rowOf(view, Math.min(north, edge)) - 1
+      const y1 = rowOf(view, Math.max(south, -edge)) + 1
       if (x1 <= 0 || x0 >= view.width || y1 <= 0 || y0 >= view.height) continue
       left = Math.min(left, x0)
       right = Math.max(right, x1)
@@ -62,11 +63,12 @@ export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect 
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
-function columnOf({ left, pixelWidth }: View, lng: number): number {
-  return ((lng / 180) * MERCATOR_EDGE - left) / pixelWidth
+function columnOf({ plane, left, pixelWidth }: View, lng: number): number {
+  return ((plane === 'lnglat' ? lng : (lng / 180) * MERCATOR_EDGE) - left) / pixelWidth
 }
 
-function rowOf({ top, pixelHeight }: View, lat: number): number {
+function rowOf({ plane, top, pixelHeight }: View, lat: number): number {
+  if (plane === 'lnglat') return (top - lat) / pixelHeight
   const y = Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * (MERCATOR_EDGE / Math.PI)
   return (top - y) / pixelHeight
 }

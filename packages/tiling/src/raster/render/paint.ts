@@ -14,6 +14,9 @@ export interface PaintStyle {
   readonly colormap: Colormap | null
 }
 
+/** What of a raster decides on colours. */
+export type PaintedRaster = Pick<RasterInfo, 'palette' | 'color' | 'bands'>
+
 /** A picture: red, green, blue and alpha of each pixel, row by row. */
 export interface Picture {
   readonly width: number
@@ -24,7 +27,7 @@ export interface Picture {
 }
 
 /** Paints pixels: a palette's own colours, a colormap over one band, three bands as red, green and blue, or one as gray. */
-export function paint(raster: RasterInfo, pixels: ReadPixels, style: PaintStyle): Picture {
+export function paint(raster: PaintedRaster, pixels: ReadPixels, style: PaintStyle): Picture {
   const { width, height, alpha } = pixels
   const rgba = new Uint8Array(4 * width * height)
   const first = pixels.planes[0] as Plane
@@ -36,10 +39,9 @@ export function paint(raster: RasterInfo, pixels: ReadPixels, style: PaintStyle)
       stretch(rgba, channel, pixels.planes[band] as Plane, alpha, lineOf(raster, style, band))
     }
   }
-  for (let i = 0; i < alpha.length; i++) {
-    const opacity = alpha[i] as number
-    if (opacity === 0) rgba.fill(0, 4 * i, 4 * i + 4)
-    else if (raster.palette === null && style.colormap === null) rgba[4 * i + 3] = opacity
+  // Pixels without data stay as they were made: empty.
+  if (raster.palette === null && style.colormap === null) {
+    for (let i = 0, to = 3; i < alpha.length; i++, to += 4) rgba[to] = alpha[i] as number
   }
   return { width, height, rgba }
 }
@@ -52,7 +54,7 @@ interface Line {
   readonly offset: number
 }
 
-function lineOf(raster: RasterInfo, { bands, rescale, unscale }: PaintStyle, index: number): Line {
+function lineOf(raster: PaintedRaster, { bands, rescale, unscale }: PaintStyle, index: number): Line {
   const band = raster.bands[bands[index] as number]
   const scale = unscale ? (band?.scale ?? 1) : 1
   const offset = unscale ? (band?.offset ?? 0) : 0

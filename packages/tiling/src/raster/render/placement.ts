@@ -19,26 +19,34 @@ const DEGREES = 180 / Math.PI
 
 /** How places of a view become places of the raster, exactly. */
 export function toSource(view: View, place: Georeference): ToSource {
-  const { left, top, pixelWidth, pixelHeight } = view
-  if (view.plane === 'raster') {
+  const { left, top, pixelWidth, pixelHeight, grid = place.affine } = view
+  const [x0, xc, xr, y0, yc, yr] = place.affine
+  if (view.plane === 'raster' && grid.every((value, i) => value === place.affine[i])) {
     return (column, row, out, at) => {
       out[at] = left + column * pixelWidth
       out[at + 1] = top + row * pixelHeight
     }
   }
-  const [x0, xc, xr, y0, yc, yr] = place.affine
   const determinant = xc * yr - xr * yc
   const write = (x: number, y: number, out: Float64Array, at: number): void => {
     out[at] = ((x - x0) * yr - (y - y0) * xr) / determinant
     out[at + 1] = ((y - y0) * xc - (x - x0) * yc) / determinant
   }
-  if (place.crs.epsg === 3857) {
+  if (view.plane === 'raster') {
+    const [gx, gxc, gxr, gy, gyc, gyr] = grid
+    return (column, row, out, at) => {
+      const [x, y] = [left + column * pixelWidth, top + row * pixelHeight]
+      write(gx + x * gxc + y * gxr, gy + x * gyc + y * gyr, out, at)
+    }
+  }
+  if (view.plane === 'mercator' && place.crs.epsg === 3857) {
     return (column, row, out, at) => write(left + column * pixelWidth, top - row * pixelHeight, out, at)
   }
-  const lngOf = (column: number): number => ((left + column * pixelWidth) / MERCATOR_EDGE) * 180
+  const isPlain = view.plane === 'lnglat'
+  const lngOf = (column: number): number => (left + column * pixelWidth) * (isPlain ? 1 : 180 / MERCATOR_EDGE)
   const latOf = (row: number): number => {
-    const y = ((top - row * pixelHeight) / MERCATOR_EDGE) * Math.PI
-    return (2 * Math.atan(Math.exp(y)) - Math.PI / 2) * DEGREES
+    const y = top - row * pixelHeight
+    return isPlain ? y : (2 * Math.atan(Math.exp((y / MERCATOR_EDGE) * Math.PI)) - Math.PI / 2) * DEGREES
   }
   if (isPlainLngLat(place.crs)) {
     const west = westOf(place)

@@ -4,9 +4,11 @@ import type { JobWarning } from '@terrane/contracts'
 import {
   ALL_BANDS,
   MAX_VRT_BYTES,
+  fileNear,
   isVrt,
   plainFile,
   readVrt,
+  type FileSource,
   type PartialBand,
   type Scene,
 } from '@terrane/tiling/scene'
@@ -17,14 +19,12 @@ import {
   MAX_BYTES_SETTING,
   fileNumber,
   sceneFiles,
-  type FileSource,
   type RasterSource,
   type SceneAssetFile,
   type SceneFile,
   type SceneSource,
 } from '../source.ts'
 import { openFile, sceneVersion, type SourceFile, type SourceOptions } from '../source-file.ts'
-import { fileNear } from './file-near.ts'
 
 /**
  * A raster as one GeoTIFF: where it lies, brought into the job's folder, or made there of the files of a scene or a VRT.

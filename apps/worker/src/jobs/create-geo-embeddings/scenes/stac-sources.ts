@@ -1,11 +1,18 @@
 import { MAX_GEO_SOURCES, type CreateGeoEmbeddings } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { GuardedFetch } from '@terrane/service'
-import { chooseBands, readStacItem, type ChosenBand, type ChosenBands, type StacItem } from '@terrane/tiling/scene'
+import {
+  chooseBands,
+  fileNear,
+  readStacItem,
+  type ChosenBand,
+  type ChosenBands,
+  type FileSource,
+  type StacItem,
+} from '@terrane/tiling/scene'
 import type { Project } from '../../task.ts'
 import { noSources, stacUnusable } from '../errors.ts'
-import { fileOf, type FileSource, type SceneAsset } from '../source.ts'
-import { fileNear } from './file-near.ts'
+import { fileOf, type SceneAsset } from '../source.ts'
 import { fetchItems, itemsOf } from './stac-pages.ts'
 import { MAX_ITEM_BYTES, readObject, readFileUnderRoots } from './read-text.ts'
 

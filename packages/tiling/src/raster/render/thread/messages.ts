@@ -1,49 +1,105 @@
+import type { Scene } from '../../scene/scene.ts'
 import type { ByteSpan } from '../blocks.ts'
-import type { RenderStyle } from '../renderer.ts'
+import type { LngLatBox } from '../extent.ts'
+import type { PixelSelection } from '../mosaic-layer.ts'
+import type { RenderStyle } from '../style.ts'
+import type { Shape } from '../values/shape.ts'
+import type { BandStatistics, StatisticsOptions } from '../values/statistics.ts'
+import type { TileSet } from '../view.ts'
 
-export type PictureFormat = 'png' | 'webp' | 'jpeg'
+/** Formats of pictures, and of values: NumPy's and GeoTIFF. */
+export type PictureFormat = 'png' | 'webp' | 'jpeg' | 'npy' | 'tif'
+
+/** A tile of a set of squares. */
+export interface TileArea {
+  readonly type: 'tile'
+  readonly set: TileSet
+  readonly z: number
+  readonly x: number
+  readonly y: number
+  readonly size: number
+  readonly buffer: number
+}
+
+/** A box, and what of it counts. */
+export interface BoxArea {
+  readonly type: 'box'
+  /** West, south, east, north in degrees. */
+  readonly box: LngLatBox
+  /** Null for the proportions of the box in `maxSize`. */
+  readonly size: readonly [number, number] | null
+  readonly maxSize: number
+  /** Null for all of the box. */
+  readonly shape: Shape | null
+  /** What its pixels are squares of. */
+  readonly plane: 'mercator' | 'lnglat'
+}
+
+/** The whole of a raster. */
+export interface WholeArea {
+  readonly type: 'preview'
+  readonly maxSize: number
+  /** Exactly this size, whatever the proportions. */
+  readonly size: readonly [number, number] | null
+}
+
+/** A place; for values alone. */
+export interface PointArea {
+  readonly type: 'point'
+  readonly position: readonly [number, number]
+}
 
 /** What is wanted of a raster. */
 export type RenderRequest =
-  | { readonly type: 'describe' }
+  | { readonly kind: 'describe' }
   | {
-      readonly type: 'tile'
-      readonly z: number
-      readonly x: number
-      readonly y: number
-      readonly size: number
-      readonly buffer: number
+      readonly kind: 'picture'
+      readonly area: TileArea | BoxArea | WholeArea
       readonly style: RenderStyle
       readonly format: PictureFormat
-      /** False for a picture without transparency; true when absent. */
-      readonly mask?: boolean
+      /** False for a picture without transparency. */
+      readonly mask: boolean
     }
   | {
-      readonly type: 'box'
-      /** West, south, east, north in degrees. */
-      readonly box: readonly [number, number, number, number]
-      readonly size: readonly [number, number]
+      readonly kind: 'statistics'
+      readonly area: BoxArea | WholeArea
       readonly style: RenderStyle
-      readonly format: PictureFormat
-      /** False for a picture without transparency; true when absent. */
-      readonly mask?: boolean
+      readonly options: StatisticsOptions
     }
-  | {
-      readonly type: 'preview'
-      readonly maxSize: number
-      /** Exactly this size, whatever the proportions. */
-      readonly size: readonly [number, number] | null
-      readonly style: RenderStyle
-      readonly format: PictureFormat
-      /** False for a picture without transparency; true when absent. */
-      readonly mask?: boolean
-    }
+  | { readonly kind: 'point'; readonly area: PointArea; readonly style: RenderStyle }
 
-/** A picture of a file. */
+/** Statistics by the names of bands. */
+export type RasterStatistics = Readonly<Record<string, BandStatistics>>
+
+/** Values of a place, null where there is none. */
+export interface PointValues {
+  readonly values: readonly (number | null)[]
+  readonly names: readonly string[]
+  readonly descriptions: readonly string[]
+}
+
+/** A file, or a scene of files, and where it lies. */
+export interface ImagePart {
+  /** Null: the one file as it is. */
+  readonly scene: Scene | null
+  /** Places of its files in the list of the image. */
+  readonly files: readonly number[]
+  /** Where it is looked for; null for a part that is alone, or whose place only its files tell. */
+  readonly boxes: readonly LngLatBox[] | null
+}
+
+/** What is drawn: one part, or several that lie over each other, the first on top. */
+export interface ImagePlan {
+  /** The first decides on bands and limits. */
+  readonly parts: readonly ImagePart[]
+  readonly selection: PixelSelection
+}
+
+/** A picture of an image. */
 export interface RenderJob {
-  /** Stands for the content of the file: what a thread knows of it is kept by this name. */
-  readonly key: string
-  readonly bytes: number
+  /** Keys stand for the content of files: what a thread knows of them is kept by these names. */
+  readonly files: readonly { readonly key: string; readonly bytes: number }[]
+  readonly plan: ImagePlan
   readonly request: RenderRequest
 }
 
@@ -52,9 +108,15 @@ export interface RenderMethods {
   render(job: RenderJob): unknown
 }
 
-/** Fill `into` with the spans, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
-export interface ReadEvent {
+/** Spans of a file by its key. */
+export interface FileSpans {
+  readonly key: string
   readonly spans: readonly ByteSpan[]
+}
+
+/** Fill `into` with the spans of all files, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
+export interface ReadEvent {
+  readonly reads: readonly FileSpans[]
   readonly into: SharedArrayBuffer
   readonly state: SharedArrayBuffer
 }

@@ -2,7 +2,15 @@ import { Thread } from '@terrane/core/threads'
 import type { ByteSpan } from '../blocks.ts'
 import type { RasterDescription } from '../describe.ts'
 import { renderFailed } from '../errors.ts'
-import type { ReadEvent, RenderMethods, RenderRequest } from './messages.ts'
+import type {
+  FileSpans,
+  ImagePlan,
+  PointValues,
+  RasterStatistics,
+  ReadEvent,
+  RenderMethods,
+  RenderRequest,
+} from './messages.ts'
 
 /** A raster file wherever it lies. */
 export interface RasterFile {
@@ -13,8 +21,25 @@ export interface RasterFile {
   read(spans: readonly ByteSpan[], signal: AbortSignal): Promise<Uint8Array[]>
 }
 
+/** One file, or files that are drawn as one. */
+export interface RasterImage {
+  /** Changes with the content of each file and with how they become one. */
+  readonly key: string
+  readonly files: readonly RasterFile[]
+  readonly plan: ImagePlan
+}
+
+/** A file as it is. */
+export function imageOfFile(file: RasterFile): RasterImage {
+  return {
+    key: file.key,
+    files: [file],
+    plan: { parts: [{ scene: null, files: [0], boxes: null }], selection: 'first' },
+  }
+}
+
 interface Job {
-  readonly file: RasterFile
+  readonly image: RasterImage
   readonly request: RenderRequest
   readonly abort: AbortController
   readonly resolve: (result: unknown) => void
@@ -31,23 +56,45 @@ export class RenderPool implements AsyncDisposable {
   }
 
   /** What is known of a raster. @throws what `openRenderer` throws */
-  describe(file: RasterFile, signal: AbortSignal): Promise<RasterDescription> {
-    return this.#run(file, { type: 'describe' }, signal) as Promise<RasterDescription>
+  describe(image: RasterImage, signal: AbortSignal): Promise<RasterDescription> {
+    return this.#run(image, { kind: 'describe' }, signal) as Promise<RasterDescription>
   }
 
-  /** A picture as a file; null outside the raster. @throws what `openRenderer` and `render` throw */
-  render(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<Uint8Array | null> {
-    return this.#run(file, request, signal) as Promise<Uint8Array | null>
+  /** Values of a place; null outside the raster. @throws as {@link render} */
+  point(
+    image: RasterImage,
+    request: Extract<RenderRequest, { kind: 'point' }>,
+    signal: AbortSignal,
+  ): Promise<PointValues | null> {
+    return this.#run(image, request, signal) as Promise<PointValues | null>
+  }
+
+  /** Statistics of bands; null outside the raster. @throws as {@link render} */
+  statistics(
+    image: RasterImage,
+    request: Extract<RenderRequest, { kind: 'statistics' }>,
+    signal: AbortSignal,
+  ): Promise<RasterStatistics | null> {
+    return this.#run(image, request, signal) as Promise<RasterStatistics | null>
+  }
+
+  /** A picture or values as a file; null outside the raster. @throws what `openRenderer`, `render` and `readValues` throw */
+  render(
+    image: RasterImage,
+    request: Extract<RenderRequest, { kind: 'picture' }>,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | null> {
+    return this.#run(image, request, signal) as Promise<Uint8Array | null>
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#threads.flatMap((thread) => (thread ? [thread.end()] : [])))
   }
 
-  #run(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<unknown> {
+  #run(image: RasterImage, request: RenderRequest, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted()
     return new Promise((resolve, reject) => {
-      const job: Job = { file, request, abort: new AbortController(), resolve, reject }
+      const job: Job = { image, request, abort: new AbortController(), resolve, reject }
       signal.addEventListener(
         'abort',
         () => {
@@ -65,7 +112,7 @@ export class RenderPool implements AsyncDisposable {
 
   /** The job that waits longest; little pictures of lists let those of maps go first. */
   #take(): Job | undefined {
-    const at = this.#waiting.findIndex(({ request }) => request.type !== 'box')
+    const at = this.#waiting.findIndex(({ request }) => request.kind !== 'picture' || request.area.type !== 'box')
     return this.#waiting.splice(Math.max(0, at), 1)[0]
   }
 
@@ -73,7 +120,7 @@ export class RenderPool implements AsyncDisposable {
   #start(): void {
     for (;;) {
       const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)
-      const next = this.#waiting[0]?.file.key ?? ''
+      const next = this.#waiting[0]?.image.key ?? ''
       const slot = idle.find((i) => this.#threads[i]?.keys.has(next)) ?? idle.find((i) => this.#threads[i]) ?? idle[0]
       const job = slot === undefined ? undefined : this.#take()
       if (slot === undefined || !job) return
@@ -110,9 +157,10 @@ class RenderThread {
 
   async take(job: Job): Promise<void> {
     this.#job = job
-    const { file, request } = job
-    this.keys.add(file.key)
-    await this.#thread.call('render', { key: file.key, bytes: file.bytes, request }).then(job.resolve, job.reject)
+    const { image, request } = job
+    this.keys.add(image.key)
+    const files = image.files.map(({ key, bytes }) => ({ key, bytes }))
+    await this.#thread.call('render', { files, plan: image.plan, request }).then(job.resolve, job.reject)
     this.#job = null
   }
 
@@ -120,21 +168,41 @@ class RenderThread {
     await this.#thread[Symbol.asyncDispose]()
   }
 
-  async #read({ spans, into, state }: ReadEvent): Promise<void> {
+  async #read({ reads, into, state }: ReadEvent): Promise<void> {
     const flag = new Int32Array(state)
     try {
       const job = this.#job as Job
-      const parts = await job.file.read(spans, job.abort.signal)
-      const target = new Uint8Array(into)
-      let at = 0
-      parts.forEach((part, i) => {
-        target.set(part, at)
-        at += (spans[i] as ByteSpan).length
-      })
+      await readAll(job, reads, new Uint8Array(into))
       flag[0] = 1
     } catch {
       flag[0] = 2
     }
     Atomics.notify(flag, 0)
   }
+}
+
+/** Files that are read at once. */
+const AT_ONCE = 6
+
+/** Reads spans of several files into one array, one after the other. */
+async function readAll({ image, abort }: Job, reads: readonly FileSpans[], target: Uint8Array): Promise<void> {
+  let at = 0
+  const places = reads.map(({ spans }) => {
+    const start = at
+    at += spans.reduce((sum, { length }) => sum + length, 0)
+    return start
+  })
+  let next = 0
+  const lane = async (): Promise<void> => {
+    for (let i = next++; i < reads.length; i = next++) {
+      const { key, spans } = reads[i] as FileSpans
+      const file = image.files.find((one) => one.key === key) as RasterFile
+      let to = places[i] as number
+      for (const [n, part] of (await file.read(spans, abort.signal)).entries()) {
+        target.set(part, to)
+        to += (spans[n] as ByteSpan).length
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, reads.length) }, lane))
 }

@@ -1,5 +1,10 @@
 import { posix } from 'node:path'
-import type { FileSource } from '../source.ts'
+
+/** Where a file comes from. */
+export type FileSource =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'storage'; readonly bucket: string; readonly path: string }
 
 /** How a file is named: a VRT has names as they are, STAC has addresses with escapes such as `%20`. */
 export type NameKind = 'name' | 'address'

@@ -1,0 +1,106 @@
+import type { RasterDescription, TileSet } from '@terrane/tiling/raster'
+import type { FastifyRequest } from 'fastify'
+import { MAX_ZOOM } from './addresses.ts'
+import { formatOf, integer } from './parameters.ts'
+
+/** What tiles are asked for with. */
+export interface TileQuery {
+  readonly query: URLSearchParams
+  readonly set: TileSet
+}
+
+/** Parameters of documents that are none of tiles. */
+const OWN = ['tile_format', 'tile_scale', 'minzoom', 'maxzoom']
+
+/** The template of a raster's tiles, with the parameters of the request. */
+export function tilesAddress(request: FastifyRequest, { query, set }: TileQuery, format: string | null): string {
+  const wanted = new URLSearchParams(query)
+  for (const name of OWN) wanted.delete(name)
+  const scale = query.has('tile_scale') ? integer('tile_scale', query.get('tile_scale') as string, 1, 4) : 1
+  const [path = ''] = request.url.split('?')
+  const base = `${request.protocol}://${request.host}${path.slice(0, path.lastIndexOf('/', path.lastIndexOf('/') - 1))}`
+  const ending = `${scale === 1 ? '' : `@${scale}x`}${format === null ? '' : `.${formatOf(format, undefined)}`}`
+  return `${base}/tiles/${set}/{z}/{x}/{y}${ending}?${wanted.toString()}`
+}
+
+/** The zooms that are asked for, else those of the raster. */
+export function readZooms(query: URLSearchParams, about: RasterDescription): { minzoom: number; maxzoom: number } {
+  const zoom = (name: 'minzoom' | 'maxzoom'): number =>
+    query.has(name) ? integer(name, query.get(name) as string, 0, MAX_ZOOM) : about[name]
+  return { minzoom: zoom('minzoom'), maxzoom: Math.max(zoom('minzoom'), zoom('maxzoom')) }
+}
+
+/** TileJSON 3.0.0, its tiles with the same parameters. */
+export function tileJson(
+  request: FastifyRequest,
+  about: RasterDescription,
+  { query, set }: TileQuery,
+): Record<string, unknown> {
+  const { bounds } = about
+  const [west, south, east, north] = bounds
+  const zooms = readZooms(query, about)
+  const isWrapped = west > east
+  return {
+    tilejson: '3.0.0',
+    name: query.get('url'),
+    scheme: 'xyz',
+    tiles: [tilesAddress(request, { query, set }, query.get('tile_format'))],
+    ...zooms,
+    bounds: isWrapped ? [-180, south, 180, north] : bounds,
+    center: [
+      isWrapped ? (((west + east + 360) / 2 + 180) % 360) - 180 : (west + east) / 2,
+      (south + north) / 2,
+      zooms.minzoom,
+    ],
+  }
+}
+
+/** As TiTiler's `/info` has it, and what else is known. */
+export function infoBody(about: RasterDescription): Record<string, unknown> {
+  const { bands, limits, defaultBands } = about
+  return {
+    bounds: about.ownBounds,
+    crs: about.epsg === null ? about.crsName : `http://www.opengis.net/def/crs/EPSG/0/${about.epsg}`,
+    band_metadata: bands.map((_, i) => [`b${i + 1}`, {}]),
+    band_descriptions: bands.map(({ name }, i) => [`b${i + 1}`, name ?? '']),
+    dtype: about.dtype,
+    nodata_type: about.nodataType,
+    nodata_value: about.nodata !== null && Number.isNaN(about.nodata) ? 'nan' : about.nodata,
+    colorinterp: bands.map(({ color }) => color),
+    scales: bands.map(({ scale }) => scale),
+    offsets: bands.map(({ offset }) => offset),
+    driver: 'GTiff',
+    count: bands.length,
+    width: about.width,
+    height: about.height,
+    overviews: about.overviews,
+    crs_name: about.crsName,
+    compression: about.compression,
+    bytes: about.bytes,
+    palette: about.palette,
+    geographic_bounds: about.bounds,
+    minzoom: about.minzoom,
+    maxzoom: about.maxzoom,
+    shown: { bidx: defaultBands, rescale: limits },
+  }
+}
+
+/** A box as a polygon. */
+export function polygonOf([west, south, east, north]: readonly [number, number, number, number]): {
+  type: 'Polygon'
+  coordinates: number[][][]
+} {
+  const end = east < west ? east + 360 : east
+  return {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [west, south],
+        [end, south],
+        [end, north],
+        [west, north],
+        [west, south],
+      ],
+    ],
+  }
+}

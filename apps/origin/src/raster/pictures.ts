@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { serialize } from 'node:v8'
+import type { LngLatBox, PictureFormat, RenderPool, RenderRequest } from '@terrane/tiling/raster'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { tileOutside } from './errors.ts'
+import type { FindRaster } from './request.ts'
+import type { FoundRaster } from './sources.ts'
+
+export type PictureRequest = Extract<RenderRequest, { kind: 'picture' }>
+
+/** A picture; without bytes where it shows nothing. */
+interface Drawn {
+  readonly bytes: Uint8Array | null
+}
+
+const CONTENT_TYPES: Readonly<Record<PictureFormat, string>> = {
+  png: 'image/png',
+  webp: 'image/webp',
+  jpeg: 'image/jpeg',
+  npy: 'application/x-binary',
+  tif: 'image/tiff; application=geotiff',
+}
+/** What is drawn twice is mostly drawn twice within minutes. */
+const PICTURE_BYTES = 48 * 1024 * 1024
+/** Larger files are not kept. */
+const KEPT_BYTES = 4 * 1024 * 1024
+/** Bytes that an entry of the cache takes beside its picture. */
+const ENTRY_BYTES = 200
+/** Cut with the style, so that a changed renderer does not answer with kept pictures. */
+const RENDERER = 3
+
+/** Draws pictures, and keeps those of the last minutes. */
+export class Pictures {
+  readonly #pool: RenderPool
+  readonly #find: FindRaster
+  readonly #kept = new LRUCache<string, Drawn>({
+    maxSize: PICTURE_BYTES,
+    sizeCalculation: ({ bytes }) => ENTRY_BYTES + (bytes?.byteLength ?? 0),
+  })
+
+  constructor(pool: RenderPool, find: FindRaster) {
+    this.#pool = pool
+    this.#find = find
+  }
+
+  /** A picture with a strong ETag of its inputs: a client that has it gets 304 before anything is drawn. */
+  async send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    signal: AbortSignal,
+    { picture, box }: { readonly picture: PictureRequest; readonly box: LngLatBox | null },
+  ): Promise<FastifyReply> {
+    const raster = await this.#find(request, signal, box)
+    // Of what is drawn, not of how it was asked for.
+    const name = serialize([RENDERER, raster.image.key, picture])
+    const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 27)}"`
+    reply.headers({ etag, 'cache-control': cacheControl(raster), vary: 'Accept, apikey, Authorization' })
+    if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+      return reply.code(304).send()
+    }
+    const known = this.#kept.get(etag)
+    const { bytes } = known ?? { bytes: await this.#pool.render(raster.image, picture, signal) }
+    if (known === undefined && (bytes?.byteLength ?? 0) <= KEPT_BYTES) this.#kept.set(etag, { bytes })
+    if (bytes === null) throw tileOutside()
+    return reply.type(CONTENT_TYPES[picture.format]).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  }
+}
+
+function cacheControl({ open }: FoundRaster): string {
+  return open ? 'public, no-cache' : 'private, no-cache'
+}

@@ -1,0 +1,172 @@
+import type { ImagePart, RasterFile } from '@terrane/tiling/raster'
+import {
+  ALL_BANDS,
+  MAX_VRT_BYTES,
+  chooseBands,
+  fileNear,
+  plainFile,
+  readStacItem,
+  readVrt,
+  type FileSource,
+  type Scene,
+  type SceneBand,
+} from '@terrane/tiling/scene'
+import { itemUnreadable, sceneFilesMissing, tooManyFiles } from './errors.ts'
+import type { FileOpener, OpenFile } from './open-file.ts'
+
+/** Longest STAC item, in bytes. */
+export const MAX_ITEM_BYTES = 4 << 20
+/** Files of one scene: each is opened. */
+const MAX_FILES = 64
+/** Files of one scene that are looked up at once. */
+const AT_ONCE = 8
+
+/** A part of a picture with its files; their numbers count from 0. */
+export interface OpenPart {
+  readonly part: ImagePart
+  readonly files: readonly RasterFile[]
+  /** Whether everybody may keep its pictures. */
+  readonly isOpen: boolean
+}
+
+/** A file as it is. */
+export function filePart({ file, isOpen }: OpenFile): OpenPart {
+  return { part: { scene: null, files: [0], boxes: null }, files: [file], isOpen }
+}
+
+/** The bands of a STAC item. @param assets null for red, green and blue @throws SOURCE_UNREADABLE, SCENE_UNUSABLE */
+export async function itemPart(
+  text: string,
+  base: FileSource,
+  assets: readonly string[] | null,
+  opener: FileOpener,
+): Promise<OpenPart> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw itemUnreadable({ why: 'it is no JSON' })
+  }
+  if ((value as { type?: unknown } | null)?.type !== 'Feature') throw itemUnreadable({ why: 'it is no STAC item' })
+  const item = readStacItem(value, 0)
+  const { bands, mask } = chooseBands(item, { assets, channels: ['red', 'green', 'blue'], mask: null })
+  const at = base.kind === 'url' && item.self !== null && URL.canParse(item.self) ? { ...base, url: item.self } : base
+  const files = new FileList((href) => fileNear(href, at, 'address'))
+  const scene = sceneOf(
+    bands.map(({ href, band, name, scale, offset, nodata }) => ({
+      ...bandOf(files.numberOf(href), band),
+      name,
+      scale,
+      offset,
+      nodata,
+    })),
+    mask && { file: files.numberOf(mask.href), band: mask.band, values: mask.values, bits: mask.bits },
+  )
+  return openScene(scene, await files.open((source) => opener.open(source)))
+}
+
+/** A VRT beside its files. @throws VRT_UNUSABLE */
+export async function vrtPart(vrt: OpenFile, opener: FileOpener): Promise<OpenPart> {
+  const { scene, files: names } = readVrt(await opener.text(vrt, MAX_VRT_BYTES))
+  const files = new FileList((name) => fileNear(name, vrt.source, 'name'))
+  for (const name of names) files.numberOf(name)
+  const part = await openScene(scene, await files.open((source) => opener.open(source)))
+  return { ...part, isOpen: part.isOpen && vrt.isOpen }
+}
+
+/** A file of a scene as a table keeps it. */
+interface KeptFile {
+  readonly file: string
+  readonly name: string | null
+  readonly band: number | null
+  readonly scale?: number
+  readonly offset?: number
+  readonly nodata?: number
+}
+
+/** What a table keeps of a scene. */
+export interface KeptScene {
+  readonly files: readonly KeptFile[]
+  readonly mask?: {
+    readonly file: string
+    readonly band?: number | null
+    readonly values: number[]
+    readonly bits: number[]
+  }
+}
+
+/** The scene that a source of a table was made of. */
+export async function keptPart({ files: kept, mask }: KeptScene, opener: FileOpener): Promise<OpenPart> {
+  const names: string[] = []
+  const numberOf = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.push(name) - 1)
+  const scene = sceneOf(
+    kept.map(({ file, name, band, scale = null, offset = null, nodata = null }) => ({
+      ...bandOf(numberOf(file), band === null ? null : band - 1),
+      name,
+      scale,
+      offset,
+      nodata,
+    })),
+    mask ? { file: numberOf(mask.file), band: (mask.band ?? 1) - 1, values: mask.values, bits: mask.bits } : null,
+  )
+  return openScene(scene, await openAll(names, (name) => opener.openNamed(name)))
+}
+
+function sceneOf(bands: readonly SceneBand[], mask: Scene['mask']): Scene {
+  return { grid: null, epsg: null, bands, mask, ownMasks: true, tags: {} }
+}
+
+function bandOf(file: number, band: number | null): Pick<SceneBand, 'color' | 'type' | 'pieces'> {
+  const piece = { place: null, resampling: 'nearest', without: null, ratio: 1, shift: 0 } as const
+  return { color: null, type: null, pieces: [{ ...piece, file, band: band ?? ALL_BANDS }] }
+}
+
+function openScene(scene: Scene, files: readonly OpenFile[]): OpenPart {
+  const plain = plainFile(scene)
+  if (plain !== null) return filePart(files[plain] as OpenFile)
+  return {
+    part: { scene, files: files.map((_, i) => i), boxes: null },
+    files: files.map(({ file }) => file),
+    isOpen: files.every(({ isOpen }) => isOpen),
+  }
+}
+
+/** Files that a scene names, each once. */
+class FileList {
+  readonly #names: string[] = []
+  readonly #sourceOf: (name: string) => FileSource | null
+
+  /** @param sourceOf null for a name that leads elsewhere */
+  constructor(sourceOf: (name: string) => FileSource | null) {
+    this.#sourceOf = sourceOf
+  }
+
+  numberOf(name: string): number {
+    const known = this.#names.indexOf(name)
+    return known === -1 ? this.#names.push(name) - 1 : known
+  }
+
+  open(open: (source: FileSource) => Promise<OpenFile | null>): Promise<OpenFile[]> {
+    return openAll(this.#names, async (name) => {
+      const source = this.#sourceOf(name)
+      return source && (await open(source))
+    })
+  }
+}
+
+/** @throws TOO_MANY_FILES, SCENE_FILE_NOT_FOUND for a file that is not there or not the caller's to read */
+async function openAll(
+  names: readonly string[],
+  open: (name: string) => Promise<OpenFile | null>,
+): Promise<OpenFile[]> {
+  if (names.length > MAX_FILES) throw tooManyFiles({ files: names.length, limit: MAX_FILES })
+  const found: OpenFile[] = []
+  for (let i = 0; i < names.length; i += AT_ONCE) {
+    const some = await Promise.all(names.slice(i, i + AT_ONCE).map(open))
+    for (const file of some) {
+      if (file === null) throw sceneFilesMissing()
+      found.push(file)
+    }
+  }
+  return found
+}

@@ -1,0 +1,59 @@
+import type { PixelSelection } from '@terrane/tiling/raster'
+import { badParameter } from './errors.ts'
+import { integer, oneOf } from './parameters.ts'
+
+/** Which source of a table lies on top. */
+export type SourceOrder = 'newest' | 'oldest' | 'cloud' | 'number'
+
+/** Which files of a source are drawn. */
+export interface SourceChoice {
+  /** Of a STAC item: names of assets or bands, common names, roles or numbers; null where none is named. */
+  readonly assets: readonly string[] | null
+  readonly order: SourceOrder
+  readonly selection: PixelSelection
+  /** Inclusive, RFC 3339. */
+  readonly since: string | null
+  readonly until: string | null
+  /** Numbers of sources; null for all. */
+  readonly sources: readonly number[] | null
+}
+
+const ORDERS = ['newest', 'oldest', 'cloud', 'number'] as const
+const SELECTIONS = ['first', 'highest', 'lowest', 'mean'] as const
+const MAX_NAMES = 64
+
+/** `assets` of a STAC item; `order`, `pixel_selection`, `since`, `until` and `sources` of a table. @throws BAD_PARAMETER */
+export function readSourceChoice(query: URLSearchParams): SourceChoice {
+  const assets = query.getAll('assets').flatMap((text) => text.split(','))
+  if (assets.length > MAX_NAMES || assets.includes('')) {
+    throw badParameter({
+      name: 'assets',
+      value: assets.join(',').slice(0, 100),
+      wanted: `1 to ${MAX_NAMES} names are wanted`,
+    })
+  }
+  const sources = query.get('sources')?.split(',')
+  return {
+    assets: assets.length === 0 ? null : assets,
+    order: oneOf('order', query.get('order') ?? 'newest', ORDERS),
+    selection: oneOf('pixel_selection', query.get('pixel_selection') ?? 'first', SELECTIONS),
+    since: timeOf('since', query.get('since')),
+    until: timeOf('until', query.get('until')),
+    sources: sources?.map((text) => integer('sources', text, 0, 2_097_151)) ?? null,
+  }
+}
+
+/** A date is the beginning of its day for `since`, and its end for `until`, in UTC. */
+function timeOf(name: 'since' | 'until', text: string | null): string | null {
+  if (text === null) return null
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
+  const time = new Date(isDay ? `${text}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}Z` : text)
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
+    throw badParameter({
+      name,
+      value: text.slice(0, 40),
+      wanted: 'a date or a time such as 2025-06-01T10:00:00Z is wanted',
+    })
+  }
+  return time.toISOString()
+}

@@ -1,0 +1,278 @@
+import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openOrigin, type TestOrigin } from './harness.ts'
+
+let origin: TestOrigin
+const SIDE = 200
+const valueAt = (x: number, y: number, band: number): number => 1 + ((x * 7 + y * 13 + band * 31) % 97)
+
+beforeAll(async () => {
+  origin = await openOrigin({ TERRANE_TILE_THREADS: '1' })
+  const image = imageOf({ width: SIDE, height: SIDE, bands: 3 }, valueAt)
+  const georeference = { affine: [11.5, 0.001, 0, 48.2, 0, -0.001] as const, epsg: 4326, geographic: true }
+  const { storage } = origin.client(origin.keys.service)
+  await storage.createBucket('imagery', { public: true })
+  await storage
+    .from('imagery')
+    .upload('a.tif', Buffer.from(await writeGeoTiff(image, { type: 'uint16', georeference })))
+})
+afterAll(() => origin[Symbol.asyncDispose]())
+
+const FILE = 'url=storage://imagery/a.tif'
+const ask = (path: string, body?: unknown) =>
+  fetch(`${origin.url}/raster/v1${path}`, {
+    ...(body !== undefined && {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  })
+const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code?: string }).code]
+const plus = (expression: string) => encodeURIComponent(expression)
+const square = (west: number, south: number, side = 0.02) => ({
+  type: 'Feature',
+  properties: { name: 'a field' },
+  geometry: {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [west, south],
+        [west + side, south],
+        [west + side, south + side],
+        [west, south + side],
+        [west, south],
+      ],
+    ],
+  },
+})
+
+describe('numbers', () => {
+  test('of a place', async () => {
+    const found = await (await ask(`/point/11.5505,48.1495?${FILE}`)).json()
+    expect(found).toEqual({
+      coordinates: [11.5505, 48.1495],
+      values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
+      band_names: ['b1', 'b2', 'b3'],
+      band_descriptions: ['', '', ''],
+    })
+    const expression = plus('b1*100+b2')
+    expect(await (await ask(`/point/11.5505,48.1495?${FILE}&expression=${expression}`)).json()).toMatchObject({
+      values: [valueAt(50, 50, 0) * 100 + valueAt(50, 50, 1)],
+      band_names: ['b1*100+b2'],
+    })
+    expect(await codeOf(await ask(`/point/0,0?${FILE}`))).toEqual([404, 'TILE_OUTSIDE'])
+    // The same place in meters.
+    const [x, y] = [
+      (11.5505 * 20_037_508.342_789_244) / 180,
+      6_378_137 * Math.asinh(Math.tan((48.1495 * Math.PI) / 180)),
+    ]
+    const meters = 'coord_crs=EPSG:3857'
+    expect(await (await ask(`/point/${x},${y}?${FILE}&${meters}`)).json()).toMatchObject({
+      coordinates: [x, y],
+      values: [0, 1, 2].map((band) => valueAt(50, 50, band)),
+    })
+    const bytesOf = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer())
+    const size = '32x32.npy'
+    const inMeters = await bytesOf(`/bbox/${x},${y},${x + 5000},${y + 5000}/${size}?${FILE}&${meters}`)
+    const east = ((x + 5000) / 20_037_508.342_789_244) * 180
+    const north = (Math.atan(Math.sinh((y + 5000) / 6_378_137)) * 180) / Math.PI
+    expect(inMeters.equals(await bytesOf(`/bbox/11.5505,48.1495,${east},${north}/${size}?${FILE}`))).toBe(true)
+    expect((await ask(`/point/1,2?${FILE}&coord_crs=epsg:32632`)).status).toBe(400)
+    for (const place of ['11', '11,x', '200,0', '1,2,3'])
+      expect((await ask(`/point/${place}?${FILE}`)).status).toBe(400)
+  })
+
+  test('of a whole raster, and of areas', async () => {
+    const whole = (await (
+      await ask(`/statistics?${FILE}&bidx=1&p=50&histogram_bins=2&histogram_range=0,100`)
+    ).json()) as {
+      b1: { percentile_50: number; median: number; valid_pixels: number; histogram: unknown[] }
+    }
+    expect(Object.keys(whole)).toEqual(['b1'])
+    expect(whole.b1).toMatchObject({ min: 1, max: 97, valid_pixels: SIDE * SIDE, percentile_50: whole.b1.median })
+    expect(whole.b1.histogram[1]).toEqual([0, 50, 100])
+    const one = (await (await ask(`/statistics?${FILE}`, square(11.55, 48.1))).json()) as {
+      properties: { name: string; statistics: { b2: { count: number } } }
+    }
+    expect(one.properties).toMatchObject({ name: 'a field', statistics: { b2: { min: 1, max: 97 } } })
+    const features = [square(11.55, 48.1), square(100, 10)]
+    const all = (await (await ask(`/statistics?${FILE}`, { type: 'FeatureCollection', features })).json()) as {
+      features: { properties: { statistics: unknown } }[]
+    }
+    expect(all.features.map(({ properties }) => properties.statistics === null)).toEqual([false, true])
+    for (const query of [
+      'p=101',
+      'histogram_bins=0',
+      'histogram_bins=3,2',
+      'histogram_range=2,1',
+      'width=20',
+      'c=x',
+      'max_size=5000',
+    ])
+      expect(await codeOf(await ask(`/statistics?${FILE}&${query}`)), query).toEqual([400, 'BAD_PARAMETER'])
+  })
+
+  test('of bodies that are no areas are refused', async () => {
+    const geometry = (type: string, coordinates: unknown) => ({
+      type: 'Feature',
+      properties: null,
+      geometry: { type, coordinates },
+    })
+    const bodies = [
+      null,
+      [],
+      {},
+      { type: 'Feature' },
+      geometry('Point', [11, 48]),
+      geometry('Polygon', []),
+      geometry('Polygon', [[]]),
+      geometry('Polygon', 7),
+      geometry('Polygon', [
+        [
+          [0, 0],
+          [1, 0],
+          [1, 1],
+          [0, 1],
+        ],
+      ]),
+      geometry('Polygon', [
+        [
+          [0, 0],
+          [1, 0],
+          [1, 90],
+          [0, 0],
+        ],
+      ]),
+      geometry('Polygon', [
+        [
+          [0, 0],
+          ['x', 0],
+          [1, 1],
+          [0, 0],
+        ],
+      ]),
+      geometry('Polygon', [
+        [
+          [0, 0],
+          [1, 0],
+          [2, 0],
+          [0, 0],
+        ],
+      ]),
+      { type: 'FeatureCollection', features: [] },
+      { type: 'FeatureCollection', features: Array.from({ length: 101 }, () => square(11.5, 48.1)) },
+    ]
+    for (const body of bodies)
+      expect((await ask(`/statistics?${FILE}`, body)).status, JSON.stringify(body).slice(0, 80)).toBeGreaterThanOrEqual(
+        400,
+      )
+    for (const body of bodies.slice(2, 12))
+      expect(await codeOf(await ask(`/feature.png?${FILE}`, body))).toEqual([422, 'BAD_FEATURE'])
+  })
+})
+
+describe('computed pictures and values', () => {
+  const kind = async (path: string, body?: unknown) => {
+    const response = await ask(path, body)
+    return [response.status, response.headers.get('content-type'), (await response.arrayBuffer()).byteLength > 60]
+  }
+
+  test('of expressions, algorithms and formulas, in each format', async () => {
+    const ndvi = `expression=${plus('(b2-b1)/(b2+b1)')}`
+    expect(await kind(`/preview.png?${FILE}&${ndvi}&rescale=-1,1&colormap_name=rdylgn`)).toEqual([
+      200,
+      'image/png',
+      true,
+    ])
+    expect(await kind(`/preview.png?${FILE}&${ndvi}`)).toEqual([200, 'image/png', true])
+    expect(
+      await kind(`/preview.webp?${FILE}&bidx=1&algorithm=hillshade&algorithm_params=${plus('{"azimuth":90}')}`),
+    ).toEqual([200, 'image/webp', true])
+    for (const name of ['slope', 'contours', 'terrarium', 'terrainrgb']) {
+      expect(await kind(`/preview.png?${FILE}&bidx=1&algorithm=${name}`)).toEqual([200, 'image/png', true])
+    }
+    for (const name of ['mean', 'std', 'median'])
+      expect(await kind(`/preview.png?${FILE}&bidx=1&bidx=2&algorithm=${name}`)).toEqual([200, 'image/png', true])
+    expect(await kind(`/preview.jpg?${FILE}&color_formula=${plus('gamma RGB 1.5 saturation 1.2')}`)).toEqual([
+      200,
+      'image/jpeg',
+      true,
+    ])
+    expect(await kind(`/preview.npy?${FILE}`)).toEqual([200, 'application/x-binary', true])
+    expect(await kind(`/preview/32x32.tif?${FILE}&${ndvi}`)).toEqual([200, 'image/tiff; application=geotiff', true])
+    expect(await kind(`/bbox/11.5,48.1,11.6,48.2.tif?${FILE}`)).toEqual([200, 'image/tiff; application=geotiff', true])
+    expect(await kind(`/feature/64x64.png?${FILE}`, square(11.55, 48.1))).toEqual([200, 'image/png', true])
+    expect(await kind(`/feature.npy?${FILE}`, square(11.55, 48.1))).toEqual([200, 'application/x-binary', true])
+  })
+
+  test('of a size and a plane that the query names', async () => {
+    const npy = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).toString('latin1', 10, 100)
+    expect(await npy(`/preview?${FILE}&width=20&height=30&format=npy`)).toContain('(4, 30, 20)')
+    const box = `/bbox/11.5,48.1,11.6,48.2.npy?${FILE}&return_mask=false&max_size=100&padding=2`
+    expect(await npy(`${box}&dst_crs=epsg:4326`)).toContain('(3, 100, 100)')
+    expect(await npy(box)).toContain('(3, 100, 67)')
+    expect(await codeOf(await ask(`/preview?${FILE}&width=20`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`${box}&dst_crs=epsg:32632`))).toEqual([400, 'BAD_PARAMETER'])
+  })
+
+  test('that cannot be computed are refused by name', async () => {
+    const at = `/preview.png?${FILE}`
+    expect(await codeOf(await ask(`${at}&expression=b1/`))).toEqual([422, 'EXPRESSION_UNREADABLE'])
+    expect(await codeOf(await ask(`${at}&expression=b9`))).toEqual([422, 'BAND_OUT_OF_RANGE'])
+    expect(await codeOf(await ask(`${at}&expression=b1;b2`))).toEqual([422, 'BANDS_NOT_SHOWN'])
+    expect(await codeOf(await ask(`${at}&expression=b1&bidx=1`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`${at}&algorithm=sharpen`))).toEqual([422, 'ALGORITHM_UNREADABLE'])
+    expect(await codeOf(await ask(`${at}&bidx=1&algorithm=slope&algorithm_params=${plus('{"x":1}')}`))).toEqual([
+      422,
+      'ALGORITHM_UNREADABLE',
+    ])
+    expect(await codeOf(await ask(`${at}&bidx=1&bidx=2&algorithm=hillshade`))).toEqual([422, 'ALGORITHM_UNREADABLE'])
+    for (const text of ['[]', 'null', '{"a":"b"}', '{', '7'])
+      expect(await codeOf(await ask(`${at}&algorithm=slope&algorithm_params=${plus(text)}`))).toEqual([
+        400,
+        'BAD_PARAMETER',
+      ])
+    expect(await codeOf(await ask(`${at}&algorithm_params={}`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`${at}&color_formula=blur`))).toEqual([422, 'FORMULA_UNREADABLE'])
+    const many = Array.from({ length: 16 }, () => 'b1').join(';')
+    expect(await codeOf(await ask(`/preview/2048x2048.npy?${FILE}&expression=${plus(many)}`))).toEqual([
+      413,
+      'PICTURE_TOO_LARGE',
+    ])
+  })
+})
+
+describe('other sets of tiles', () => {
+  test('have tiles where their TileJSON and WMTS capabilities say', async () => {
+    for (const set of ['WebMercatorQuad', 'WorldCRS84Quad', 'WGS1984Quad']) {
+      const json = (await (await ask(`/${set}/tilejson.json?${FILE}&tile_format=png`)).json()) as {
+        tiles: string[]
+        center: [number, number]
+        maxzoom: number
+      }
+      const [lng, lat] = json.center
+      const z = json.maxzoom
+      const n = 2 ** z
+      const down =
+        set === 'WebMercatorQuad'
+          ? (0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI)) * n
+          : ((90 - lat) / 180) * n
+      const across = ((lng + 180) / (set === 'WebMercatorQuad' ? 360 : 180)) * n
+      const address = json.tiles[0]!.replace('{z}', `${z}`)
+        .replace('{x}', `${Math.floor(across)}`)
+        .replace('{y}', `${Math.floor(down)}`)
+      expect((await fetch(address)).status, set).toBe(200)
+      const xml = await (await ask(`/${set}/WMTSCapabilities.xml?${FILE}&bidx=1&rescale=0,100`)).text()
+      expect(xml).toContain(`<TileMatrixSet>${set}</TileMatrixSet>`)
+      const [, template = ''] = /template="([^"]*)"/.exec(xml) ?? []
+      const tile = template
+        .replaceAll('&amp;', '&')
+        .replace('{TileMatrix}', `${z}`)
+        .replace('{TileCol}', `${Math.floor(across)}`)
+        .replace('{TileRow}', `${Math.floor(down)}`)
+      expect((await fetch(tile)).status, set).toBe(200)
+    }
+    expect(await codeOf(await ask(`/tiles/NZTM2000Quad/1/0/0?${FILE}`))).toEqual([400, 'BAD_PARAMETER'])
+    expect(await codeOf(await ask(`/tiles/WorldCRS84Quad/0/2/0?${FILE}`))).toEqual([400, 'BAD_PARAMETER'])
+  })
+})

@@ -1,0 +1,197 @@
+import type { PixelRect } from '../plan.ts'
+import type { Affine, RasterCrs, RasterInfo } from '../raster-info.ts'
+import { estimateScale } from '../scale.ts'
+import type { ByteSource } from '../source.ts'
+import { blocksOf } from '../window.ts'
+import { readBilinear, windowOf } from './bilinear.ts'
+import type { BlockStore, ByteSpan } from './blocks.ts'
+import { boxesOf, visibleRect } from './extent.ts'
+import { projectPixels } from './grid.ts'
+import type { SourceGrid } from './grid.ts'
+import { addCost, rememberLimits } from './layer.ts'
+import type { FileNeed, Layer, LayerChoice } from './layer.ts'
+import { chooseLevel, stepOf } from './level.ts'
+import type { ChosenLevel } from './level.ts'
+import { readNearest, visitsOf } from './nearest.ts'
+import { bandsToRead, blockOfBand } from './pixels.ts'
+import type { ReadPixels } from './pixels.ts'
+import { toSource } from './placement.ts'
+import type { Georeference } from './placement.ts'
+import { fittedSize, wholeView } from './view.ts'
+import type { View } from './view.ts'
+import { zoomsOf } from './zooms.ts'
+
+/** A window with more pixels is read by its nearest pixels: so far reduced, their neighbours say no more. */
+const MAX_WINDOW = 1 << 23
+/** Largest stray of the transform from the exact one, in pixels of the image that is read. */
+const TOLERANCE = 0.05
+
+/** An opened raster file. */
+export interface LayerFile {
+  readonly source: ByteSource
+  readonly raster: RasterInfo
+  readonly store: BlockStore
+  /** Called with what a view needs and the store does not hold, before it is read. */
+  readonly onPlan: (spans: readonly ByteSpan[]) => void
+}
+
+/** Where the pixels of a file lie, and which of them count; null for all. */
+export interface FilePlace {
+  readonly affine: Affine
+  readonly crs: RasterCrs
+  readonly clip: PixelRect | null
+}
+
+/** A raster file as a layer. */
+export function fileLayer(file: LayerFile, { affine, crs, clip }: FilePlace): Layer {
+  const { source, raster } = file
+  const place: Georeference = { width: raster.width, height: raster.height, affine, crs }
+  const boxes = boxesOf(place)
+  const plans = new WeakMap<View, ViewPlan | null>()
+  const planOf = (view: View): ViewPlan | null => {
+    const known = plans.get(view)
+    if (known !== undefined) return known
+    const visible = visibleRect(view, boxes)
+    const plan = visible && planView(file, { ...place, clip }, view, visible)
+    plans.set(view, plan)
+    return plan
+  }
+  return {
+    raster: { ...raster, affine },
+    crs,
+    boxes,
+    reference: null,
+    ...zoomsOf(place, boxes),
+    wholeView: (size, maxSize) => wholeView({ ...raster, affine }, ...(size ?? fittedSize(raster, maxSize))),
+    limits: rememberLimits(async (bands) => {
+      const { min, max } = await estimateScale(source, raster, bands)
+      return bands.map((_, i) => [min[i] as number, max[i] as number] as const)
+    }),
+    levelOf(view) {
+      const visible = visibleRect(view, boxes)
+      return visible === null ? 0 : chooseLevel(raster, stepOf(toSource(view, place), visible)).index
+    },
+    needs(view, choice) {
+      const plan = planOf(view)
+      const { need } = plan === null ? { need: null } : readingOf(file, plan, choice)
+      return need === null ? [] : [need]
+    },
+    async read(view, choice) {
+      const plan = planOf(view)
+      const pixels = plan && (await readPlan(file, plan, choice))
+      return pixels && placed(pixels, view, plan.visible)
+    },
+  }
+}
+
+interface ViewPlan {
+  readonly visible: PixelRect
+  readonly grid: SourceGrid
+  readonly chosen: ChosenLevel
+  /** What was planned and is not read yet, by the choice. */
+  readonly readings: Map<string, Reading>
+}
+
+/** How the pixels of a view are read. */
+interface Reading {
+  /** What bilinear reading holds at once; null for nearest. */
+  readonly window: PixelRect | null
+  /** Null where no pixel of the raster is in sight. */
+  readonly need: FileNeed | null
+}
+
+function planView(
+  { raster }: LayerFile,
+  { clip, ...place }: Georeference & Pick<FilePlace, 'clip'>,
+  view: View,
+  visible: PixelRect,
+): ViewPlan {
+  const project = toSource(view, place)
+  const chosen = chooseLevel(raster, stepOf(project, visible))
+  const grid = projectPixels(project, visible, TOLERANCE * Math.min(chosen.factorX, chosen.factorY))
+  if (clip !== null) clipGrid(grid, clip)
+  return { visible, chosen, grid, readings: new Map() }
+}
+
+function clipGrid({ xy }: SourceGrid, { x, y, width, height }: PixelRect): void {
+  for (let i = 0; i < xy.length; i += 2) {
+    const [column, row] = [xy[i] as number, xy[i + 1] as number]
+    if (column < x || row < y || column >= x + width || row >= y + height) xy[i] = Number.NaN
+  }
+}
+
+/** @throws TILE_TOO_COARSE */
+function readingOf(file: LayerFile, plan: ViewPlan, choice: LayerChoice): Reading {
+  const key = keyOf(choice)
+  const known = plan.readings.get(key)
+  if (known) return known
+  const { grid, chosen } = plan
+  const isSmooth = choice.resampling === 'bilinear' && file.raster.palette === null
+  const wanted = isSmooth ? windowOf(grid, chosen) : null
+  const window = wanted !== null && wanted.width * wanted.height <= MAX_WINDOW ? wanted : null
+  const reading = { window, need: needOf(file, plan, bandsToRead(file.raster, choice), window) }
+  plan.readings.set(key, reading)
+  return reading
+}
+
+function keyOf({ bands, nodata, resampling }: LayerChoice): string {
+  return `${bands.join()} ${nodata} ${resampling}`
+}
+
+/** @throws TILE_TOO_COARSE, CORRUPT_TILE */
+async function readPlan(file: LayerFile, plan: ViewPlan, wanted: LayerChoice): Promise<ReadPixels | null> {
+  const { raster, store, onPlan } = file
+  const { window, need } = readingOf(file, plan, wanted)
+  plan.readings.delete(keyOf(wanted))
+  if (need === null) return null
+  onPlan(need.spans)
+  const { grid, chosen } = plan
+  const choice = { bands: wanted.bands, nodata: wanted.nodata ?? raster.nodata }
+  const pixels = window
+    ? await readBilinear(raster, chosen, grid, window, choice, store)
+    : await readNearest(raster, chosen, grid, choice, store)
+  return pixels.alpha.some((value) => value > 0) ? pixels : null
+}
+
+/** What has to be read; null when no pixel of the raster is in sight. @throws TILE_TOO_COARSE */
+function needOf(
+  { source, raster, store }: LayerFile,
+  { grid, chosen }: ViewPlan,
+  bands: readonly number[],
+  window: PixelRect | null,
+): FileNeed | null {
+  const { level, mask } = chosen
+  const blocks = window
+    ? blocksOf(level, window).map(({ index }) => index)
+    : visitsOf(grid, level, chosen.factorX, chosen.factorY).blocks
+  if (blocks.length === 0) return null
+  const perBlock = level.blockWidth * level.blockHeight * (level.planar ? bands.length : level.samplesPerPixel)
+  const pixels = blocks.length * perBlock
+  addCost(pixels, [])
+  const all = (level.planar ? bands : [0]).flatMap((band) => blocks.map((block) => blockOfBand(level, block, band)))
+  if (mask === null) return { source, spans: store.spansOf(level, all), pixels }
+  const masked = window
+    ? blocksOf(mask, window).map(({ index }) => index)
+    : visitsOf(grid, mask, raster.width / mask.width, raster.height / mask.height).blocks
+  return { source, spans: [...store.spansOf(level, all), ...store.spansOf(mask, masked)], pixels }
+}
+
+/** Pixels of a part of a view, in their place in the whole. */
+function placed(pixels: ReadPixels, { width, height }: View, { x, y }: PixelRect): ReadPixels {
+  if (pixels.width === width && pixels.height === height) return pixels
+  const spread = <T extends Float32Array | Float64Array | Uint8Array>(from: T, to: T): T => {
+    for (let row = 0; row < pixels.height; row++) {
+      to.set(from.subarray(row * pixels.width, (row + 1) * pixels.width), (y + row) * width + x)
+    }
+    return to
+  }
+  const count = width * height
+  return {
+    width,
+    height,
+    planes: pixels.planes.map((plane) =>
+      plane instanceof Float64Array ? spread(plane, new Float64Array(count)) : spread(plane, new Float32Array(count)),
+    ),
+    alpha: spread(pixels.alpha, new Uint8Array(count)),
+  }
+}

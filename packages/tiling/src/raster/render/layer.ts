@@ -1,0 +1,82 @@
+import type { RasterCrs, RasterInfo } from '../raster-info.ts'
+import type { ByteSource } from '../source.ts'
+import type { ByteSpan } from './blocks.ts'
+import { tileTooCoarse } from './errors.ts'
+import type { LngLatBox } from './extent.ts'
+import type { ReadPixels } from './pixels.ts'
+import type { View } from './view.ts'
+
+/** How values between pixels are found. */
+export type RenderResampling = 'nearest' | 'bilinear'
+
+/** Which values of a layer are wanted. */
+export interface LayerChoice {
+  /** 0-based. */
+  readonly bands: readonly number[]
+  /** Stands in for the nodata value of the files; null for theirs. */
+  readonly nodata: number | null
+  readonly resampling: RenderResampling
+}
+
+/** Where a layer lies on the zooms of Web Mercator. */
+export interface ZoomRange {
+  readonly minzoom: number
+  readonly maxzoom: number
+}
+
+/** A range of values for each band. */
+export type Limits = (bands: readonly number[]) => Promise<readonly (readonly [number, number])[]>
+
+/** The same limits, found once for a list of bands; after a failure they are looked for again. */
+export function rememberLimits(find: Limits): Limits {
+  const known = new Map<string, ReturnType<Limits>>()
+  return (bands) => {
+    const key = bands.join(',')
+    const limits = known.get(key) ?? find(bands)
+    known.set(key, limits)
+    limits.catch(() => known.delete(key))
+    return limits
+  }
+}
+
+/** What a view needs of a file. */
+export interface FileNeed {
+  readonly source: ByteSource
+  /** Ranges that are not held yet. */
+  readonly spans: readonly ByteSpan[]
+  /** Pixels of all bands that are decoded for it, held or not. */
+  readonly pixels: number
+}
+
+/** Reads the spans of several files at once, so that each layer finds its own when it is read. */
+export type FetchTogether = (needs: readonly FileNeed[]) => void
+
+/** Decoded pixels of all bands that one view may cost. */
+const MAX_PIXELS = 1 << 28
+
+/** Adds what a view costs, in pixels. @throws TILE_TOO_COARSE */
+export function addCost(before: number, needs: readonly FileNeed[]): number {
+  const pixels = needs.reduce((sum, need) => sum + need.pixels, before)
+  if (pixels > MAX_PIXELS) throw tileTooCoarse({ pixels, limit: MAX_PIXELS })
+  return pixels
+}
+
+/** Values of bands by place: a raster file, a scene of many files, or a mosaic of such. */
+export interface Layer extends ZoomRange {
+  /** Size, grid, bands and types; of a mosaic those of its first layer. */
+  readonly raster: RasterInfo
+  readonly crs: RasterCrs
+  readonly boxes: readonly LngLatBox[]
+  /** The layer that decides how all are shown: the first of a mosaic, else this one. */
+  readonly reference: Layer | null
+  /** The whole of the layer in a size; the proportions are those of `raster` unless it is a mosaic. */
+  wholeView(size: readonly [number, number] | null, maxSize: number): View
+  /** The range of physical values of each band that is shown unless it is told. @throws NO_VALID_PIXELS */
+  readonly limits: Limits
+  /** Which image a view is read from, 0 for the full resolution. */
+  levelOf(view: View): number
+  /** What `read` will need; none where nothing of the layer is in sight. @throws TILE_TOO_COARSE */
+  needs(view: View, choice: LayerChoice): readonly FileNeed[]
+  /** Values of a whole view; null where there are none. @throws TILE_TOO_COARSE, CORRUPT_TILE */
+  read(view: View, choice: LayerChoice): Promise<ReadPixels | null>
+}

@@ -1,0 +1,159 @@
+import { mosaicMixed, mosaicTooDense } from './errors.ts'
+import { boundsOf, visibleRect } from './extent.ts'
+import type { LngLatBox } from './extent.ts'
+import { addCost } from './layer.ts'
+import type { FetchTogether, Layer, LayerChoice } from './layer.ts'
+import type { ReadPixels } from './pixels.ts'
+import { boxView, fittedBoxView } from './view.ts'
+import type { View } from './view.ts'
+
+/** How the values of layers that lie over each other become one, pixel by pixel and band by band. */
+export type PixelSelection = 'first' | 'highest' | 'lowest' | 'mean'
+
+/** A part of a mosaic, opened when a view needs it. */
+export interface MosaicPart {
+  /** Null where they are not known: those of the layer. */
+  readonly boxes: readonly LngLatBox[] | null
+  open(): Layer
+}
+
+/** Parts that a view may need. */
+export const MAX_PARTS = 16
+
+/**
+ * Layers over each other, the first on top. What `first` shows of a pixel is that of the first layer that has it. All are drawn
+ * with the limits of the first one, so that neighbouring tiles fit.
+ *
+ * @param fetch reads what several files need at once
+ * @throws MOSAIC_MIXED when a view needs layers whose bands or types differ
+ */
+export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelection, fetch: FetchTogether): Layer {
+  const head = (parts[0] as MosaicPart).open()
+  const placed = parts.map((part) => ({ ...part, boxes: part.boxes ?? part.open().boxes }))
+  const boxes = placed.flatMap((part) => part.boxes)
+  return {
+    raster: head.raster,
+    crs: head.crs,
+    boxes,
+    reference: head,
+    minzoom: head.minzoom,
+    maxzoom: head.maxzoom,
+    wholeView: (size, maxSize) => boundsView(boundsOf(boxes), size, maxSize),
+    limits: (bands) => head.limits(bands),
+    levelOf: (view) => head.levelOf(view),
+    needs: () => [],
+    read: (view, choice) => readParts(placed, { view, choice, selection, head, fetch }),
+  }
+}
+
+interface PlacedPart extends MosaicPart {
+  readonly boxes: readonly LngLatBox[]
+}
+
+interface MosaicRead {
+  readonly view: View
+  readonly choice: LayerChoice
+  readonly selection: PixelSelection
+  readonly head: Layer
+  readonly fetch: FetchTogether
+}
+
+/** @throws MOSAIC_TOO_DENSE when more layers lie in the view than may be read and pixels are still missing, TILE_TOO_COARSE */
+async function readParts(
+  parts: readonly PlacedPart[],
+  { view, choice, selection, head, fetch }: MosaicRead,
+): Promise<ReadPixels | null> {
+  const seen = parts.filter((part) => visibleRect(view, part.boxes) !== null)
+  if (selection !== 'first' && seen.length > MAX_PARTS) throw mosaicTooDense({ layers: seen.length, limit: MAX_PARTS })
+  if (selection !== 'first') fetch(seen.flatMap((part) => part.open().needs(view, choice)))
+  let whole: Blend | null = null
+  let cost = 0
+  for (const [i, part] of seen.entries()) {
+    if (i === MAX_PARTS) throw mosaicTooDense({ layers: seen.length, limit: MAX_PARTS })
+    const layer = part.open()
+    checkAlike(layer, head)
+    cost = addCost(cost, layer.needs(view, choice))
+    const read = await layer.read(view, choice)
+    if (read === null) continue
+    whole ??= new Blend(read, selection)
+    whole.add(read)
+    if (selection === 'first' && whole.isFull) break
+  }
+  return whole && whole.pixels
+}
+
+function checkAlike({ raster }: Layer, { raster: first }: Layer): void {
+  const isAlike =
+    raster.bands.length === first.bands.length &&
+    raster.bands.every(
+      ({ scale, offset }, i) => scale === first.bands[i]?.scale && offset === first.bands[i]?.offset,
+    ) &&
+    !isReordered(namesOf(raster), namesOf(first)) &&
+    raster.sampleType === first.sampleType &&
+    (raster.color === 'gray-inverted') === (first.color === 'gray-inverted') &&
+    String(raster.palette) === String(first.palette)
+  if (!isAlike) throw mosaicMixed()
+}
+
+function namesOf({ bands }: Layer['raster']): (string | null)[] {
+  return bands.map(({ name }) => name?.toLowerCase() ?? null)
+}
+
+/** Whether a band has the name of another one. Names may differ otherwise: some tell the date or the file. */
+function isReordered(names: readonly (string | null)[], others: readonly (string | null)[]): boolean {
+  return names.some((name, i) => name !== null && name !== others[i] && others.includes(name))
+}
+
+/** Layers that were read so far as one. */
+class Blend {
+  readonly pixels: ReadPixels
+  readonly #selection: PixelSelection
+  readonly #counts: Uint16Array
+  #missing: number
+
+  constructor({ width, height, planes }: ReadPixels, selection: PixelSelection) {
+    const count = width * height
+    this.pixels = { width, height, planes: planes.map(() => new Float64Array(count)), alpha: new Uint8Array(count) }
+    this.#selection = selection
+    this.#counts = new Uint16Array(count)
+    this.#missing = count
+  }
+
+  get isFull(): boolean {
+    return this.#missing === 0
+  }
+
+  add({ planes, alpha }: ReadPixels): void {
+    const { pixels } = this
+    const mix = MIXES[this.#selection]
+    for (let i = 0; i < alpha.length; i++) {
+      if (alpha[i] === 0) continue
+      const before = this.#counts[i] as number
+      if (before === 0) this.#missing--
+      this.#counts[i] = before + 1
+      for (let band = 0; band < planes.length; band++) {
+        const plane = pixels.planes[band]!
+        const value = planes[band]![i] as number
+        plane[i] = before === 0 ? value : mix(plane[i] as number, value, before)
+      }
+      // The first one shows through as much as it does alone.
+      const isLater = this.#selection === 'first' && before > 0
+      if (!isLater) pixels.alpha[i] = Math.max(pixels.alpha[i] as number, alpha[i] as number)
+    }
+  }
+}
+
+const MIXES: Readonly<Record<PixelSelection, (old: number, value: number, count: number) => number>> = {
+  first: (old) => old,
+  highest: (old, value) => Math.max(old, value),
+  lowest: (old, value) => Math.min(old, value),
+  mean: (old, value, count) => old + (value - old) / (count + 1),
+}
+
+/** The whole of a box in Web Mercator, in its proportions unless a size is told. */
+function boundsView(bounds: LngLatBox, size: readonly [number, number] | null, maxSize: number): View {
+  const [west, south, east, north] = bounds
+  const edge = 85.05
+  const box = [west, Math.max(-edge, south), east < west ? east + 360 : east, Math.min(edge, north)] as const
+  return size === null ? fittedBoxView(box, maxSize) : boxView(box, ...size)
+}

@@ -1,0 +1,133 @@
+import { describeRaster } from '../describe.ts'
+import { encodePicture } from '../encode.ts'
+import type { Layer } from '../layer.ts'
+import type { ReadPixels } from '../pixels.ts'
+import type { Picture } from '../paint.ts'
+import type { RasterRenderer } from '../renderer.ts'
+import type { RenderStyle } from '../style.ts'
+import { namesOf, readValues } from '../values/derive.ts'
+import type { ViewValues } from '../values/derive.ts'
+import { encodeGeoTiff } from '../values/geotiff.ts'
+import { encodeNpy } from '../values/npy.ts'
+import { cutShape } from '../values/shape.ts'
+import { bandStatistics } from '../values/statistics.ts'
+import { boxView, fittedBoxView, pointView, tileView } from '../view.ts'
+import type { View } from '../view.ts'
+import type {
+  BoxArea,
+  PointArea,
+  PointValues,
+  RasterStatistics,
+  RenderRequest,
+  TileArea,
+  WholeArea,
+} from './messages.ts'
+
+type Area = TileArea | BoxArea | WholeArea | PointArea
+type PictureRequest = Extract<RenderRequest, { kind: 'picture' }>
+type PointRequest = Extract<RenderRequest, { kind: 'point' }>
+
+/** What is wanted of an opened raster; null where it has nothing. */
+export async function answer(renderer: RasterRenderer, request: RenderRequest): Promise<unknown> {
+  if (request.kind === 'describe') return describeRaster(renderer)
+  if (request.kind === 'picture') return drawn(renderer, request)
+  const { layer } = renderer
+  const values = await valuesOf(layer, viewOf(layer, request.area), request)
+  if (request.kind === 'point') return pointOf(layer, request, values)
+  if (values === null) return null
+  const { pixels, names, descriptions } = values
+  return Object.fromEntries(
+    pixels.planes.map((plane, i) => {
+      const statistics = bandStatistics(plane, pixels.alpha, request.options)
+      return [names[i], { ...statistics, description: descriptions[i] }]
+    }),
+  ) satisfies RasterStatistics
+}
+
+async function drawn(renderer: RasterRenderer, request: PictureRequest): Promise<Uint8Array | null> {
+  const { style, format, mask, area } = request
+  const { layer } = renderer
+  const view = viewOf(layer, area)
+  const isColored = style.rescale !== undefined || style.colormap !== undefined || style.colorFormula !== undefined
+  if ((format === 'npy' || format === 'tif') && !isColored) {
+    const values = await valuesOf(layer, view, request)
+    return values && encodeValues(values, view, layer, { format, mask })
+  }
+  const whole = await renderer.render(view, style)
+  const picture = whole && cutPicture(whole, view, area)
+  if (picture === null) return null
+  if (format !== 'npy' && format !== 'tif') return encodePicture(picture, format, mask)
+  return encodeValues(valuesOfPicture(picture, style), view, layer, { format, mask })
+}
+
+function encodeValues(
+  values: ViewValues,
+  view: View,
+  layer: Layer,
+  { format, mask }: { readonly format: 'npy' | 'tif'; readonly mask: boolean },
+): Uint8Array {
+  return format === 'npy'
+    ? encodeNpy(values.pixels, values.type, mask)
+    : encodeGeoTiff(values, view, (layer.reference ?? layer).crs, mask)
+}
+
+/** Colours as values: one band of gray, or three. */
+function valuesOfPicture({ width, height, rgba }: Picture, { bidx, colormap }: RenderStyle): ViewValues {
+  const channels = bidx?.length === 1 && colormap === undefined ? 1 : 3
+  const channel = (offset: number): Float32Array =>
+    Float32Array.from({ length: width * height }, (_, i) => rgba[4 * i + offset] as number)
+  const planes = Array.from({ length: channels }, (_, i) => channel(i))
+  const names = planes.map((_, i) => `b${i + 1}`)
+  const alpha = Uint8Array.from(channel(3))
+  return { pixels: { width, height, planes, alpha }, names, descriptions: names, type: 'uint8', isPicture: true }
+}
+
+function cutPicture(picture: Picture, view: View, area: Area): Picture | null {
+  if (area.type !== 'box' || area.shape === null) return picture
+  const { width, height, rgba } = picture
+  const alpha = Uint8Array.from({ length: width * height }, (_, i) => rgba[4 * i + 3] as number)
+  const cut = cutShape({ width, height, planes: [], alpha }, view, area.shape).alpha
+  if (!cut.some((value) => value > 0)) return null
+  const shown = rgba.map((value, i) => (cut[i >> 2] === 0 ? 0 : value))
+  return { ...picture, rgba: shown }
+}
+
+function opaqueBands({ raster: { bands, palette } }: Layer): number[] {
+  const all = palette === null ? bands : bands.slice(0, 1)
+  return all.flatMap(({ index, color }) => (color === 'alpha' ? [] : [index]))
+}
+
+/** Values of all bands unless some are named. */
+async function valuesOf(
+  layer: Layer,
+  view: View,
+  { area, style }: { readonly area: Area; readonly style: RenderStyle },
+): Promise<ViewValues | null> {
+  const values = await readValues(layer, view, style, opaqueBands(layer))
+  if (values === null || area.type !== 'box' || area.shape === null) return values
+  const pixels: ReadPixels = cutShape(values.pixels, view, area.shape)
+  return pixels.alpha.some((value) => value > 0) ? { ...values, pixels } : null
+}
+
+/** Null outside; a place without data has null for each band. */
+function pointOf(layer: Layer, { area, style }: PointRequest, values: ViewValues | null): PointValues | null {
+  if (values) {
+    const { pixels, names, descriptions } = values
+    return { values: pixels.planes.map((plane) => plane[0] as number), names, descriptions }
+  }
+  const [lng, lat] = area.position
+  const isInside = layer.boxes.some(
+    ([west, south, east, north]) => lng >= west && lng <= east && lat >= south && lat <= north,
+  )
+  if (!isInside) return null
+  const { names, descriptions } = namesOf(layer, style, opaqueBands(layer))
+  return { values: names.map(() => null), names, descriptions }
+}
+
+function viewOf(layer: Layer, area: Area): View {
+  if (area.type === 'tile') return tileView(area.z, area.x, area.y, area.size, area.buffer, area.set)
+  if (area.type === 'point') return pointView(area.position)
+  if (area.type === 'preview') return layer.wholeView(area.size, area.maxSize)
+  const { box, size, maxSize, plane } = area
+  return size === null ? fittedBoxView(box, maxSize, plane) : boxView(box, ...size, plane)
+}

@@ -1,0 +1,196 @@
+import { isPlainLngLat } from '../../crs/catalogue.ts'
+import type { RasterInfo, SampleType } from '../../raster-info.ts'
+import { bandsOf } from '../bands.ts'
+import { algorithmUnreadable, expressionUnreadable, valuesTooMany } from '../errors.ts'
+import type { Layer } from '../layer.ts'
+import type { ReadPixels } from '../pixels.ts'
+import type { RenderStyle } from '../style.ts'
+import { MERCATOR_EDGE } from '../view.ts'
+import type { View } from '../view.ts'
+import { findAlgorithm } from './algorithms.ts'
+import type { Algorithm, GroundPixel } from './algorithms.ts'
+import { parseExpression } from './expression.ts'
+
+/** Values of a view with what they are. */
+export interface ViewValues {
+  readonly pixels: ReadPixels
+  /** Of each plane: `b1`, or the text of an expression. */
+  readonly names: readonly string[]
+  /** Names that the raster gives its bands; empty without one. */
+  readonly descriptions: readonly string[]
+  readonly type: SampleType
+  /** Bytes that are shown as they are. */
+  readonly isPicture: boolean
+}
+
+/** Values of all planes that one request may hold. */
+const MAX_VALUES = 1 << 24
+
+/**
+ * The values of a view: bands as they are stored (physical with `unscale`), what an expression makes of them, and what an algorithm
+ * makes of that. A pixel whose result is not finite has none. Null where nothing of the layer is.
+ *
+ * @param fallback bands that are read when none are named, 0-based
+ * @throws BAND_OUT_OF_RANGE, EXPRESSION_UNREADABLE, ALGORITHM_UNREADABLE, PICTURE_TOO_LARGE
+ */
+export async function readValues(
+  layer: Layer,
+  view: View,
+  style: RenderStyle,
+  fallback: readonly number[],
+): Promise<ViewValues | null> {
+  const found = style.algorithm && findAlgorithm(style.algorithm.name, style.algorithm.parameters)
+  const margin = found?.algorithm.margin ?? 0
+  const values = await readBands(layer, widen(view, margin), style, fallback)
+  if (values === null) return null
+  const named = found ? runAlgorithm(values, found, groundOf(layer, view)) : values
+  const pixels = finite(crop(named.pixels, margin))
+  return pixels.alpha.some((value) => value > 0) ? { ...named, pixels } : null
+}
+
+async function readBands(
+  layer: Layer,
+  view: View,
+  style: RenderStyle,
+  fallback: readonly number[],
+): Promise<ViewValues | null> {
+  const { raster } = layer
+  const expression = style.expression === undefined ? null : parseExpression(style.expression)
+  const bands = expression
+    ? expression.names.map((name) => bandNamed(raster, name))
+    : style.bidx
+      ? bandsOf(raster, style.bidx)
+      : fallback
+  const count = view.width * view.height
+  const values = count * Math.max(bands.length, expression?.parts.length ?? 0)
+  if (values > MAX_VALUES) throw valuesTooMany({ values, limit: MAX_VALUES })
+  const read = await layer.read(view, {
+    bands,
+    nodata: style.nodata ?? null,
+    resampling: style.resampling ?? 'nearest',
+  })
+  if (read === null) return null
+  const planes = read.planes.map((plane, i) => {
+    const { scale, offset } = raster.bands[bands[i] as number] ?? { scale: 1, offset: 0 }
+    const isStored = style.unscale !== true || (scale === 1 && offset === 0)
+    return isStored ? plane : Float64Array.from(plane, (value) => value * scale + offset)
+  })
+  if (expression === null) {
+    return {
+      pixels: { ...read, planes },
+      ...namesOfBands(raster, bands),
+      type: style.unscale === true ? 'float64' : raster.sampleType,
+      isPicture: false,
+    }
+  }
+  const byName = new Map(expression.names.map((name, i) => [name, Float64Array.from(planes[i]!)]))
+  const results = expression.evaluate((name) => byName.get(name)!, count)
+  const { parts } = expression
+  return { pixels: { ...read, planes: results }, names: parts, descriptions: parts, type: 'float64', isPicture: false }
+}
+
+function namesOfBands(raster: RasterInfo, bands: readonly number[]): Pick<ViewValues, 'names' | 'descriptions'> {
+  return {
+    names: bands.map((band) => `b${band + 1}`),
+    descriptions: bands.map((band) => raster.bands[band]?.name ?? ''),
+  }
+}
+
+/** Names of the values that a style makes, where there are none of its values. */
+export function namesOf(
+  { raster }: Layer,
+  { expression, algorithm, bidx }: RenderStyle,
+  fallback: readonly number[],
+): Pick<ViewValues, 'names' | 'descriptions'> {
+  if (algorithm !== undefined) return { names: ['b1'], descriptions: [''] }
+  if (expression === undefined) return namesOfBands(raster, bidx ? bandsOf(raster, bidx) : fallback)
+  const { parts } = parseExpression(expression)
+  return { names: parts, descriptions: parts }
+}
+
+/** `b1` is the first band; other names are those of bands, of capital or small letters if only one fits so. */
+function bandNamed(raster: RasterInfo, name: string): number {
+  if (/^b[1-9]\d{0,4}$/.test(name)) return bandsOf(raster, [Number(name.slice(1))])[0]!
+  const names = raster.bands.map((band) => band.name ?? '')
+  const exact = names.indexOf(name)
+  if (exact !== -1) return exact
+  const alike = names.flatMap((other, i) => (other.toLowerCase() === name.toLowerCase() ? [i] : []))
+  if (alike.length === 1) return alike[0]!
+  // TiTiler's name of the first band of an asset.
+  if (name.endsWith('_b1')) return bandNamed(raster, name.slice(0, -3))
+  const known = names.map((other, i) => (other === '' ? `b${i + 1}` : other)).slice(0, 20)
+  throw expressionUnreadable({ why: `there is no band ${name}; there are ${known.join(', ')}` })
+}
+
+function runAlgorithm(
+  { pixels }: ViewValues,
+  { algorithm, parameters }: ReturnType<typeof findAlgorithm>,
+  ground: GroundPixel,
+): ViewValues {
+  checkBands(algorithm, pixels.planes.length)
+  const result = algorithm.run(pixels, parameters, ground)
+  return {
+    pixels: result,
+    names: result.planes.map((_, i) => `b${i + 1}`),
+    descriptions: result.planes.map(() => ''),
+    type: algorithm.isPicture ? 'uint8' : 'float64',
+    isPicture: algorithm.isPicture,
+  }
+}
+
+function checkBands({ bands }: Algorithm, count: number): void {
+  if (bands !== null && count !== bands) {
+    throw algorithmUnreadable({ why: `it takes ${bands} band${bands === 1 ? '' : 's'}, not ${count}` })
+  }
+}
+
+function widen(view: View, margin: number): View {
+  if (margin === 0) return view
+  const { left, top, pixelWidth, pixelHeight, plane } = view
+  return {
+    ...view,
+    width: view.width + 2 * margin,
+    height: view.height + 2 * margin,
+    left: left - margin * pixelWidth,
+    top: top + (plane === 'raster' ? -1 : 1) * margin * pixelHeight,
+  }
+}
+
+function crop(pixels: ReadPixels, margin: number): ReadPixels {
+  if (margin === 0) return pixels
+  const [width, height] = [pixels.width - 2 * margin, pixels.height - 2 * margin]
+  const cut = (from: ArrayLike<number>): Float64Array =>
+    Float64Array.from({ length: width * height }, (_, i) => {
+      const [x, y] = [i % width, Math.floor(i / width)]
+      return from[(y + margin) * pixels.width + x + margin] as number
+    })
+  return { width, height, planes: pixels.planes.map(cut), alpha: Uint8Array.from(cut(pixels.alpha)) }
+}
+
+function finite(pixels: ReadPixels): ReadPixels {
+  const alpha = pixels.alpha.map((value, i) =>
+    value !== 0 && pixels.planes.every((plane) => Number.isFinite(plane[i])) ? value : 0,
+  )
+  return { ...pixels, alpha }
+}
+
+/** Meters of a degree along the equator. */
+const DEGREE = MERCATOR_EDGE / 180
+
+/** Of projected rasters the unit of their axes counts as a meter, as heights mostly have the same. */
+function groundOf({ raster, crs }: Layer, view: View): GroundPixel {
+  const { plane, pixelWidth, pixelHeight, top, height } = view
+  const middle = top - (height * pixelHeight) / 2
+  if (plane === 'mercator') {
+    const shrink = 1 / Math.cosh((middle / MERCATOR_EDGE) * Math.PI)
+    return { width: pixelWidth * shrink, height: pixelHeight * shrink }
+  }
+  if (plane === 'lnglat') {
+    return { width: pixelWidth * DEGREE * Math.cos((middle * Math.PI) / 180), height: pixelHeight * DEGREE }
+  }
+  const [, xc, xr, y, yc, yr] = view.grid ?? raster.affine ?? [0, 1, 0, 0, 0, 1]
+  const [across, down] = [pixelWidth * Math.hypot(xc, yc), pixelHeight * Math.hypot(xr, yr)]
+  if (!isPlainLngLat(crs)) return { width: across, height: down }
+  const lat = y + (raster.width / 2) * yc + (raster.height / 2) * yr
+  return { width: across * DEGREE * Math.cos((lat * Math.PI) / 180), height: down * DEGREE }
+}

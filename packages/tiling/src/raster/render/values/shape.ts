@@ -1,0 +1,38 @@
+import type { ReadPixels } from '../pixels.ts'
+import { MERCATOR_EDGE } from '../view.ts'
+import type { View } from '../view.ts'
+
+/** Rings of polygons in longitude and latitude; what an odd number of them encloses is inside. */
+export type Shape = readonly (readonly (readonly [number, number])[])[]
+
+/** Leaves out pixels whose centre lies outside of a shape. The view is in `mercator` or `lnglat`. */
+export function cutShape(pixels: ReadPixels, view: View, shape: Shape): ReadPixels {
+  const inside = new Uint8Array(pixels.alpha.length)
+  const rings = shape.map((ring) => ring.map((position) => placeIn(view, position)))
+  for (let row = 0; row < view.height; row++) {
+    const crossings = rings.flatMap((ring) => crossingsOf(ring, row + 0.5)).toSorted((a, b) => a - b)
+    for (let i = 0; i + 1 < crossings.length; i += 2) {
+      const from = Math.max(0, Math.ceil((crossings[i] as number) - 0.5))
+      const to = Math.min(view.width, Math.ceil((crossings[i + 1] as number) - 0.5))
+      if (from < to) inside.fill(1, row * view.width + from, row * view.width + to)
+    }
+  }
+  return { ...pixels, alpha: pixels.alpha.map((value, i) => (inside[i] === 1 ? value : 0)) }
+}
+
+function placeIn({ plane, left, top, pixelWidth, pixelHeight }: View, [lng, lat]: readonly [number, number]) {
+  const isPlain = plane === 'lnglat'
+  const x = isPlain ? lng : (lng / 180) * MERCATOR_EDGE
+  const y = isPlain ? lat : Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * (MERCATOR_EDGE / Math.PI)
+  return [(x - left) / pixelWidth, (top - y) / pixelHeight] as const
+}
+
+/** Where the edges of a ring cross a row. */
+function crossingsOf(ring: readonly (readonly [number, number])[], y: number): number[] {
+  const found: number[] = []
+  for (let i = 1; i < ring.length; i++) {
+    const [[ax, ay], [bx, by]] = [ring[i - 1]!, ring[i]!]
+    if (ay <= y !== by <= y) found.push(ax + ((y - ay) / (by - ay)) * (bx - ax))
+  }
+  return found
+}

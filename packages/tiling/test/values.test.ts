@@ -1,0 +1,229 @@
+import { imageOf, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
+import { describe, expect, test } from 'vitest'
+import {
+  bufferSource,
+  openGeoTiff,
+  openRenderer,
+  readWindow,
+  wholeView,
+  type RasterRenderer,
+} from '../src/raster/index.ts'
+import { answer } from '../src/raster/render/thread/answer.ts'
+import type { PointValues, RasterStatistics } from '../src/raster/render/thread/messages.ts'
+import { applyColorFormula, parseColorFormula } from '../src/raster/render/values/color-formula.ts'
+import { readValues } from '../src/raster/render/values/derive.ts'
+import { parseExpression } from '../src/raster/render/values/expression.ts'
+
+const [WIDTH, HEIGHT] = [40, 30]
+const AFFINE = [600_000, 10, 0, 5_000_000, 0, -10] as const
+const valueAt = (x: number, y: number, band: number): number => 1 + ((x * 7 + y * 13 + band * 31) % 97)
+const image = imageOf({ width: WIDTH, height: HEIGHT, bands: 3 }, valueAt)
+
+async function open(options: Partial<GeoTiffOptions> = {}): Promise<RasterRenderer> {
+  const georeference = { affine: AFFINE, epsg: 32632 }
+  return openRenderer(bufferSource(await writeGeoTiff(image, { type: 'uint16', georeference, ...options })))
+}
+const whole = (renderer: RasterRenderer) => wholeView(renderer.raster, WIDTH, HEIGHT)
+const pixel = (i: number) => [i % WIDTH, Math.floor(i / WIDTH)] as const
+
+describe('expressions', () => {
+  const at = (text: string, values: Readonly<Record<string, number>>): number =>
+    parseExpression(text).evaluate((name) => Float64Array.of(values[name] as number), 1)[0]![0] as number
+
+  // Expected values are those of Python and NumExpr.
+  test.each([
+    ['(b2-b1)/(b2+b1)', 0.5],
+    ['-b1**2', -4],
+    ['2**-1*b1', 1],
+    ['2**3**2+0*b1', 512],
+    ['b1%-3', -1],
+    ['(-b1)%3', 1],
+    ['where(b1>1, b2, 0)', 6],
+    ['where((b1>1)&(b2<3), 1, 0)', 0],
+    ['~(b1>5)', 1],
+    ['b1 <= 2', 1],
+    ['sqrt(b1*8)+abs(-b2)+max(b1,b2)-min(b1,b2)', 14],
+    ['1e1+.5*b1', 11],
+    ['log10(b1*50)+exp(0)', 3],
+  ])('%s is %d', (text, expected) => {
+    expect(at(text, { b1: 2, b2: 6 })).toBeCloseTo(expected, 12)
+  })
+
+  test.each([
+    '',
+    ' ; ',
+    '1+2',
+    'b1+',
+    '(b1',
+    'b1)',
+    'b1 b2',
+    'constructor(b1)',
+    '__proto__(b1)',
+    'where(b1,2)',
+    'sqrt(b1,2)',
+    'b1;;b2',
+    'b1.x',
+    'b1[0]',
+    '"b1"',
+    'b1=2',
+    '`b1`',
+    `${'('.repeat(2000)}b1`,
+    `${'('.repeat(200)}b1${')'.repeat(200)}`,
+    `${'-'.repeat(900)}b1`,
+    `b1${'+b1'.repeat(250)}`,
+  ])('%j is refused', (text) => {
+    expect(() => parseExpression(text)).toThrow(expect.objectContaining({ code: 'EXPRESSION_UNREADABLE' }) as Error)
+  })
+
+  test('are of bands by number or by name; what is not finite is nowhere', async () => {
+    const bandItems = ['red', 'nir', 'B11'].map((value, band) => ({ band, role: 'description', value }) as const)
+    const renderer = await open({ bandItems })
+    const values = async (expression: string) => readValues(renderer.layer, whole(renderer), { expression }, [])
+    const ndvi = await values('(nir-red)/(nir+red); B11')
+    expect(ndvi?.names).toEqual(['(nir-red)/(nir+red)', 'B11'])
+    for (const i of [0, 41, 777]) {
+      const [x, y] = pixel(i)
+      const [red, nir] = [valueAt(x, y, 0), valueAt(x, y, 1)]
+      expect(ndvi?.pixels.planes[0]![i]).toBe((nir - red) / (nir + red))
+    }
+    await expect(values('swir+1')).rejects.toMatchObject({ code: 'EXPRESSION_UNREADABLE' })
+    await expect(values('b4')).rejects.toMatchObject({ code: 'BAND_OUT_OF_RANGE' })
+    const holes = await values('1/(red-50)')
+    const expected = Array.from({ length: WIDTH * HEIGHT }, (_, i) => (valueAt(...pixel(i), 0) === 50 ? 0 : 255))
+    expect([...holes!.pixels.alpha]).toEqual(expected)
+  })
+})
+
+describe('values of a raster', () => {
+  test('as npy are those of the file, with the mask as the last band', async () => {
+    const renderer = await open({ nodata: '50' })
+    const request = {
+      kind: 'picture',
+      style: { bidx: [2] },
+      format: 'npy',
+      mask: true,
+      area: { type: 'preview', maxSize: 1024, size: null },
+    } as const
+    const bytes = (await answer(renderer, request)) as Uint8Array
+    const length = bytes[8]! + 256 * bytes[9]!
+    expect((10 + length) % 64).toBe(0)
+    const head = Buffer.from(bytes).toString('latin1', 10, 10 + length)
+    expect(head).toContain(`{'descr': '<u2', 'fortran_order': False, 'shape': (2, ${HEIGHT}, ${WIDTH}), }`)
+    const values = new Uint16Array(new Uint8Array(bytes).slice(10 + length).buffer)
+    const expected = Array.from({ length: WIDTH * HEIGHT }, (_, i) => valueAt(...pixel(i), 1))
+    expect([...values.subarray(0, WIDTH * HEIGHT)]).toEqual(expected.map((value) => (value === 50 ? 0 : value)))
+    expect([...values.subarray(WIDTH * HEIGHT)]).toEqual(expected.map((value) => (value === 50 ? 0 : 255)))
+  })
+
+  test('as a GeoTIFF are read back, with place, names and mask', async () => {
+    const renderer = await open({ nodata: '50' })
+    const request = {
+      kind: 'picture',
+      style: {},
+      format: 'tif',
+      mask: true,
+      area: { type: 'preview', maxSize: 1024, size: null },
+    } as const
+    const source = bufferSource((await answer(renderer, request)) as Uint8Array)
+    const raster = openGeoTiff(source)
+    expect(raster).toMatchObject({ width: WIDTH, height: HEIGHT, epsg: 32632, sampleType: 'uint16', affine: AFFINE })
+    expect(raster.bands.map(({ name }) => name)).toEqual(['b1', 'b2', 'b3'])
+    const band = await readWindow(source, raster, { x: 0, y: 0, width: WIDTH, height: HEIGHT, band: 2 })
+    for (const i of [0, 500, 1199]) expect(band[i]).toBe(valueAt(...pixel(i), 2))
+  })
+
+  test('have statistics as NumPy computes them', async () => {
+    const renderer = await open()
+    const options = { percentiles: [2, 98], bins: 4, range: null, isCategorical: false, categories: [] }
+    const area = { type: 'preview', maxSize: 1024, size: null } as const
+    const found = (await answer(renderer, { kind: 'statistics', area, style: {}, options })) as RasterStatistics
+    const all = Array.from({ length: WIDTH * HEIGHT }, (_, i) => valueAt(...pixel(i), 0))
+    const mean = all.reduce((sum, value) => sum + value, 0) / all.length
+    const std = Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / all.length)
+    expect(Object.keys(found)).toEqual(['b1', 'b2', 'b3'])
+    expect(found['b1']).toMatchObject({
+      min: 1,
+      max: 97,
+      count: 1200,
+      unique: 97,
+      valid_percent: 100,
+      masked_pixels: 0,
+    })
+    expect(found['b1']!['mean']).toBeCloseTo(mean, 10)
+    expect(found['b1']!['std']).toBeCloseTo(std, 10)
+    const bin = (low: number, high: number, last = false) =>
+      all.filter((value) => value >= low && (last ? value <= high : value < high)).length
+    expect(found['b1']!['histogram']).toEqual([
+      [bin(1, 25), bin(25, 49), bin(49, 73), bin(73, 97, true)],
+      [1, 25, 49, 73, 97],
+    ])
+  })
+
+  test('at a place and of an area are those of its pixels', async () => {
+    const georeference = { affine: [10, 0.01, 0, 50, 0, -0.01] as const, epsg: 4326, geographic: true }
+    const renderer = await open({ georeference })
+    const point = async (position: readonly [number, number]) =>
+      (await answer(renderer, { kind: 'point', style: {}, area: { type: 'point', position } })) as PointValues | null
+    expect(await point([10.055, 49.975])).toEqual({
+      values: [0, 1, 2].map((band) => valueAt(5, 2, band)),
+      names: ['b1', 'b2', 'b3'],
+      descriptions: ['', '', ''],
+    })
+    expect(await point([9, 49.9])).toBeNull()
+    const ring = [
+      [10.1, 49.8],
+      [10.2, 49.8],
+      [10.2, 49.9],
+      [10.1, 49.9],
+      [10.1, 49.8],
+    ] as const
+    const options = { percentiles: [], bins: 2, range: null, isCategorical: true, categories: [] }
+    const area = {
+      type: 'box',
+      box: [10, 49.7, 10.4, 50],
+      size: [400, 400],
+      maxSize: 400,
+      shape: [ring],
+      plane: 'mercator',
+    } as const
+    const found = (await answer(renderer, {
+      kind: 'statistics',
+      area,
+      style: { bidx: [1] },
+      options,
+    })) as RasterStatistics
+    const inside = new Set<number>()
+    for (let x = 10; x < 20; x++) for (let y = 10; y < 20; y++) inside.add(valueAt(x, y, 0))
+    expect(new Set((found['b1']!['histogram'] as number[][])[1])).toEqual(inside)
+    expect(found['b1']!['valid_percent']).toBeGreaterThan(7)
+    expect(found['b1']!['valid_percent']).toBeLessThan(9)
+  })
+})
+
+test('colour formulas change colours as rio-color does', () => {
+  // Worked out with rio-color 2.0.1's formulas in double precision.
+  const apply = (formula: string, rgb: readonly number[]): number[] => {
+    const rgba = Uint8Array.from([...rgb, 255])
+    applyColorFormula(rgba, parseColorFormula(formula))
+    return [...rgba.subarray(0, 3)]
+  }
+  expect(apply('gamma G 2', [10, 64, 200])).toEqual([10, 128, 200])
+  expect(apply('sigmoidal RGB 10 0.5', [0, 128, 255])).toEqual([0, 129, 255])
+  expect(apply('saturation 0', [200, 50, 50])).toEqual([
+    apply('saturation 0', [200, 50, 50])[0],
+    apply('saturation 0', [200, 50, 50])[0],
+    apply('saturation 0', [200, 50, 50])[0],
+  ])
+  expect(apply('saturation 1', [200, 50, 120])).toEqual([200, 50, 120])
+  for (const text of [
+    '',
+    'gamma',
+    'gamma XY 2',
+    'gamma RGB 0',
+    'sigmoidal RGB 10',
+    'blur RGB 3',
+    'saturation -1',
+    'gamma RGB x',
+  ])
+    expect(() => parseColorFormula(text)).toThrow(expect.objectContaining({ code: 'FORMULA_UNREADABLE' }) as Error)
+})
