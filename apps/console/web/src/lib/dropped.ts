@@ -1,5 +1,9 @@
-/** What a dropped file has become: tables and rasters that a map can draw. */
+/** A dropped file, or what has become of it: tables and rasters that a map can draw. */
 export interface Dropped {
+  /** Of the drop. Tables and rasters take the place of its preview; so does nothing, when it failed. */
+  readonly id: string
+  /** Features that are shown until the tables are there. */
+  readonly preview?: readonly GeoJSON.Feature[]
   readonly tables: readonly string[]
   /** As `/raster/v1` names them. */
   readonly rasters: readonly string[]
@@ -27,6 +31,11 @@ export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
   if (taker) taker(dropped)
   else waiting.push(dropped)
   return true
+}
+
+/** Whether dropped files wait for the map that is being opened. */
+export function isDropWaiting(): boolean {
+  return waiting.length > 0
 }
 
 /** A name that no table has yet: `parks`, `parks_2`, … */
