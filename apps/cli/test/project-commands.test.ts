@@ -115,7 +115,7 @@ describe('a command that runs a task', () => {
     expect(await terrane(...add)).toMatchObject({ code: 0, stdout: expect.stringContaining('7 tiles, 900 bytes') })
     const bodies = asked.filter(({ call }) => call.startsWith('POST')).map(({ body }) => body)
     expect(bodies).toMatchObject([
-      { areaName: 'Old Town', tablePrefix: 'basemap_old_town', mode: 'replace', topics: { tables: expect.anything() } },
+      { areaName: 'Old Town', tablePrefix: 'basemap_old_town', topics: { tables: expect.anything() } },
       { archiveName: 'basemap_old_town', table: 'basemap_old_town_landuse', layerName: 'landuse' },
       { p_schema: 'public', p_table: 'basemap_old_town_roads' },
     ])

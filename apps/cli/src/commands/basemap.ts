@@ -39,7 +39,6 @@ async function add(name: string, options: Options): Promise<void> {
     tablePrefix: prefix,
     // The client's types have filters of no members.
     topics: BASEMAP_TABLES as never,
-    mode: 'replace',
     ...(options.file !== undefined && {
       source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
     }),

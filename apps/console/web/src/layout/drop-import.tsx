@@ -75,7 +75,7 @@ function Import(props: { projectRef: string; id: string; job: Job; onDone: () =>
   const { job } = useJob(projectRef, begun.taskName, begun.job_id, begun)
   const { error, status } = job ?? begun
   useEffect(() => {
-    if (job?.status === 'failed') giveDropped({ id, tables: [], rasters: [] }, false)
+    if (job?.terminal && job.status !== 'success') giveDropped({ id, tables: [], rasters: [] }, false)
     if (job?.status !== 'success') return
     const tables = jobLinks(job).tables.filter(({ geometryType }) => geometryType !== null)
     if (tables.length === 0) navigate(`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)

@@ -10,7 +10,7 @@ const at = (lng: number, lat: number, name = 'a') => ({
 })
 const collection = (...features: unknown[]) => JSON.stringify({ type: 'FeatureCollection', features })
 
-test('features of a text that is cut off are those that are whole', () => {
+test('features of a text that is cut off end with the last whole one', () => {
   const text = collection(at(1, 2, 'a "}{[" \\'), at(3, 4), at(5, 6))
   expect(featuresIn(text, 10)).toEqual([at(1, 2, 'a "}{[" \\'), at(3, 4), at(5, 6)])
   expect(featuresIn(text.slice(0, -60), 10)).toEqual([at(1, 2, 'a "}{[" \\'), at(3, 4)])

@@ -6,7 +6,7 @@ import { lookAt } from './look-at.ts'
 const is = (kind: string) => ['==', ['geometry-type'], kind] as ['==', ['geometry-type'], string]
 const layersOf = (id: string) => [`${id}-area`, `${id}-line`, `${id}-point`] as const
 
-/** Draws features in one colour under an id, in place of those that were drawn under it. */
+/** Draws features in one colour under an id, in place of earlier ones. */
 export function drawFeatures(map: MapLibreMap, id: string, features: readonly GeoJSON.Feature[], color: string): void {
   const data: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [...features] }
   const [area, line, point] = layersOf(id)

@@ -43,7 +43,7 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
   const presets = Object.fromEntries(
     [...query].filter(([name]) => !QUERY.has(name)).map(([name, value]) => [name, presetOf(value)]),
   )
-  if (query.has('basemap')) Object.assign(presets, { topics: BASEMAP_TABLES, mode: 'replace' })
+  if (query.has('basemap')) presets['topics'] = BASEMAP_TABLES
   return (
     <div class="page">
       <div>
