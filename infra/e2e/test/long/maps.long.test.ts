@@ -23,7 +23,6 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     browser = await startBrowser()
     closing.defer(() => browser.close())
     page = await (await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })).newPage()
-    page.setDefaultTimeout(60_000)
     watch = new Watch(page)
     await page.goto(stack.consoleUrl)
     await page.getByLabel('E-mail').fill('admin@terrane.local')

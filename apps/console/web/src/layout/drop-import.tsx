@@ -109,9 +109,6 @@ async function take(
   // Shown while it is uploaded.
   const preview = await previewOf(file)
   if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
-  // Asked for during the upload; a file that is no table has no use for it.
-  const tables = readTables(ref, signal)
-  tables.catch(() => {})
   const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal)
   signal.throwIfAborted()
   const fitting = taskFor(file.name, path)
@@ -122,7 +119,7 @@ async function take(
     onDone()
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
-    const taken = (await tables).map(({ table_name: name }) => name)
+    const taken = (await readTables(ref, signal)).map(({ table_name: name }) => name)
     const body = { storagePath: JSON.parse(storagePath) as unknown, tableName: freeName(tableName, taken) }
     signal.throwIfAborted()
     show({ job: await submitJob(ref, fitting.task, body) })

@@ -26,3 +26,11 @@ test('what is dropped while a new map is being opened goes to that map, once', (
   takeDropped(({ tables }) => taken.push(tables))()
   expect(taken).toEqual([['public.a']])
 })
+
+test('a drop that failed before its map was open leaves no preview to it', () => {
+  const taken: string[] = []
+  giveDropped({ id: 'one', preview: [], tables: [], rasters: [] }, true)
+  expect(giveDropped({ id: 'one', tables: [], rasters: [] }, false)).toBe(false)
+  takeDropped(({ id }) => taken.push(id))()
+  expect(taken).toEqual([])
+})

@@ -10,12 +10,13 @@ export interface Dropped {
 }
 
 let taker: ((dropped: Dropped) => void) | null = null
-const waiting: Dropped[] = []
+let waiting: Dropped[] = []
 
 /** Takes dropped files as layers while a map is edited; returns how to stop. */
 export function takeDropped(take: (dropped: Dropped) => void): () => void {
   taker = take
-  for (const dropped of waiting.splice(0)) take(dropped)
+  for (const dropped of waiting) take(dropped)
+  waiting = []
   return () => {
     if (taker === take) taker = null
   }
@@ -27,6 +28,8 @@ export function takeDropped(take: (dropped: Dropped) => void): () => void {
  * @param isOpening a new map is about to be edited, and takes it then
  */
 export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {
+  // Its preview waits no longer.
+  if (!taker) waiting = waiting.filter(({ id }) => id !== dropped.id)
   if (!taker && !isOpening) return false
   if (taker) taker(dropped)
   else waiting.push(dropped)

@@ -2,8 +2,8 @@
 const DEGREES = /CRS84|EPSG:{1,2}4326/i
 
 /**
- * The features in a part of a GeoJSON text, at most so many: those of a collection, or one on each line. None where the
- * positions are not degrees.
+ * The features in a part of a GeoJSON text, at most so many and without properties: those of a collection, or one on each
+ * line. None where the positions are not degrees.
  *
  * @example
  * ```ts
@@ -57,19 +57,33 @@ function endOfString(text: string, from: number): number {
   return text.length
 }
 
+/** A feature without its properties, which a preview does not show; null for what a map cannot draw. */
 function readFeature(text: string): GeoJSON.Feature | null {
   try {
-    const value = JSON.parse(text) as Partial<GeoJSON.Feature>
-    const first = value.geometry && firstPosition(value.geometry)
-    if (value.type !== 'Feature' || !first || Math.abs(first[0]!) > 180 || Math.abs(first[1]!) > 90) return null
-    return value as GeoJSON.Feature
+    const { type, geometry } = JSON.parse(text) as Partial<GeoJSON.Feature>
+    if (type !== 'Feature' || !geometry || geometry.type === 'GeometryCollection') return null
+    const { type: kind, coordinates } = geometry
+    if (!isNested(coordinates, DEPTHS.get(kind))) return null
+    return { type, properties: {}, geometry: { type: kind, coordinates } as GeoJSON.Geometry }
   } catch {
     return null
   }
 }
 
-function firstPosition(geometry: GeoJSON.Geometry): readonly number[] | null {
-  let at: unknown = geometry.type === 'GeometryCollection' ? null : geometry.coordinates
-  while (Array.isArray(at) && Array.isArray(at[0])) at = at[0]
-  return Array.isArray(at) && Number.isFinite(at[0]) && Number.isFinite(at[1]) ? (at as number[]) : null
+/** Levels of lists around the positions of a geometry. */
+const DEPTHS: ReadonlyMap<string, number> = new Map([
+  ['Point', 0],
+  ['MultiPoint', 1],
+  ['LineString', 1],
+  ['MultiLineString', 2],
+  ['Polygon', 2],
+  ['MultiPolygon', 3],
+])
+
+/** Whether coordinates are positions in degrees, so many lists deep. */
+function isNested(at: unknown, depth: number | undefined): boolean {
+  if (!Array.isArray(at) || depth === undefined) return false
+  if (depth > 0) return at.length > 0 && at.every((inner) => isNested(inner, depth - 1))
+  const [lng, lat] = at as unknown[]
+  return typeof lng === 'number' && typeof lat === 'number' && Math.abs(lng) <= 180 && Math.abs(lat) <= 90
 }

@@ -1,8 +1,8 @@
 import { featuresIn } from './preview-geojson.ts'
 import { pointsIn } from './preview-csv.ts'
 
-/** Part of a file that is read for a preview, and the most features of it. */
-const MOST_BYTES = 4 << 20
+/** Parts of files that are read for a preview in a moment, and the most features of it. */
+const MOST_BYTES = { table: 1 << 20, geojson: 4 << 20 }
 const MOST_FEATURES = 5000
 
 /**
@@ -12,7 +12,7 @@ const MOST_FEATURES = 5000
 export async function previewOf(file: File): Promise<readonly GeoJSON.Feature[]> {
   const isTable = /\.(csv|tsv|txt)$/i.test(file.name)
   if (!isTable && !/\.(geo)?json(l|seq|nd)?$/i.test(file.name)) return []
-  const text = await file.slice(0, MOST_BYTES).text()
-  const isWhole = file.size <= MOST_BYTES
-  return isTable ? pointsIn(text, MOST_FEATURES, isWhole) : featuresIn(text, MOST_FEATURES)
+  const most = isTable ? MOST_BYTES.table : MOST_BYTES.geojson
+  const text = await file.slice(0, most).text()
+  return isTable ? pointsIn(text, MOST_FEATURES, file.size <= most) : featuresIn(text, MOST_FEATURES)
 }
