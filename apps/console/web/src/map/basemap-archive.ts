@@ -10,6 +10,8 @@ export interface Parts {
 
 /** Names of an archive's towns are drawn from this zoom on. */
 export const CITY_NAMES_ZOOM = 8
+/** Names of side streets begin where an archive ends. The style's own begin one zoom further in. */
+const STREET_NAMES_ZOOM = 14
 /** Layers of Protomaps' style that draw lines of water, which `basemapTiles` keeps apart from areas. */
 const WATERWAYS: ReadonlySet<string> = new Set(['water_stream', 'water_river', 'water_waterway_label'])
 
@@ -26,7 +28,9 @@ export async function cityLayers(
     const table = WATERWAYS.has(layer.id) ? 'waterways' : layer['source-layer' as keyof typeof layer]
     if (!layerIds.includes(table as string)) return []
     const placed = { ...layer, 'source-layer': table } as LayerSpecification
-    return withoutSprites(placed.type === 'symbol' ? { minzoom: CITY_NAMES_ZOOM, ...placed } : placed)
+    if (placed.type === 'symbol') placed.minzoom ??= CITY_NAMES_ZOOM
+    if (placed.id === 'roads_labels_minor') placed.minzoom = STREET_NAMES_ZOOM
+    return withoutSprites(placed)
   })
 }
 

@@ -4,7 +4,7 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import { BASEMAP_ARCHIVE } from '@terrane/map-style/basemap'
 import { session } from '../lib/api.ts'
 import { useStore } from '../lib/store.ts'
-import { useResource } from '../lib/use-resource.ts'
+import { useResource, useRetried } from '../lib/use-resource.ts'
 import { WORLD_ZOOM, chosenBasemap, readOwnBasemap, showBasemap, type Basemap, type OwnBasemap } from './basemap.ts'
 import { readLayers } from './layers.ts'
 import { keepNamesOnTop } from './names-on-top.ts'
@@ -19,9 +19,11 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
   const chosen = useStore(chosenBasemap)
   // A public map has no session; the operator's basemap is for members.
   const isMember = Boolean(session.get())
-  const asked = useResource(isMember ? 'basemap' : null, readOwnBasemap)
+  const asked = useRetried(useResource(isMember ? 'basemap' : null, readOwnBasemap))
   const own = asked.value ?? NONE
-  const archives = useResource(isMember ? `basemaps ${projectRef}` : null, (signal) => readBasemaps(projectRef, signal))
+  const archives = useRetried(
+    useResource(isMember ? `basemaps ${projectRef}` : null, (signal) => readBasemaps(projectRef, signal)),
+  )
   const hasOwn = own.kind !== 'none'
   const names = archives.value ?? []
   const isThere = chosen === 'own' ? hasOwn : chosen === 'world' || chosen === 'plain' || names.includes(nameOf(chosen))
@@ -29,8 +31,12 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
   const isSettled = (of: typeof asked | typeof archives) => !isMember || of.value !== undefined || of.problem !== null
   const settled = isSettled(asked) && isSettled(archives)
   useEffect(() => {
+    if (!settled) return
+    const abort = new AbortController()
+    const { signal } = abort
     // A basemap that cannot be read leaves the map as it is.
-    if (settled) showBasemap(map, { ref: projectRef, basemap: shown, own, dark }).catch(() => {})
+    showBasemap(map, { ref: projectRef, basemap: shown, own, dark, signal }).catch(() => {})
+    return () => abort.abort()
   }, [map, shown, own, dark, settled, projectRef])
   useEffect(() => keepNamesOnTop(map), [map])
   const isBeyond = useIsBeyond(map, WORLD_ZOOM)

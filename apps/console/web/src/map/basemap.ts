@@ -52,13 +52,15 @@ export interface ShownBasemap {
   readonly basemap: Basemap
   readonly own: OwnBasemap
   readonly dark: boolean
+  /** Another basemap was chosen. */
+  readonly signal: AbortSignal
 }
 
 /** Draws a basemap in place of the one before. */
-export async function showBasemap(map: MapLibreMap, { ref, basemap, own, dark }: ShownBasemap): Promise<void> {
-  const parts = await partsOf({ ref, basemap, own, dark })
+export async function showBasemap(map: MapLibreMap, shown: ShownBasemap): Promise<void> {
+  const parts = await partsOf(shown)
   // The map may have been removed while the parts were loaded.
-  if (!map.style) return
+  if (!map.style || shown.signal.aborted) return
   for (const { id } of map.getStyle().layers) if (id.startsWith(BASEMAP_PREFIX)) map.removeLayer(id)
   for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(BASEMAP_PREFIX)) map.removeSource(id)
   for (const [id, source] of Object.entries(parts.sources)) map.addSource(id, source)
@@ -76,7 +78,7 @@ async function partsOf({ ref, basemap, own, dark }: ShownBasemap): Promise<Parts
 /** The world, and an archive of the project above it. `/grey` after its name draws it without colours. */
 async function projectParts(ref: string, basemap: string, dark: boolean): Promise<Parts> {
   const [name = '', look] = basemap.split('/')
-  const path = projectPath(ref, `/storage/v1/object/pmtiles/${name}.pmtiles`)
+  const path = projectPath(ref, `/storage/v1/object/pmtiles/${encodeURIComponent(name)}.pmtiles`)
   const [world, { source, layerIds }] = await Promise.all([worldParts(dark), addArchive(path)])
   const layers = await cityLayers(layerIds, { dark, isGrey: look === 'grey', source: 'base:city' })
   return {

@@ -44,10 +44,13 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
   const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
   const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
+  // Layers that came before the map: where it opens.
+  const awaited = useRef<MapLayer['bounds'] | null>(null)
   const takeMap = (next: MapLibreMap | null) => {
     current.current = next
     setMap(next)
-    if (next) open(next, kept.document)
+    if (next && awaited.current) lookAt(next, awaited.current)
+    else if (next) open(next, kept.document)
   }
   useDrawn(map, document_, project.ref)
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
@@ -60,6 +63,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
     setSelected(made[0].id)
     setAdding(false)
     if (map) lookAt(map, made[0].bounds)
+    else awaited.current = made[0].bounds
   }
   const { problem, previewed } = useDropped(project.ref, map, add)
   const shown = layers.find(({ id }) => id === selected)
