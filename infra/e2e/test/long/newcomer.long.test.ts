@@ -87,8 +87,7 @@ describe.skipIf(missing.length > 0)(
     }
     const link = (name: string) => page.getByRole('link', { name, exact: true })
     const start = () => page.getByRole('button', { name: 'Start the job' })
-    const ended = (how: RegExp = /^Done$/) =>
-      page.locator('.page-head .badge', { hasText: how }).waitFor()
+    const ended = (how: RegExp = /^Done$/) => page.locator('.page-head .badge', { hasText: how }).waitFor()
     const fileOf = (name: string) => readFile(join(folder, name))
     const optionOf = async (name: string) => {
       const option = page.locator('option', { hasText: name }).first()

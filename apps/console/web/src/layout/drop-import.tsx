@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton, Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
 import { toProblem, type Problem } from '../lib/api.ts'
 import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
@@ -37,17 +37,25 @@ export function DropImport(props: {
     job: null,
     problem: null,
   })
+  const isShown = useRef(false)
+  const onDone = () => {
+    isShown.current = true
+    onClose()
+  }
   const show = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
   useEffect(() => {
     const abort = new AbortController()
     const { signal } = abort
     const withdraw = () => void giveDropped({ id, tables: [], rasters: [] }, false)
-    take(projectRef, files, { id, show, onDone: onClose, signal }).catch((error: unknown) => {
+    take(projectRef, files, { id, show, onDone, signal }).catch((error: unknown) => {
       withdraw()
       if (!signal.aborted) show({ problem: toProblem(error) })
     })
-    // Closed before it is imported, it is not imported.
-    return () => abort.abort()
+    return () => {
+      // Closed before it is imported, it is not imported; closed before it is a layer, it has no preview.
+      abort.abort()
+      if (!isShown.current) withdraw()
+    }
   }, [])
   const { name, percent, form, job, problem } = progress
   return (
@@ -59,7 +67,7 @@ export function DropImport(props: {
       {problem && <ProblemNotice problem={problem} />}
       {!problem && percent < 100 && <ProgressBar percent={percent} label="Progress of the upload" />}
       {!problem && percent >= 100 && !job && <Loading what="Reading the file" />}
-      {job && <Import projectRef={projectRef} id={id} job={job} onDone={onClose} />}
+      {job && <Import projectRef={projectRef} id={id} job={job} onDone={onDone} />}
       {form && (
         <Link class="small" href={form}>
           Adjust how it is imported

@@ -43,7 +43,8 @@ export function useDropped(
         const take = async () => {
           const { layers, refused } = await layersOf(ref, dropped)
           latest.current.onLayers(layers)
-          setProblem(refused)
+          // A drop that ended with nothing says why itself.
+          if (refused || layers.length > 0) setProblem(refused)
           withdraw(id)
         }
         void take()
