@@ -11,6 +11,10 @@ import { keepNamesOnTop } from './names-on-top.ts'
 
 type ProjectBasemap = `${typeof BASEMAP_ARCHIVE}${string}`
 
+/** A basemap that could not be read is read again so often, after so long. */
+const MOST_TRIES = 5
+const AGAIN_MS = 3000
+
 const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '' }
 
 /** Chooses the basemap beneath the data, for all maps of this browser, and draws it. */
@@ -30,14 +34,21 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
   const shown = (isThere ? chosen : null) ?? names[0] ?? (hasOwn ? 'own' : 'world')
   const isSettled = (of: typeof asked | typeof archives) => !isMember || of.value !== undefined || of.problem !== null
   const settled = isSettled(asked) && isSettled(archives)
+  const [tries, setTries] = useState(1)
   useEffect(() => {
     if (!settled) return
+    let timer = 0
     const abort = new AbortController()
     const { signal } = abort
     // A basemap that cannot be read leaves the map as it is.
-    showBasemap(map, { ref: projectRef, basemap: shown, own, dark, signal }).catch(() => {})
-    return () => abort.abort()
-  }, [map, shown, own, dark, settled, projectRef])
+    showBasemap(map, { ref: projectRef, basemap: shown, own, dark, signal }).catch(() => {
+      if (!signal.aborted && tries < MOST_TRIES) timer = setTimeout(() => setTries(tries + 1), AGAIN_MS)
+    })
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [map, shown, own, dark, settled, projectRef, tries])
   useEffect(() => keepNamesOnTop(map), [map])
   const isBeyond = useIsBeyond(map, WORLD_ZOOM)
   return (
