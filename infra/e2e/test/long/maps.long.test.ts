@@ -41,7 +41,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
       await page.getByRole('checkbox', { name: 'Show districts' }).waitFor()
     })
     // It is zoomed to.
-    await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toMatch(/^\d{1,2} km$/)
+    await expect.poll(() => page.locator('.maplibregl-ctrl-scale').innerText()).toMatch(/^\d{1,2}\skm$/)
     await mapReady(page)
     expect(await page.getByLabel('Colour by').inputValue()).toBe('population')
     await screenshot(page, 'maps-dropped')

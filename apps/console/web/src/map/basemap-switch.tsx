@@ -5,7 +5,15 @@ import { BASEMAP_ARCHIVE } from '@terrane/map-style/basemap'
 import { session } from '../lib/api.ts'
 import { useStore } from '../lib/store.ts'
 import { useResource, useRetried } from '../lib/use-resource.ts'
-import { WORLD_ZOOM, chosenBasemap, readOwnBasemap, showBasemap, type Basemap, type OwnBasemap } from './basemap.ts'
+import {
+  WORLD_ZOOM,
+  chosenBasemap,
+  readOwnBasemap,
+  showBasemap,
+  type Basemap,
+  type OwnBasemap,
+  type ShownBasemap,
+} from './basemap.ts'
 import { readLayers } from './layers.ts'
 import { keepNamesOnTop } from './names-on-top.ts'
 
@@ -34,21 +42,7 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
   const shown = (isThere ? chosen : null) ?? names[0] ?? (hasOwn ? 'own' : 'world')
   const isSettled = (of: typeof asked | typeof archives) => !isMember || of.value !== undefined || of.problem !== null
   const settled = isSettled(asked) && isSettled(archives)
-  const [tries, setTries] = useState(1)
-  useEffect(() => {
-    if (!settled) return
-    let timer = 0
-    const abort = new AbortController()
-    const { signal } = abort
-    // A basemap that cannot be read leaves the map as it is.
-    showBasemap(map, { ref: projectRef, basemap: shown, own, dark, signal }).catch(() => {
-      if (!signal.aborted && tries < MOST_TRIES) timer = setTimeout(() => setTries(tries + 1), AGAIN_MS)
-    })
-    return () => {
-      abort.abort()
-      clearTimeout(timer)
-    }
-  }, [map, shown, own, dark, settled, projectRef, tries])
+  useDrawnBasemap(map, settled, { ref: projectRef, basemap: shown, own, dark })
   useEffect(() => keepNamesOnTop(map), [map])
   const isBeyond = useIsBeyond(map, WORLD_ZOOM)
   return (
@@ -74,6 +68,24 @@ export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dar
       {shown === 'world' && isBeyond && <span class="dim">Land and borders end at zoom {WORLD_ZOOM}</span>}
     </div>
   )
+}
+
+/** Draws a basemap. One that cannot be read leaves the map as it is. */
+function useDrawnBasemap(map: MapLibreMap, settled: boolean, wanted: Omit<ShownBasemap, 'signal'>): void {
+  const [tries, setTries] = useState(1)
+  useEffect(() => {
+    if (!settled) return
+    let timer = 0
+    const abort = new AbortController()
+    const { signal } = abort
+    showBasemap(map, { ...wanted, signal }).catch(() => {
+      if (!signal.aborted && tries < MOST_TRIES) timer = setTimeout(() => setTries(tries + 1), AGAIN_MS)
+    })
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [map, settled, tries, ...Object.values(wanted)])
 }
 
 /** Basemaps that were made in the project: names of archives, the latest first. */
