@@ -36,22 +36,13 @@ const SAID: Readonly<Record<SaveState, string>> = {
 /** Edits a map: its layers beside it, its legend upon it, the rows of a layer below. */
 export function MapEditor(props: { project: Project; kept: KeptMap; onReload: () => void }): JSX.Element {
   const { project, kept, onReload } = props
-  const [map, setMap] = useState<MapLibreMap | null>(null)
-  const current = useRef<MapLibreMap | null>(null)
+  const { map, current, takeMap, show } = useOpenedMap(kept.document)
   const edited = useMap(project.ref, kept, () => viewOf(current.current))
   const document_ = edited.map
   const { layers } = document_
   const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
   const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
-  // Layers that came before the map: where it opens.
-  const awaited = useRef<MapLayer['bounds'] | null>(null)
-  const takeMap = (next: MapLibreMap | null) => {
-    current.current = next
-    setMap(next)
-    if (next && awaited.current) lookAt(next, awaited.current)
-    else if (next) open(next, kept.document)
-  }
   useDrawn(map, document_, project.ref)
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
   useClicks(map, document_, setClicked)
@@ -62,8 +53,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
     edited.change((now) => withLayers(now, made))
     setSelected(made[0].id)
     setAdding(false)
-    if (map) lookAt(map, made[0].bounds)
-    else awaited.current = made[0].bounds
+    show(made[0].bounds)
   }
   const { problem, previewed } = useDropped(project.ref, map, add)
   const shown = layers.find(({ id }) => id === selected)
@@ -97,6 +87,24 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
       {isAdding && <AddLayer project={project} onAdd={(layer) => add([layer])} onClose={() => setAdding(false)} />}
     </div>
   )
+}
+
+/** The map of the editor, once it is there. It opens at layers that came before it, else as it was kept. */
+function useOpenedMap(kept: MapDocument) {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const current = useRef<MapLibreMap | null>(null)
+  const awaited = useRef<MapLayer['bounds'] | null>(null)
+  const takeMap = (next: MapLibreMap | null) => {
+    current.current = next
+    setMap(next)
+    if (next && awaited.current) lookAt(next, awaited.current)
+    else if (next) open(next, kept)
+  }
+  const show = (bounds: MapLayer['bounds']) => {
+    if (current.current) lookAt(current.current, bounds)
+    else awaited.current = bounds
+  }
+  return { map, current, takeMap, show }
 }
 
 function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): JSX.Element | null {
