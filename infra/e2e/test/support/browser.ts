@@ -12,7 +12,7 @@ export const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/us
 const SCREENSHOTS = fileURLToPath(new URL('../../../../out/screenshots/', import.meta.url))
 
 /** The longest that a page is waited for: only a hang ends by the clock. A busy machine takes a minute for a map. */
-export const PATIENCE_MS = 300_000
+const PATIENCE_MS = 300_000
 
 /** Starts the browser; maps are drawn without a graphics card. Its pages are waited for {@link PATIENCE_MS}. */
 export async function startBrowser(): Promise<Browser> {
