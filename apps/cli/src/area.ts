@@ -15,8 +15,8 @@ export interface AreaOptions {
 }
 
 /** A command that runs a task of an area. */
-export function onArea(command: Command): Command {
-  return onTask(command)
+export function onArea(command: Command, on: (command: Command) => Command = onTask): Command {
+  return on(command)
     .option('--bbox <west,south,east,north>', 'bounding box in degrees', box)
     .option('--area <file>', 'file with the area as GeoJSON')
 }

@@ -43,6 +43,21 @@ export async function runTask<Name extends TaskName>(
   const { jobs } = connection.client
   const { id } = await jobs.submit(task, body)
   if (!options.watch) return printOne({ id, task }, id, options.json)
+  const result = await watchTask(connection, task, id)
+  printOne(result as never, said(result), options.json)
+}
+
+/**
+ * Waits for a job and prints how far it is, and its warnings, to standard error. Ctrl-C cancels it.
+ *
+ * @throws JobFailed, TerraneProblem
+ */
+export async function watchTask<Name extends TaskName>(
+  connection: Connection,
+  task: Name,
+  id: string,
+): Promise<Record<string, unknown>> {
+  const { jobs } = connection.client
   const stopped = new AbortController()
   const stop = () => stopped.abort(new Error('cancelled'))
   process.once('SIGINT', stop)
@@ -55,7 +70,7 @@ export async function runTask<Name extends TaskName>(
     line.end()
     for (const { message } of (result as { warnings?: { message: string }[] }).warnings ?? [])
       note(`warning: ${message}`)
-    printOne(result as never, said(result), options.json)
+    return result as never
   } catch (error) {
     line.end()
     if (stopped.signal.aborted) await jobs.cancel(task, id)

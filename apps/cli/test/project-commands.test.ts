@@ -103,6 +103,43 @@ describe('a command that runs a task', () => {
     ])
   })
 
+  test('makes a basemap by two jobs and drops the tables between, also when the second fails', async () => {
+    const done = { ...job, status: 'success', terminal: true, error: null }
+    const tables = [{ name: 'basemap_old_town_roads', rows: 3 }]
+    answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending', error: null }]
+    answers['GET /worker/jobs/osmImportArea'] = [200, { ...done, result: { tables } }]
+    answers['POST /rest/v1/rpc/drop_table'] = [200, null]
+    answers['POST /storage/v1/object/list-v2/pmtiles'] = [200, { objects: [], hasNext: false }]
+    const result = { bucket: 'pmtiles', path: 'basemap_old_town.pmtiles', tiles: 7, bytes: 900 }
+    const add = ['basemap', 'add', 'Old Town', '--bbox=11.5,48,11.6,48.1']
+    answers['GET /worker/jobs/archiveToPmtiles'] = [200, { ...done, result }]
+    expect(await terrane(...add)).toMatchObject({ code: 0, stdout: expect.stringContaining('7 tiles, 900 bytes') })
+    const bodies = asked.filter(({ call }) => call.startsWith('POST')).map(({ body }) => body)
+    expect(bodies).toMatchObject([
+      { prefix: 'basemap_old_town.pmtiles' },
+      { areaName: 'Old Town', tablePrefix: 'basemap_old_town', topics: { tables: expect.anything() } },
+      { archiveName: 'basemap_old_town', table: 'basemap_old_town_landuse', layerName: 'landuse' },
+      { p_schema: 'public', p_table: 'basemap_old_town_roads' },
+    ])
+    answers['GET /worker/jobs/archiveToPmtiles'] = [200, { ...job, terminal: true }]
+    asked = []
+    expect(await terrane(...add)).toMatchObject({ code: 1 })
+    expect(asked.at(-1)?.call).toBe('POST /rest/v1/rpc/drop_table')
+    answers['POST /storage/v1/object/list-v2/pmtiles'] = [200, { objects: [{}], hasNext: false }]
+    asked = []
+    expect(await terrane(...add)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is a basemap old_town'),
+    })
+    expect(asked).toHaveLength(1)
+    answers['GET /worker/jobs/archiveToPmtiles'] = [200, { ...done, result }]
+    expect(await terrane(...add, '--replace')).toMatchObject({ code: 0 })
+    expect(await terrane('basemap', 'add', '…', '--bbox=11.5,48,11.6,48.1')).toMatchObject({
+      code: expect.any(Number),
+      stderr: expect.stringContaining('cannot be called'),
+    })
+  })
+
   test('tells of an image what its model asks for', async () => {
     answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
     const options = ['--sensor', 'sentinel-2-l2a', '--datetime', '2024-06-01T10:00:00Z', '--level', 'patch', '--raw']

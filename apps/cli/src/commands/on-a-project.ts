@@ -1,5 +1,6 @@
 import type { AddCommands } from '../program.ts'
 import { askCommands } from './ask.ts'
+import { basemapCommands } from './basemap.ts'
 import { envCommand } from './env.ts'
 import { exportCommand } from './export.ts'
 import { fileCommands } from './files.ts'
@@ -15,6 +16,7 @@ import { webhookCommands } from './webhooks.ts'
 /** Commands that need a project to talk to, and nothing of this repository: what the published package has. */
 export const ON_A_PROJECT: readonly AddCommands[] = [
   taskCommands,
+  basemapCommands,
   exportCommand,
   qgisCommand,
   askCommands,

@@ -74,6 +74,11 @@ async function readersOf(connection: Connection, schema: string, table: string):
   return [...roles, 'service_role'].join(', ')
 }
 
+/** Deletes tables of schema public and their rows. */
+export async function dropTables(connection: Connection, tables: readonly string[]): Promise<void> {
+  for (const table of tables) await call(connection, 'drop_table', { p_schema: 'public', p_table: table })
+}
+
 async function drop(names: string[], { profile, schema, yes }: Options): Promise<void> {
   const connection = await connect(profile)
   const tables = names.some((name) => name.includes('*'))

@@ -267,7 +267,8 @@ async function bringDataset(connection: Connection, path: string): Promise<Store
   return await bring(connection, dataset.file)
 }
 
-async function bring(connection: Connection, file: string): Promise<StoredFile> {
+/** Uploads a file, and shows how far it is. */
+export async function bring(connection: Connection, file: string): Promise<StoredFile> {
   const line = progressLine()
   try {
     return await upload(connection, file, (percent) => line.show(percent, `upload ${file}`))

@@ -17,7 +17,6 @@ const EMAIL = 'admin@terrane.local'
 const MODEL = 'builtin-texture-spectral-v2'
 /** The demo town, and a pair of places in it. */
 const TOWN = { west: '11.585', south: '48.085', east: '11.62', north: '48.115' }
-const JOB_TIMEOUT_MS = 300_000
 
 const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
 
@@ -34,14 +33,13 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     closing.defer(() => browser.close())
     const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })
     page = await context.newPage()
-    page.setDefaultTimeout(60_000)
     watch = new Watch(page)
   }, START_TIMEOUT_MS + 60_000)
   afterAll(() => closing.disposeAsync())
 
   const open = (path: string) => page.goto(stack.consoleUrl + path)
   const heading = (name: string) => page.getByRole('heading', { name, level: 1, exact: true })
-  const done = () => page.locator('.page-head .badge', { hasText: 'Done' }).waitFor({ timeout: JOB_TIMEOUT_MS })
+  const done = () => page.locator('.page-head .badge', { hasText: 'Done' }).waitFor()
 
   test('a wrong password is told, the right one signs in', async () => {
     await open('/')
@@ -69,7 +67,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('button', { name: 'Start the job' }).click()
     await page.getByText('Table name is required').waitFor()
     await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
-    await page.getByLabel('GeoTIFF path').fill(join(stack.home, 'data', 'demo-scene.tif'))
+    await page.getByRole('textbox', { name: 'GeoTIFF path' }).fill(join(stack.home, 'data', 'demo-scene.tif'))
     await page.getByLabel('Table name').fill('Not a name')
     await page.getByText('Table name needs small letters').waitFor()
     await page.getByLabel('Table name').fill('e2e_tiles')
@@ -126,6 +124,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     for (const [side, value] of Object.entries(TOWN)) await page.getByLabel(side, { exact: true }).fill(value)
     await page.getByRole('button', { name: 'Use this box' }).click()
     await page.getByText('km², 5 positions').waitFor()
+    await page.getByLabel('Topics', { exact: true }).selectOption({ label: 'Topics' })
     await page.getByLabel('streets', { exact: true }).check()
     await page.getByText('Advanced', { exact: true }).click()
     await page.getByLabel('Table prefix').fill('again')
@@ -134,7 +133,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('button', { name: 'Start the job' }).click()
     await heading('The town again').waitFor()
     // The box extends beyond the town, and the page says so.
-    await page.locator('.page-head .badge', { hasText: 'Ended with a warning' }).waitFor({ timeout: JOB_TIMEOUT_MS })
+    await page.locator('.page-head .badge', { hasText: 'Ended with a warning' }).waitFor()
     await page.getByText('SOURCE_COVERS_PART').first().waitFor()
     await page.getByRole('row', { name: 'public.again_streets' }).getByRole('link', { name: 'Archive' }).click()
     await heading('Archive to PMTiles').waitFor()
@@ -348,11 +347,11 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('button', { name: 'Start the job' }).click()
     await page.getByRole('button', { name: 'Cancel' }).click()
     const cancelled = page.locator('.page-head .badge', { hasText: 'Cancelled' })
-    await cancelled.waitFor({ timeout: JOB_TIMEOUT_MS })
+    await cancelled.waitFor()
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('link', { name: 'an earlier job' }).waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await cancelled.waitFor({ timeout: JOB_TIMEOUT_MS })
+    await cancelled.waitFor()
     await page.getByRole('link', { name: 'Run again' }).click()
     await heading('Imagery embeddings').waitFor()
     expect(await page.getByLabel('Table name').inputValue()).toBe('e2e_stopped')
@@ -445,7 +444,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
 
     await open('/p/local/new/createGeoEmbeddings')
     await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
-    await page.getByLabel('GeoTIFF path').fill('/half/typed.tif')
+    await page.getByRole('textbox', { name: 'GeoTIFF path' }).fill('/half/typed.tif')
     await page.getByLabel('Table name').fill('half_typed')
     await page.context().clearCookies()
     await watch.expecting(/401/, async () => {

@@ -67,7 +67,6 @@ describe.skipIf(CHROMIUM === undefined)(`${without}pages of a function beside th
     closing.defer(() => browser.close())
     context = await browser.newContext()
     page = await context.newPage()
-    page.setDefaultTimeout(60_000)
     await page.goto(stack.consoleUrl)
     await page.getByLabel('E-mail').fill(EMAIL)
     await page.getByLabel('Password').fill(stack.password)

@@ -26,7 +26,6 @@ import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stac
 // after `npm start` happens on the page, but for the commands that it prints.
 
 const EMAIL = 'admin@terrane.local'
-const JOB_TIMEOUT_MS = 300_000
 /** Clicks from the page after signing in to tiles like one of the person's own image. */
 const MOST_CLICKS = 5
 /** The demo town, as a person would paste it. */
@@ -79,7 +78,6 @@ describe.skipIf(missing.length > 0)(
       closing.defer(() => browser.close())
       const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })
       page = await context.newPage()
-      page.setDefaultTimeout(60_000)
     }, START_TIMEOUT_MS + 60_000)
     afterAll(() => closing.disposeAsync())
 
@@ -89,8 +87,7 @@ describe.skipIf(missing.length > 0)(
     }
     const link = (name: string) => page.getByRole('link', { name, exact: true })
     const start = () => page.getByRole('button', { name: 'Start the job' })
-    const ended = (how: RegExp = /^Done$/) =>
-      page.locator('.page-head .badge', { hasText: how }).waitFor({ timeout: JOB_TIMEOUT_MS })
+    const ended = (how: RegExp = /^Done$/) => page.locator('.page-head .badge', { hasText: how }).waitFor()
     const fileOf = (name: string) => readFile(join(folder, name))
     const optionOf = async (name: string) => {
       const option = page.locator('option', { hasText: name }).first()
@@ -175,7 +172,7 @@ describe.skipIf(missing.length > 0)(
       await link('Add data').click()
       await page.getByRole('link', { name: 'Imagery embeddings' }).click()
       await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
-      await page.getByLabel('GeoTIFF path').fill(`${served}/my%20scene.tif`)
+      await page.getByRole('textbox', { name: 'GeoTIFF path' }).fill(`${served}/my%20scene.tif`)
       await page.getByLabel('Table name').fill('from_afar')
       await start().click()
       await ended()
@@ -302,7 +299,6 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
       const browser = await startBrowser()
       closing.defer(() => browser.close())
       const page = await (await browser.newContext({ viewport: { width: 1280, height: 820 } })).newPage()
-      page.setDefaultTimeout(60_000)
       await page.goto(stack.consoleUrl)
       await page.getByLabel('E-mail').fill(EMAIL)
       await page.getByLabel('Password').fill(stack.password)
@@ -330,7 +326,7 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
       await page.getByLabel('Area', { exact: true }).fill(JSON.stringify(boxOf(7.42, 43.735, 7.43, 43.742)))
       await page.getByText('km², 5 positions').waitFor()
       await page.getByRole('button', { name: 'Start the job' }).click()
-      await page.locator('.page-head .badge', { hasText: /Done|Ended with/ }).waitFor({ timeout: JOB_TIMEOUT_MS })
+      await page.locator('.page-head .badge', { hasText: /Done|Ended with/ }).waitFor()
       await page.getByRole('row', { name: 'public.monte_carlo_streets' }).waitFor()
     })
   },

@@ -11,12 +11,16 @@ export const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/us
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../../out/screenshots/', import.meta.url))
 
-/** Starts the browser; maps are drawn without a graphics card. */
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({
+/** The longest that a page is waited for: only a hang ends by the clock. A busy machine takes a minute for a map. */
+const PATIENCE_MS = 300_000
+
+/** Starts the browser; maps are drawn without a graphics card. Its pages are waited for {@link PATIENCE_MS}. */
+export async function startBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: CHROMIUM ?? '',
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   })
+  return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
 }
 
 /** Records the activity of a page: errors that it reported, and everything that it received. */

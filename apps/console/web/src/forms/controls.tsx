@@ -12,10 +12,11 @@ const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) =
 
 type ControlProps = FieldProps & { readonly label?: string }
 
-/** A choice, a text over several lines or a line of text, by the kind of field; the label is for a control without a frame. */
+/** A choice, checkboxes, a text over several lines or a line of text, by the kind of field; the label is for a control without a frame. */
 export function Control(props: ControlProps): JSX.Element {
   const { field } = props
   if (field.kind === 'choice') return <Select {...props} field={field} />
+  if (field.kind === 'choices') return <Chips {...props} field={field} />
   return field.kind === 'json' ? <JsonText {...props} /> : <Line {...props} />
 }
 
@@ -111,25 +112,30 @@ export function Switch(props: FieldProps): JSX.Element {
 
 /** One checkbox per option of a list. */
 export function Choices(props: FieldProps<ListField>): JSX.Element {
-  const { field, onChange } = props
-  const chosen = rowsOf(props.value)
   return (
     <Frame {...props}>
-      <div class="chips" role="group" aria-label={humanise(field.name)} aria-describedby={`${idOf(field)}-help`}>
-        {optionsOf(field.item).map((option) => (
-          <label key={option} class="chip">
-            <input
-              type="checkbox"
-              checked={chosen.includes(option)}
-              onChange={(event) =>
-                onChange(event.currentTarget.checked ? [...chosen, option] : chosen.filter((other) => other !== option))
-              }
-            />
-            {option}
-          </label>
-        ))}
-      </div>
+      <Chips {...props} />
     </Frame>
+  )
+}
+
+function Chips({ field, value, onChange }: FieldProps<ListField>): JSX.Element {
+  const chosen = rowsOf(value)
+  return (
+    <div class="chips" role="group" aria-label={humanise(field.name)} aria-describedby={`${idOf(field)}-help`}>
+      {optionsOf(field.item).map((option) => (
+        <label key={option} class="chip">
+          <input
+            type="checkbox"
+            checked={chosen.includes(option)}
+            onChange={(event) =>
+              onChange(event.currentTarget.checked ? [...chosen, option] : chosen.filter((other) => other !== option))
+            }
+          />
+          {option}
+        </label>
+      ))}
+    </div>
   )
 }
 

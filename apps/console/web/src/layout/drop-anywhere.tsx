@@ -40,6 +40,7 @@ export function DropAnywhere({ projectRef }: { projectRef: string }): JSX.Elemen
         {drops.map(({ id, files }) => (
           <DropImport
             key={id}
+            id={id}
             projectRef={projectRef}
             files={files}
             onClose={() => setDrops((now) => now.filter((drop) => drop.id !== id))}

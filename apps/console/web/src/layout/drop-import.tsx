@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconButton, Loading, ProblemNotice, ProgressBar } from '../components/basics.tsx'
 import { toProblem, type Problem } from '../lib/api.ts'
 import { freeName, giveDropped, type Dropped } from '../lib/dropped.ts'
 import { jobLinks } from '../lib/job-links.ts'
 import { submitJob, type Job } from '../lib/jobs.ts'
 import { oneFile } from '../lib/one-file.ts'
+import { previewOf } from '../lib/preview.ts'
 import { Link, navigate } from '../lib/router.tsx'
 import { readTables } from '../lib/tables.ts'
 import { formOf, taskFor } from '../lib/task-for-file.ts'
@@ -22,8 +23,13 @@ interface Progress {
 }
 
 /** A dropped file on its way to the map: uploaded, imported in the background, and drawn. Its options wait behind "Adjust". */
-export function DropImport(props: { projectRef: string; files: readonly File[]; onClose: () => void }): JSX.Element {
-  const { projectRef, files, onClose } = props
+export function DropImport(props: {
+  projectRef: string
+  id: string
+  files: readonly File[]
+  onClose: () => void
+}): JSX.Element {
+  const { projectRef, id, files, onClose } = props
   const [progress, setProgress] = useState<Progress>({
     name: files[0]?.name ?? '',
     percent: 0,
@@ -31,15 +37,25 @@ export function DropImport(props: { projectRef: string; files: readonly File[]; 
     job: null,
     problem: null,
   })
+  const isShown = useRef(false)
+  const onDone = () => {
+    isShown.current = true
+    onClose()
+  }
   const show = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
   useEffect(() => {
     const abort = new AbortController()
     const { signal } = abort
-    take(projectRef, files, { show, onDone: onClose, signal }).catch(
-      (error: unknown) => signal.aborted || show({ problem: toProblem(error) }),
-    )
-    // Closed before it is imported, it is not imported.
-    return () => abort.abort()
+    const withdraw = () => void giveDropped({ id, tables: [], rasters: [] }, false)
+    take(projectRef, files, { id, show, onDone, signal }).catch((error: unknown) => {
+      withdraw()
+      if (!signal.aborted) show({ problem: toProblem(error) })
+    })
+    return () => {
+      // Closed before it is imported, it is not imported; closed before it is a layer, it has no preview.
+      abort.abort()
+      if (!isShown.current) withdraw()
+    }
   }, [])
   const { name, percent, form, job, problem } = progress
   return (
@@ -51,7 +67,7 @@ export function DropImport(props: { projectRef: string; files: readonly File[]; 
       {problem && <ProblemNotice problem={problem} />}
       {!problem && percent < 100 && <ProgressBar percent={percent} label="Progress of the upload" />}
       {!problem && percent >= 100 && !job && <Loading what="Reading the file" />}
-      {job && <Import projectRef={projectRef} job={job} onDone={onClose} />}
+      {job && <Import projectRef={projectRef} id={id} job={job} onDone={onDone} />}
       {form && (
         <Link class="small" href={form}>
           Adjust how it is imported
@@ -62,14 +78,16 @@ export function DropImport(props: { projectRef: string; files: readonly File[]; 
 }
 
 /** Follows an import to its end, then shows its tables. */
-function Import({ projectRef, job: begun, onDone }: { projectRef: string; job: Job; onDone: () => void }): JSX.Element {
-  const { job } = useJob(projectRef, begun.taskName, begun.job_id)
+function Import(props: { projectRef: string; id: string; job: Job; onDone: () => void }): JSX.Element {
+  const { projectRef, id, job: begun, onDone } = props
+  const { job } = useJob(projectRef, begun.taskName, begun.job_id, begun)
   const { error, status } = job ?? begun
   useEffect(() => {
+    if (job?.terminal && job.status !== 'success') giveDropped({ id, tables: [], rasters: [] }, false)
     if (job?.status !== 'success') return
     const tables = jobLinks(job).tables.filter(({ geometryType }) => geometryType !== null)
     if (tables.length === 0) navigate(`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`)
-    else showDropped(projectRef, { tables: tables.map(({ schema, name }) => `${schema}.${name}`), rasters: [] })
+    else showDropped(projectRef, { id, tables: tables.map(({ schema, name }) => `${schema}.${name}`), rasters: [] })
     onDone()
   }, [job?.status])
   return (
@@ -87,21 +105,25 @@ async function take(
   ref: string,
   files: readonly File[],
   how: {
+    readonly id: string
     readonly show: (change: Partial<Progress>) => void
     readonly onDone: () => void
     readonly signal: AbortSignal
   },
 ): Promise<void> {
-  const { show, onDone, signal } = how
+  const { id, show, onDone, signal } = how
   const file = await oneFile(files)
   show({ name: file.name })
+  // Shown while it is uploaded.
+  const preview = await previewOf(file)
+  if (preview.length > 0 && !signal.aborted) showDropped(ref, { id, preview, tables: [], rasters: [] })
   const path = await uploadFile(ref, file, (percent) => show({ percent: Math.min(99, percent) }), signal)
   signal.throwIfAborted()
   const fitting = taskFor(file.name, path)
   const form = formOf(ref, fitting)
   show({ percent: 100, form })
   if (fitting.task === 'createGeoEmbeddings') {
-    showDropped(ref, { tables: [], rasters: [`storage://${path}`] })
+    showDropped(ref, { id, tables: [], rasters: [`storage://${path}`] })
     onDone()
   } else if (fitting.task === 'ogr2ogrImport') {
     const { storagePath = '{}', tableName = 'data' } = fitting.presets
@@ -118,6 +140,11 @@ async function take(
 
 function showDropped(ref: string, dropped: Dropped): void {
   if (giveDropped(dropped, location.pathname.endsWith('/maps/new'))) return
+  if (dropped.preview) {
+    giveDropped(dropped, true)
+    navigate(`/p/${ref}/maps/new`)
+    return
+  }
   const [table] = dropped.tables
   const asked = table === undefined ? { raster: dropped.rasters[0] ?? '' } : { table }
   navigate(`/p/${ref}/maps/new?${new URLSearchParams(asked).toString()}`)

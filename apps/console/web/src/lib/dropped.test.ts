@@ -13,16 +13,24 @@ test('what is dropped goes to the map that is edited last, and to none after it 
   const first = takeDropped(() => taken.push('first'))
   const second = takeDropped(() => taken.push('second'))
   first()
-  expect(giveDropped({ tables: ['public.a'], rasters: [] }, false)).toBe(true)
+  expect(giveDropped({ id: 'one', tables: ['public.a'], rasters: [] }, false)).toBe(true)
   second()
-  expect(giveDropped({ tables: ['public.a'], rasters: [] }, false)).toBe(false)
+  expect(giveDropped({ id: 'one', tables: ['public.a'], rasters: [] }, false)).toBe(false)
   expect(taken).toEqual(['second'])
 })
 
 test('what is dropped while a new map is being opened goes to that map, once', () => {
   const taken: (readonly string[])[] = []
-  expect(giveDropped({ tables: ['public.a'], rasters: [] }, true)).toBe(true)
+  expect(giveDropped({ id: 'one', tables: ['public.a'], rasters: [] }, true)).toBe(true)
   takeDropped(({ tables }) => taken.push(tables))()
   takeDropped(({ tables }) => taken.push(tables))()
   expect(taken).toEqual([['public.a']])
+})
+
+test('a drop that failed before its map was open leaves no preview to it', () => {
+  const taken: string[] = []
+  giveDropped({ id: 'one', preview: [], tables: [], rasters: [] }, true)
+  expect(giveDropped({ id: 'one', tables: [], rasters: [] }, false)).toBe(false)
+  takeDropped(({ id }) => taken.push(id))()
+  expect(taken).toEqual([])
 })

@@ -36,7 +36,11 @@ export async function uploadFile(
         signal?.removeEventListener('abort', stop)
         resolve()
       },
-      onError: reject,
+      onError: (error) => {
+        // It may have been deleted meanwhile.
+        withBucket.delete(ref)
+        reject(error)
+      },
     })
     const begin = async () => {
       const [earlier] = await upload.findPreviousUploads()
@@ -62,10 +66,16 @@ function safeName(name: string): string {
   return name.replaceAll(/[^\w.-]+/g, '_') || 'file'
 }
 
+/** Projects whose bucket is known to exist. */
+const withBucket = new Set<string>()
+
+/** Creates the bucket for uploads where this page has not seen it yet. */
 async function makeBucket(ref: string): Promise<void> {
+  if (withBucket.has(ref)) return
   await request('POST', projectPath(ref, '/storage/v1/bucket'), { name: UPLOADS }).catch((error: unknown) => {
     const { problem } = error as { problem?: { status: number } }
     // The bucket exists already.
     if (problem?.status !== 409) throw error
   })
+  withBucket.add(ref)
 }

@@ -51,6 +51,20 @@ export function useResource<T>(key: string | null, read: (signal: AbortSignal) =
   }
 }
 
+/** Answers of a server that is busy are asked for again after this. */
+const AGAIN_MS = 3000
+
+/** A resource that is read again until the server has time for it, or says what is wrong with the request. */
+export function useRetried<T>(resource: Resource<T>): Resource<T> {
+  const { problem, reload } = resource
+  useEffect(() => {
+    if (!problem || (problem.status >= 400 && problem.status < 500 && problem.status !== 429)) return
+    const timer = setTimeout(reload, AGAIN_MS)
+    return () => clearTimeout(timer)
+  }, [problem])
+  return resource
+}
+
 /** Calls back every `ms` while the page is visible, and when it becomes visible again. Null pauses. */
 export function useInterval(ms: number | null, onTick: () => void): void {
   const latest = useRef(onTick)

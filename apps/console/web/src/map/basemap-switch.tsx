@@ -1,28 +1,48 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
+import { BASEMAP_ARCHIVE } from '@terrane/map-style/basemap'
 import { session } from '../lib/api.ts'
 import { useStore } from '../lib/store.ts'
-import { useResource } from '../lib/use-resource.ts'
-import { WORLD_ZOOM, chosenBasemap, readOwnBasemap, showBasemap, type Basemap, type OwnBasemap } from './basemap.ts'
+import { useResource, useRetried } from '../lib/use-resource.ts'
+import {
+  WORLD_ZOOM,
+  chosenBasemap,
+  readOwnBasemap,
+  showBasemap,
+  type Basemap,
+  type OwnBasemap,
+  type ShownBasemap,
+} from './basemap.ts'
+import { readLayers } from './layers.ts'
 import { keepNamesOnTop } from './names-on-top.ts'
+
+type ProjectBasemap = `${typeof BASEMAP_ARCHIVE}${string}`
+
+/** A basemap that could not be read is read again so often, after so long. */
+const MOST_TRIES = 5
+const AGAIN_MS = 3000
 
 const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '' }
 
 /** Chooses the basemap beneath the data, for all maps of this browser, and draws it. */
-export function BasemapSwitch({ map, dark }: { map: MapLibreMap; dark: boolean }): JSX.Element {
+export function BasemapSwitch(props: { map: MapLibreMap; projectRef: string; dark: boolean }): JSX.Element {
+  const { map, projectRef, dark } = props
   const chosen = useStore(chosenBasemap)
   // A public map has no session; the operator's basemap is for members.
   const isMember = Boolean(session.get())
-  const asked = useResource(isMember ? 'basemap' : null, readOwnBasemap)
+  const asked = useRetried(useResource(isMember ? 'basemap' : null, readOwnBasemap))
   const own = asked.value ?? NONE
+  const archives = useRetried(
+    useResource(isMember ? `basemaps ${projectRef}` : null, (signal) => readBasemaps(projectRef, signal)),
+  )
   const hasOwn = own.kind !== 'none'
-  const shown: Basemap = (chosen === 'own' && !hasOwn ? null : chosen) ?? (hasOwn ? 'own' : 'world')
-  const settled = !isMember || asked.value !== undefined || asked.problem !== null
-  useEffect(() => {
-    // A basemap that cannot be read leaves the map as it is.
-    if (settled) showBasemap(map, shown, own, dark).catch(() => {})
-  }, [map, shown, own, dark, settled])
+  const names = archives.value ?? []
+  const isThere = chosen === 'own' ? hasOwn : chosen === 'world' || chosen === 'plain' || names.includes(nameOf(chosen))
+  const shown = (isThere ? chosen : null) ?? names[0] ?? (hasOwn ? 'own' : 'world')
+  const isSettled = (of: typeof asked | typeof archives) => !isMember || of.value !== undefined || of.problem !== null
+  const settled = isSettled(asked) && isSettled(archives)
+  useDrawnBasemap(map, settled, { ref: projectRef, basemap: shown, own, dark })
   useEffect(() => keepNamesOnTop(map), [map])
   const isBeyond = useIsBeyond(map, WORLD_ZOOM)
   return (
@@ -34,6 +54,12 @@ export function BasemapSwitch({ map, dark }: { map: MapLibreMap; dark: boolean }
           value={shown}
           onChange={(event) => chosenBasemap.set(event.currentTarget.value as Basemap)}
         >
+          {names.map((name) => (
+            <>
+              <option value={name}>{labelOf(name)}</option>
+              <option value={`${name}/grey`}>{labelOf(name)}, grey</option>
+            </>
+          ))}
           {hasOwn && <option value="own">Map</option>}
           <option value="world">World</option>
           <option value="plain">None</option>
@@ -42,6 +68,39 @@ export function BasemapSwitch({ map, dark }: { map: MapLibreMap; dark: boolean }
       {shown === 'world' && isBeyond && <span class="dim">Land and borders end at zoom {WORLD_ZOOM}</span>}
     </div>
   )
+}
+
+/** Draws a basemap. One that cannot be read leaves the map as it is. */
+function useDrawnBasemap(map: MapLibreMap, settled: boolean, wanted: Omit<ShownBasemap, 'signal'>): void {
+  const [tries, setTries] = useState(1)
+  useEffect(() => {
+    if (!settled) return
+    let timer = 0
+    const abort = new AbortController()
+    const { signal } = abort
+    showBasemap(map, { ...wanted, signal }).catch(() => {
+      if (!signal.aborted && tries < MOST_TRIES) timer = setTimeout(() => setTries(tries + 1), AGAIN_MS)
+    })
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [map, settled, tries, ...Object.values(wanted)])
+}
+
+/** Basemaps that were made in the project: names of archives, the latest first. */
+async function readBasemaps(ref: string, signal: AbortSignal): Promise<readonly ProjectBasemap[]> {
+  const { data } = await readLayers(ref, signal)
+  return data.flatMap(({ name }) => (name.startsWith(BASEMAP_ARCHIVE) ? [name as ProjectBasemap] : []))
+}
+
+function nameOf(basemap: Basemap | null): ProjectBasemap {
+  return (basemap ?? '').split('/')[0] as ProjectBasemap
+}
+
+function labelOf(name: string): string {
+  const words = name.slice(BASEMAP_ARCHIVE.length).replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 /** True while the map is zoomed in further than a zoom. */

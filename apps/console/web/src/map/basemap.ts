@@ -1,13 +1,15 @@
 import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { GeometryCollection, Topology } from 'topojson-specification'
-import { request } from '../lib/api.ts'
+import { BASEMAP_ARCHIVE } from '@terrane/map-style/basemap'
+import { projectPath, request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
 import { mapColors, type MapColors } from './colors.ts'
+import { CITY_NAMES_ZOOM, archiveParts, cityLayers, type Parts } from './basemap-archive.ts'
 import { FONT, addArchive } from './engine.ts'
 import { BASEMAP_PREFIX } from './names-on-top.ts'
 
-/** The basemap beneath the data: none, the countries of the world, or the operator's. */
-export type Basemap = 'plain' | 'world' | 'own'
+/** The basemap beneath the data: none, the countries of the world, the operator's, or an archive of the project. */
+export type Basemap = 'plain' | 'world' | 'own' | `${typeof BASEMAP_ARCHIVE}${string}`
 
 /** The operator's basemap, as the console's API describes it. */
 export interface OwnBasemap {
@@ -36,34 +38,57 @@ chosenBasemap.subscribe(() => localStorage.setItem(KEY, chosenBasemap.get() ?? '
 
 function saved(): Basemap | null {
   const value = localStorage.getItem(KEY)
-  return value === 'plain' || value === 'world' || value === 'own' ? value : null
+  const isKnown = value === 'plain' || value === 'world' || value === 'own' || value?.startsWith(BASEMAP_ARCHIVE)
+  return isKnown ? (value as Basemap) : null
 }
 
 export function readOwnBasemap(signal?: AbortSignal): Promise<OwnBasemap> {
   return request('GET', '/api/basemap', undefined, signal)
 }
 
+/** A basemap of a project, and how it is drawn. */
+export interface ShownBasemap {
+  readonly ref: string
+  readonly basemap: Basemap
+  readonly own: OwnBasemap
+  readonly dark: boolean
+  /** Another basemap was chosen. */
+  readonly signal: AbortSignal
+}
+
 /** Draws a basemap in place of the one before. */
-export async function showBasemap(map: MapLibreMap, basemap: Basemap, own: OwnBasemap, dark: boolean): Promise<void> {
-  const parts = await partsOf(basemap, own, dark)
+export async function showBasemap(map: MapLibreMap, shown: ShownBasemap): Promise<void> {
+  const parts = await partsOf(shown)
   // The map may have been removed while the parts were loaded.
-  if (!map.style) return
+  if (!map.style || shown.signal.aborted) return
   for (const { id } of map.getStyle().layers) if (id.startsWith(BASEMAP_PREFIX)) map.removeLayer(id)
   for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(BASEMAP_PREFIX)) map.removeSource(id)
   for (const [id, source] of Object.entries(parts.sources)) map.addSource(id, source)
   for (const layer of parts.layers) map.addLayer(layer, ABOVE)
 }
 
-interface Parts {
-  readonly sources: Readonly<Record<string, Parameters<MapLibreMap['addSource']>[1]>>
-  readonly layers: readonly LayerSpecification[]
-}
-
-async function partsOf(basemap: Basemap, own: OwnBasemap, dark: boolean): Promise<Parts> {
+async function partsOf({ ref, basemap, own, dark }: ShownBasemap): Promise<Parts> {
   if (basemap === 'world') return worldParts(dark)
   if (basemap === 'own' && own.kind === 'raster') return rasterParts(own)
   if (basemap === 'own' && own.kind === 'pmtiles') return archiveParts(own, dark)
+  if (basemap.startsWith(BASEMAP_ARCHIVE)) return projectParts(ref, basemap, dark)
   return { sources: {}, layers: [] }
+}
+
+/** The world, and an archive of the project above it. `/grey` after its name draws it without colours. */
+async function projectParts(ref: string, basemap: string, dark: boolean): Promise<Parts> {
+  const [name = '', look] = basemap.split('/')
+  const path = projectPath(ref, `/storage/v1/object/pmtiles/${encodeURIComponent(name)}.pmtiles`)
+  const [world, { source, layerIds }] = await Promise.all([worldParts(dark), addArchive(path)])
+  const layers = await cityLayers(layerIds, { dark, isGrey: look === 'grey', source: 'base:city' })
+  return {
+    sources: { ...world.sources, 'base:city': source },
+    layers: [
+      // From here on the towns of the archive are named.
+      ...world.layers.map((layer) => (layer.id === 'base:towns' ? { ...layer, maxzoom: CITY_NAMES_ZOOM } : layer)),
+      ...layers,
+    ],
+  }
 }
 
 /** Land, borders, and names of countries and towns, from the page's own files. */
@@ -171,46 +196,6 @@ function rasterParts({ url, attribution }: OwnBasemap): Parts {
     sources: { 'base:own': { type: 'raster', tiles: [url], tileSize: 256, attribution } },
     layers: [{ id: 'base:own', type: 'raster', source: 'base:own' }],
   }
-}
-
-/** An archive of raster tiles, of Protomaps' schema, or of any other layers. */
-async function archiveParts({ url, attribution }: OwnBasemap, dark: boolean): Promise<Parts> {
-  const { source, layerIds } = await addArchive(url)
-  const sources = { 'base:own': { ...source, ...(attribution && { attribution }) } }
-  if (source.type === 'raster') return { sources, layers: [{ id: 'base:own', type: 'raster', source: 'base:own' }] }
-  if (layerIds.includes('earth') && layerIds.includes('roads')) {
-    const { layers, namedFlavor } = await import('@protomaps/basemaps')
-    const styled = layers('base:own', namedFlavor(dark ? 'dark' : 'light'), { lang: navigator.language.slice(0, 2) })
-    return { sources, layers: styled.flatMap(withoutSprites) }
-  }
-  const { border, label } = mapColors(dark)
-  const layers = layerIds.flatMap((name): LayerSpecification[] => [
-    {
-      id: `base:${name}:fill`,
-      type: 'fill',
-      source: 'base:own',
-      'source-layer': name,
-      filter: ['==', ['geometry-type'], 'Polygon'],
-      paint: { 'fill-color': border, 'fill-opacity': 0.35 },
-    },
-    {
-      id: `base:${name}:line`,
-      type: 'line',
-      source: 'base:own',
-      'source-layer': name,
-      filter: ['==', ['geometry-type'], 'LineString'],
-      paint: { 'line-color': label, 'line-opacity': 0.5, 'line-width': 0.8 },
-    },
-  ])
-  return { sources, layers }
-}
-
-/** A layer of Protomaps' style in the page's font. Layers that need icons are left out: no sprite is fetched. */
-function withoutSprites(layer: LayerSpecification): LayerSpecification[] {
-  const id = `base:${layer.id}`
-  if (layer.type !== 'symbol') return [{ ...layer, id }]
-  if (layer.layout?.['icon-image'] !== undefined) return []
-  return [{ ...layer, id, layout: { ...layer.layout, 'text-font': FONT } }]
 }
 
 function point([lng, lat]: readonly [number, number], properties: GeoJSON.GeoJsonProperties): GeoJSON.Feature {

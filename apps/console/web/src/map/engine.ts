@@ -98,8 +98,12 @@ export async function addArchive(
   path: string,
 ): Promise<{ source: { type: 'vector' | 'raster'; url: string }; layerIds: readonly string[] }> {
   const archive = openArchive(path)
-  const [header, metadata] = await Promise.all([archive.getHeader(), archive.getMetadata()])
   const { url } = archiveSource(path)
+  const [header, metadata] = await Promise.all([archive.getHeader(), archive.getMetadata()]).catch((error: unknown) => {
+    // It would give the same failure for as long as the page is open.
+    archives.tiles.delete(new URL(path, location.href).href)
+    throw error
+  })
   if (header.tileType !== TileType.Mvt) return { source: { type: 'raster', url }, layerIds: [] }
   const { vector_layers: layers = [] } = metadata as { vector_layers?: readonly { readonly id: string }[] }
   return { source: { type: 'vector', url }, layerIds: layers.map(({ id }) => id) }

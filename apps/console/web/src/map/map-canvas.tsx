@@ -50,7 +50,7 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
   return (
     <div class="map-box" aria-busy={shown === null}>
       <div class="canvas" ref={box} />
-      {shown && <BasemapSwitch map={shown} dark={dark} />}
+      {shown && <BasemapSwitch map={shown} projectRef={projectRef} dark={dark} />}
       {children}
     </div>
   )

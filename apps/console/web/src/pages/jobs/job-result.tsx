@@ -9,6 +9,7 @@ import { jobSources, type Job, type JobSources } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
+import { MakeBasemap } from './make-basemap.tsx'
 
 /** Results of a job, with links to the map, to an archive of a table, and to its files. */
 export function JobResult({ project, job }: { project: Project; job: Job }): JSX.Element {
@@ -31,6 +32,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
           Show on the map
         </Link>
       )}
+      <MakeBasemap projectRef={project.ref} tables={tables} />
       {tables.length > 0 && <Tables project={project} tables={tables} />}
       <Facts class="nums" rows={facts.map(([name, value]) => [humanise(name), formatFact(name, value)])} />
       {sources && <Sources sources={sources} />}

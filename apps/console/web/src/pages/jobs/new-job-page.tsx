@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { BASEMAP_TABLES } from '@terrane/map-style/basemap'
 import { Code, Loading, ProblemNotice, Prose } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formOf, type GroupField } from '../../forms/fields.ts'
@@ -25,6 +26,8 @@ import { FilePreview } from './file-preview.tsx'
 import { ScheduleBox } from './schedule-box.tsx'
 
 const REDACTED = '[redacted]'
+/** Parameters of the address that are no fields. */
+const QUERY: ReadonlySet<string> = new Set(['again', 'basemap'])
 
 /** A form for a task, made from the worker's own description. `?again={job_id}` starts from an earlier job's input. */
 export function NewJobPage({ project, task }: { project: Project; task: string }): JSX.Element {
@@ -38,8 +41,9 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
   const problem = tasks.problem ?? earlier.problem
   const ready = description && (again === null || earlier.value || earlier.problem)
   const presets = Object.fromEntries(
-    [...query].filter(([name]) => name !== 'again').map(([name, value]) => [name, presetOf(value)]),
+    [...query].filter(([name]) => !QUERY.has(name)).map(([name, value]) => [name, presetOf(value)]),
   )
+  if (query.has('basemap')) presets['topics'] = BASEMAP_TABLES
   return (
     <div class="page">
       <div>

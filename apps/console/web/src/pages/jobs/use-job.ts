@@ -5,9 +5,13 @@ import type { Job } from '../../lib/jobs.ts'
 /** A stream that was refused is asked for again after this. */
 const AGAIN_MS = 3000
 
-/** A job with live updates: the worker's event stream, which the browser reconnects by itself. */
-export function useJob(ref: string, task: string, id: string) {
-  const [job, setJob] = useState<Job | null>(null)
+/**
+ * A job with live updates: the worker's event stream, which the browser reconnects by itself.
+ *
+ * @param known the job as it was when it was submitted; without it the job is read first
+ */
+export function useJob(ref: string, task: string, id: string, known: Job | null = null) {
+  const [job, setJob] = useState<Job | null>(known)
   const [problem, setProblem] = useState<Problem | null>(null)
   const path = projectPath(ref, `/jobs/${encodeURIComponent(task)}/${encodeURIComponent(id)}`)
 
@@ -43,7 +47,8 @@ export function useJob(ref: string, task: string, id: string) {
         if (seen.status !== 404) timer = setTimeout(() => void read(), AGAIN_MS)
       }
     }
-    void read()
+    if (known && !known.terminal) follow()
+    else void read()
     return () => {
       abort.abort()
       clearTimeout(timer)

@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { MapDocument, MapLayer } from '@terrane/map-style'
 import { Button, IconButton, Notice, ProblemNotice } from '../../components/basics.tsx'
-import { projectPath, toProblem, type Problem } from '../../lib/api.ts'
+import { projectPath } from '../../lib/api.ts'
 import type { KeptMap } from '../../lib/maps.ts'
-import { takeDropped } from '../../lib/dropped.ts'
+import { isDropWaiting } from '../../lib/dropped.ts'
+import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { navigate } from '../../lib/router.tsx'
 import { drawMap, drawnLayers } from '../../map/draw-map.ts'
-import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FeatureCard, type ClickedFeature } from '../map/feature-card.tsx'
@@ -18,6 +18,7 @@ import { LayerPanel, type LayerChange } from './layer-panel.tsx'
 import { Legend } from './legend.tsx'
 import { MapMenu } from './map-menu.tsx'
 import { RowPanel } from './row-panel.tsx'
+import { useDropped } from './use-dropped.ts'
 import { useMap, type EditedMap, type SaveState } from './use-map.ts'
 
 const MAX_CLICKED = 8
@@ -35,19 +36,13 @@ const SAID: Readonly<Record<SaveState, string>> = {
 /** Edits a map: its layers beside it, its legend upon it, the rows of a layer below. */
 export function MapEditor(props: { project: Project; kept: KeptMap; onReload: () => void }): JSX.Element {
   const { project, kept, onReload } = props
-  const [map, setMap] = useState<MapLibreMap | null>(null)
-  const current = useRef<MapLibreMap | null>(null)
+  const { map, current, takeMap, show } = useOpenedMap(kept.document)
   const edited = useMap(project.ref, kept, () => viewOf(current.current))
   const document_ = edited.map
   const { layers } = document_
   const [selected, setSelected] = useState(layers.length === 1 ? layers[0]!.id : null)
-  const [isAdding, setAdding] = useState(layers.length === 0)
+  const [isAdding, setAdding] = useState(layers.length === 0 && !isDropWaiting())
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
-  const takeMap = (next: MapLibreMap | null) => {
-    current.current = next
-    setMap(next)
-    if (next) open(next, kept.document)
-  }
   useDrawn(map, document_, project.ref)
   useDraftAddress(edited.version, `/p/${project.ref}/maps/${kept.id}`)
   useClicks(map, document_, setClicked)
@@ -58,9 +53,9 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
     edited.change((now) => withLayers(now, made))
     setSelected(made[0].id)
     setAdding(false)
-    if (map) lookAt(map, made[0].bounds)
+    show(made[0].bounds)
   }
-  const failed = useDropped(project.ref, add)
+  const { problem, previewed } = useDropped(project.ref, map, add)
   const shown = layers.find(({ id }) => id === selected)
   return (
     <div class="map-page studio">
@@ -68,7 +63,7 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
         <TitleBar project={project} kept={kept} edited={edited} map={map} onReload={onReload} />
         <div class="scroll">
           <Unsaved edited={edited} onReload={onReload} />
-          {failed && <ProblemNotice problem={failed} />}
+          {problem && <ProblemNotice problem={problem} />}
           <LayerPanel
             project={project}
             layers={layers}
@@ -85,11 +80,38 @@ export function MapEditor(props: { project: Project; kept: KeptMap; onReload: ()
         <MapCanvas label={`Map ${document_.title}`} projectRef={project.ref} onMap={takeMap}>
           <Legend layers={layers} />
           {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
-          {layers.length === 0 && <div class="hint-bar">Drop a file here, or add a layer</div>}
+          <Hint previewed={previewed} isEmpty={layers.length === 0} />
         </MapCanvas>
         {shown?.kind === 'vector' && <RowPanel key={shown.id} project={project} layer={shown} map={map} />}
       </div>
       {isAdding && <AddLayer project={project} onAdd={(layer) => add([layer])} onClose={() => setAdding(false)} />}
+    </div>
+  )
+}
+
+/** The map of the editor, once it is there. It opens at layers that came before it, else as it was kept. */
+function useOpenedMap(kept: MapDocument) {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const current = useRef<MapLibreMap | null>(null)
+  const awaited = useRef<MapLayer['bounds'] | null>(null)
+  const takeMap = (next: MapLibreMap | null) => {
+    current.current = next
+    setMap(next)
+    if (next && awaited.current) lookAt(next, awaited.current)
+    else if (next) open(next, kept)
+  }
+  const show = (bounds: MapLayer['bounds']) => {
+    if (current.current) lookAt(current.current, bounds)
+    else awaited.current = bounds
+  }
+  return { map, current, takeMap, show }
+}
+
+function Hint({ previewed, isEmpty }: { previewed: number; isEmpty: boolean }): JSX.Element | null {
+  if (previewed === 0 && !isEmpty) return null
+  return (
+    <div class="hint-bar" role="status">
+      {previewed > 0 ? `Preview of ${formatNumber(previewed)} features` : 'Drop a file here, or add a layer'}
     </div>
   )
 }
@@ -111,31 +133,6 @@ function useDraftAddress(version: number, path: string): void {
 function withLayers(map: MapDocument, made: readonly MapLayer[]): MapDocument {
   const isNew = map.title === NEW_MAP && map.layers.length === 0
   return { ...map, title: (isNew && made[0]?.title) || map.title, layers: [...made, ...map.layers] }
-}
-
-/** What is dropped anywhere becomes layers; why the last of it did not. */
-function useDropped(ref: string, add: (made: readonly MapLayer[]) => void): Problem | null {
-  const [failed, setFailed] = useState<Problem | null>(null)
-  const latest = useRef(add)
-  latest.current = add
-  useEffect(
-    () =>
-      takeDropped(({ tables, rasters }) => {
-        const made = [
-          ...tables.map((table) => tableLayer(ref, table)),
-          ...rasters.map((url) => rasterLayer(ref, url, url.split('/').at(-1) ?? url)),
-        ]
-        const take = async () => {
-          const all = await Promise.allSettled(made)
-          latest.current(all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
-          const refused = all.find((one) => one.status === 'rejected')
-          setFailed(refused ? toProblem(refused.reason) : null)
-        }
-        void take()
-      }),
-    [],
-  )
-  return failed
 }
 
 function TitleBar(props: {

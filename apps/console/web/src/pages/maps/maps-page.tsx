@@ -21,6 +21,9 @@ export function MapsPage({ project }: { project: Project }): JSX.Element {
           <Link class="button" href={`${base}/map`}>
             Explore embeddings
           </Link>
+          <Link class="button" href={`${base}/new/osmImportArea?basemap`}>
+            Make a basemap
+          </Link>
           <Link class="button primary" href={`${base}/maps/new`}>
             <Icon name="plus" size={14} /> New map
           </Link>

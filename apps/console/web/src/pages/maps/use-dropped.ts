@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import type { MapLayer } from '@terrane/map-style'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { takeDropped, type Dropped } from '../../lib/dropped.ts'
+import { useStore } from '../../lib/store.ts'
+import { isDark } from '../../lib/theme.ts'
+import { mapColors } from '../../map/colors.ts'
+import { drawFeatures, lookAtFeatures, removeFeatures } from '../../map/draw-features.ts'
+import { rasterLayer, tableLayer } from '../../map/new-layer.ts'
+
+/** State of files that were dropped on the page. */
+export interface DroppedState {
+  /** Why the last of them is no layer. */
+  readonly problem: Problem | null
+  /** Number of features that are shown until their tables are there. */
+  readonly previewed: number
+}
+
+/** Shows the first features of dropped files while they are imported, then adds their tables and rasters as layers. */
+export function useDropped(
+  ref: string,
+  map: MapLibreMap | null,
+  onLayers: (made: readonly MapLayer[]) => void,
+): DroppedState {
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [previews, setPreviews] = useState<ReadonlyMap<string, readonly GeoJSON.Feature[]>>(new Map())
+  const dark = useStore(isDark)
+  const latest = useRef({ map, onLayers })
+  latest.current = { map, onLayers }
+  useEffect(() => {
+    const withdraw = (id: string) => {
+      setPreviews((now) => new Map([...now].filter(([other]) => other !== id)))
+      // The preview stays until the tiles of the layer are there.
+      const { map: shown } = latest.current
+      shown?.once('idle', () => removeFeatures(shown, sourceOf(id)))
+      shown?.triggerRepaint()
+    }
+    return takeDropped((dropped) => {
+      const { id, preview } = dropped
+      if (preview) setPreviews((now) => new Map([...now, [id, preview]]))
+      else {
+        const take = async () => {
+          const { layers, refused } = await layersOf(ref, dropped)
+          latest.current.onLayers(layers)
+          // A drop that ended with nothing says why itself.
+          if (refused || layers.length > 0) setProblem(refused)
+          withdraw(id)
+        }
+        void take()
+      }
+    })
+  }, [])
+  useEffect(() => {
+    if (!map) return
+    for (const [id, features] of previews) {
+      const isNew = !map.getSource(sourceOf(id))
+      drawFeatures(map, sourceOf(id), features, mapColors(dark).accent)
+      if (isNew) lookAtFeatures(map, features)
+    }
+  }, [map, previews, dark])
+  return { problem, previewed: [...previews.values()].reduce((sum, { length }) => sum + length, 0) }
+}
+
+const sourceOf = (id: string) => `preview:${id}`
+
+async function layersOf(ref: string, { tables, rasters }: Dropped) {
+  const all = await Promise.allSettled([
+    ...tables.map((table) => tableLayer(ref, table)),
+    ...rasters.map((url) => rasterLayer(ref, url, url.split('/').at(-1) ?? url)),
+  ])
+  const refused = all.find((one) => one.status === 'rejected')
+  return {
+    layers: all.flatMap((one): MapLayer[] => (one.status === 'fulfilled' ? [one.value] : [])),
+    refused: refused ? toProblem(refused.reason) : null,
+  }
+}

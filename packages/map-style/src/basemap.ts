@@ -1,0 +1,201 @@
+import type { BasemapColumn, BasemapTable, BasemapTiles } from './basemap-types.ts'
+
+/** Archives in bucket `pmtiles` whose names begin so are offered as basemaps. */
+export const BASEMAP_ARCHIVE = 'basemap_'
+
+const each = (value: string, names: string) => Object.fromEntries(names.split(' ').map((name) => [name, value]))
+/** `yes` for a tag with any value but `no`; styles ask whether the attribute is there. */
+const yes = (name: string, key: string): BasemapColumn => ({ name, key, map: { no: null, '*': 'yes' } })
+
+const MINOR = 'residential unclassified living_street road service raceway busway'
+const PATHS = 'pedestrian footway path cycleway steps track bridleway corridor via_ferrata'
+const LINKS = 'motorway_link trunk_link primary_link secondary_link tertiary_link'
+const RAILS = 'rail light_rail subway tram narrow_gauge funicular monorail preserved'
+const ROAD_KINDS = {
+  ...each('highway', 'motorway motorway_link'),
+  ...each('major_road', `trunk primary secondary tertiary ${LINKS.replace('motorway_link ', '')}`),
+  ...each('minor_road', MINOR),
+  ...each('path', PATHS),
+  ...each('rail', RAILS),
+  ...each('aeroway', 'runway taxiway'),
+}
+const RANKS = {
+  ...each('9', 'motorway rail'),
+  ...each('8', 'trunk motorway_link'),
+  ...each('7', 'primary trunk_link'),
+  ...each('6', 'secondary primary_link'),
+  ...each('5', 'tertiary secondary_link tertiary_link light_rail'),
+  ...each('3', MINOR),
+  '*': '1',
+}
+const ROAD_KEYS = ['highway', 'railway', 'aeroway']
+const LAND_KEYS = ['landuse', 'leisure', 'natural', 'amenity', 'aeroway', 'tourism', 'boundary']
+const LAND = {
+  landuse:
+    'forest cemetery grass meadow allotments village_green recreation_ground industrial commercial retail military',
+  leisure: 'park garden nature_reserve golf_course pitch playground common',
+  natural: 'wood scrub heath grassland glacier sand beach',
+  amenity: 'grave_yard school university college kindergarten hospital',
+  aeroway: 'aerodrome',
+  tourism: 'zoo',
+  boundary: 'national_park protected_area',
+}
+const LAND_KINDS = {
+  ...each('grass', 'meadow common'),
+  ...each('park', 'garden recreation_ground'),
+  ...each('playground', 'pitch'),
+  ...each('industrial', 'commercial retail'),
+  ...each('scrub', 'heath'),
+  ...each('cemetery', 'grave_yard'),
+  ...each('school', 'kindergarten'),
+}
+
+/**
+ * Tables of an OpenStreetMap import (`topics` of `osmImportArea`) whose tiles have the layers and attributes of Protomaps'
+ * basemaps, so that their styles draw them.
+ */
+export const BASEMAP_TABLES: { readonly tables: readonly BasemapTable[] } = {
+  tables: [
+    {
+      name: 'landuse',
+      geometry: 'multipolygon',
+      from: ['area'],
+      where: { any: Object.entries(LAND).map(([key, values]) => ({ key, is: values.split(' ') })) },
+      columns: ['name', { name: 'kind', keys: LAND_KEYS, map: LAND_KINDS }],
+    },
+    {
+      name: 'water',
+      geometry: 'multipolygon',
+      from: ['area'],
+      where: {
+        any: [
+          { key: 'natural', is: ['water', 'bay', 'strait'] },
+          { key: 'waterway', is: ['riverbank', 'dock'] },
+          { key: 'landuse', is: ['reservoir', 'basin'] },
+        ],
+      },
+      columns: ['name', { name: 'kind', keys: ['water', 'natural'], map: { lake: 'lake', '*': 'water' } }],
+    },
+    {
+      name: 'waterways',
+      geometry: 'linestring',
+      from: ['line'],
+      where: { key: 'waterway', is: ['river', 'canal', 'stream', 'ditch', 'drain'] },
+      columns: ['name', { name: 'kind', key: 'waterway', map: { ...each('river', 'river canal'), '*': 'stream' } }],
+    },
+    {
+      name: 'buildings',
+      geometry: 'multipolygon',
+      from: ['area'],
+      where: { key: 'building' },
+      columns: [
+        { name: 'kind', key: 'building', map: { '*': 'building' } },
+        { name: 'height', type: 'metres' },
+      ],
+    },
+    {
+      name: 'roads',
+      geometry: 'linestring',
+      from: ['line'],
+      where: {
+        any: [
+          { key: 'highway', is: `motorway trunk primary secondary tertiary ${LINKS} ${MINOR} ${PATHS}`.split(' ') },
+          { key: 'railway', is: RAILS.split(' ') },
+          { key: 'aeroway', is: ['runway', 'taxiway'] },
+        ],
+      },
+      columns: [
+        'name',
+        'ref',
+        { name: 'kind', keys: ROAD_KEYS, map: { ...ROAD_KINDS, '*': 'other' } },
+        { name: 'kind_detail', keys: ROAD_KEYS },
+        yes('is_tunnel', 'tunnel'),
+        yes('is_bridge', 'bridge'),
+        { name: 'is_link', key: 'highway', map: { ...each('yes', LINKS), '*': null } },
+        { name: 'rank', keys: ROAD_KEYS, map: RANKS, type: 'integer' },
+      ],
+    },
+    {
+      name: 'boundaries',
+      geometry: 'multilinestring',
+      from: ['relation'],
+      where: {
+        all: [
+          { key: 'boundary', is: 'administrative' },
+          { key: 'admin_level', is: ['2', '3', '4', '5', '6'] },
+        ],
+      },
+      columns: ['name', { name: 'kind_detail', key: 'admin_level', type: 'integer' }],
+    },
+    {
+      name: 'places',
+      geometry: 'point',
+      from: ['node'],
+      where: { key: 'place', is: 'city town village hamlet suburb quarter neighbourhood'.split(' ') },
+      columns: [
+        'name',
+        {
+          name: 'kind',
+          key: 'place',
+          map: { ...each('neighbourhood', 'suburb quarter neighbourhood'), '*': 'locality' },
+        },
+        { name: 'kind_detail', key: 'place' },
+        { name: 'population', type: 'integer', default: 0 },
+        // Sorts and sizes names: a city is shown at lower zooms than a hamlet.
+        {
+          name: 'min_zoom',
+          key: 'place',
+          map: { city: '5', town: '8', village: '10', suburb: '11', '*': '12' },
+          type: 'integer',
+        },
+        {
+          name: 'population_rank',
+          key: 'place',
+          map: { city: '11', town: '8', village: '5', '*': '3' },
+          type: 'integer',
+        },
+      ],
+    },
+  ],
+}
+
+/** Lowest and highest zoom by table; the archive ends where styles enlarge its tiles. */
+const ZOOMS = {
+  landuse: [7, 14],
+  water: [5, 14],
+  waterways: [8, 14],
+  buildings: [13, 14],
+  roads: [6, 14],
+  boundaries: [4, 14],
+  places: [4, 14],
+} as const
+
+/**
+ * The body of `archiveToPmtiles` that makes a basemap of the tables of an import with {@link BASEMAP_TABLES}.
+ *
+ * @param prefix `tablePrefix` of the import
+ * @param name name of the basemap, in lower case
+ *
+ * @example
+ * ```ts
+ * basemapTiles('porto', 'porto').archiveName // 'basemap_porto'
+ * ```
+ */
+export function basemapTiles(prefix: string, name: string): BasemapTiles {
+  const [first, ...others] = Object.entries(ZOOMS).map(([layerName, zooms]) => ({
+    table: `${prefix}_${layerName}`,
+    layerName,
+    zooms: [...zooms] as [number, number],
+    // What stays where a tile would be too large.
+    ...(layerName === 'roads' && { rankBy: { property: 'rank' } }),
+    ...(layerName === 'places' && { rankBy: { property: 'population_rank' } }),
+  }))
+  return { ...first!, archiveName: `${BASEMAP_ARCHIVE}${name}`, zooms: [4, 14], layers: others }
+}
+
+/** The `tablePrefix` of an import, by the names of its tables; null where they are not those of a basemap. */
+export function basemapPrefix(tables: readonly string[]): string | null {
+  const roads = tables.find((table) => table.endsWith('_roads'))
+  const prefix = roads?.slice(0, -'_roads'.length)
+  return BASEMAP_TABLES.tables.every(({ name }) => tables.includes(`${prefix}_${name}`)) ? (prefix ?? null) : null
+}
