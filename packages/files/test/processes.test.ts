@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startReaderProcess } from '../src/read/reader-process.ts'
 import { Reading, SpareReader } from '../src/read/reading.ts'
@@ -33,4 +35,38 @@ describe('a reading process', () => {
     const opening = Reading.open({ path: join(workdir, 'none'), format: 'GeoJSON' }, place)
     await expect(opening).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
   })
+
+  test.runIf(process.platform === 'linux')(
+    'that computes without an end ends with its parent, however that ends',
+    async () => {
+      const program = join(workdir, 'busy.mjs')
+      await writeFile(program, 'for (;;);')
+      const script = `
+      import { readerProcesses } from ${JSON.stringify(new URL('../src/read/reader-process.ts', import.meta.url).href)}
+      const start = readerProcesses({ program: new URL(${JSON.stringify(pathToFileURL(program).href)}) })
+      start(${JSON.stringify(workdir)}, new AbortController().signal)
+      setInterval(() => {}, 1000)
+    `
+      const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' })
+      const busy = async () => (await runningWith(program)).filter((pid) => pid !== parent.pid)
+      await expect.poll(busy, { timeout: 30_000 }).toHaveLength(1)
+      const [pid] = await busy()
+      // It is what it was started for, no shell on the way there.
+      await expect.poll(() => readFile(`/proc/${pid}/cmdline`, 'utf8')).toContain('--permission')
+      parent.kill('SIGKILL')
+      await expect.poll(busy, { timeout: 30_000 }).toEqual([])
+    },
+  )
 })
+
+/** Processes that have a text as an argument. */
+async function runningWith(argument: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0')
+      return words.includes(argument) && words[0] === process.execPath ? Number(pid) : null
+    }),
+  )
+  return found.filter((pid) => pid !== null)
+}
