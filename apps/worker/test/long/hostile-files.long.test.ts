@@ -76,7 +76,7 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
   const statusOf = (job: () => Promise<JobRecord>) => async () => (await job()).status
 
   function inspect(ref: string, name: string) {
-    const payload = { fileUrl: `${base}/${encodeURIComponent(name)}`, projectTarget: { projectRef: ref } }
+    const payload = { fileUrl: `${base}/${encodeURIComponent(name)}`, projectRef: ref }
     return worker.app.inject({ method: 'POST', url: '/inspect', headers: headers[ref]!, payload })
   }
 

@@ -7,7 +7,7 @@ import { alertsDuring, scrape, type TimedSnapshot } from '../support/scrapes.ts'
 
 // oxlint-disable-next-line node/no-process-env -- Set for a whole run of tests.
 const isFull = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
-/** The alerts look back for half an hour; a short run shows those that need no time. */
+/** The alerts look back for half an hour; of a short run some need no time. */
 const CALM_SECONDS = isFull ? 1800 : 60
 const SCRAPE_SECONDS = 15
 const PAUSE_MS = 500
@@ -47,7 +47,7 @@ describe(`a calm stack (${testLane()})`, () => {
     return response.status
   }
 
-  /** One request to each app, among them some that are refused, and now and then a job. */
+  /** One request to each app, a few that are refused, and now and then a job. */
   async function turn(n: number): Promise<number[]> {
     const storagePath = { bucket: 'out', path: `things-${n}.csv` }
     return Promise.all([

@@ -4,26 +4,26 @@ import type { Caller } from './hostile-requests.ts'
 export interface Answered {
   readonly app: string
   readonly path: string
-  readonly as: Caller
+  /** Null for a request without a key. */
+  readonly as: Caller | null
   readonly method?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses, one of which is right. */
+  /** Statuses that are right. */
   readonly right: readonly number[]
   /** What the answer must hold. */
   readonly holds?: RegExp
 }
 
-const post = (path: string, as: Caller, body: unknown, right: readonly number[], holds?: RegExp): Answered => ({
+const post = (path: string, as: Caller, body: unknown, right: readonly number[]): Answered => ({
   app: path.startsWith('/table-hooks') ? 'worker' : 'origin',
   path,
   as,
   method: 'POST',
   body,
   right,
-  ...(holds && { holds }),
 })
-const sql = (text: string, right: readonly number[], holds?: RegExp) => post('/sql/v1/rows', 'owner', { sql: text }, right, holds) // prettier-ignore
+const sql = (text: string, right: readonly number[]) => post('/sql/v1/rows', 'owner', { sql: text }, right) // prettier-ignore
 const get = (path: string, right: readonly number[], as: Caller = 'anon', holds?: RegExp): Answered => ({
   app: 'origin',
   path,
@@ -88,7 +88,7 @@ const PATHS: Readonly<Record<string, Answered>> = {
   'an offset behind all numbers': get('/ogc/v1/collections/public.things/items?offset=99999999999999999999', [400]),
   'a system that lies elsewhere': get('/ogc/v1/collections/public.things/items?crs=http://169.254.169.254/crs', [400]),
   'a feature of two megabytes': post('/ogc/v1/collections/public.things/items', 'owner', { type: 'Feature', properties: { name: 'x'.repeat(70 << 20) }, geometry: null }, [413]), // prettier-ignore
-  'features for somebody without rights': post('/ogc/v1/collections/public.things/items', 'anon', { type: 'Feature', properties: { id: 9 }, geometry: null }, [401, 403, 405]), // prettier-ignore
+  'features of a caller without rights': post('/ogc/v1/collections/public.things/items', 'anon', { type: 'Feature', properties: { id: 9 }, geometry: null }, [401, 403, 405]), // prettier-ignore
   'colours twice': get('/raster/v1/preview.png?url=storage://open/a.tif&colormap_name=viridis&colormap_name=magma', [400]), // prettier-ignore
   'colours twice in two spellings': get('/raster/v1/preview.png?url=storage://open/a.tif&colormap%5Fname=viridis&colormap_name=magma', [400]), // prettier-ignore
   'a raster behind a path': get('/raster/v1/info?url=storage://open/..%2Fsecret%2Fa.tif', [400, 401, 403, 404]),
@@ -107,7 +107,7 @@ const PATHS: Readonly<Record<string, Answered>> = {
   'a map without the token of its page': { app: 'console', path: '/api/projects/local/maps/01900000-0000-7000-8000-000000000000', as: 'owner', method: 'DELETE', headers: { 'x-csrf-token': '' }, right: [403] }, // prettier-ignore
   'a map of nine megabytes': { app: 'console', path: '/api/projects/local/maps/01900000-0000-4000-8000-000000000000', as: 'owner', method: 'PUT', body: { version: 0, title: 'x', style: { version: 8, sources: {}, layers: [], a: 'x'.repeat(9 << 20) } }, right: [413] }, // prettier-ignore
   'a map of scripts': { app: 'console', path: '/api/projects/local/maps/01900000-0000-4000-8000-000000000000', as: 'owner', method: 'PUT', body: { version: 0, title: 'x', style: { version: 8, sources: { a: { type: 'geojson', data: 'javascript:alert(1)' } }, layers: [] } }, right: [200, 400, 422] }, // prettier-ignore
-  'the page of a map with NUL': { app: 'console', path: '/m/local/%00', as: 'nobody', right: [200] },
+  'the page of a map with NUL': { app: 'console', path: '/m/local/%00', as: null, right: [200] },
 }
 
 /** Names are looked up when they are dialled. */
@@ -130,7 +130,7 @@ const HOOKS: Readonly<Record<string, Answered>> = {
 /** Attacks that are answered at once, by what they try. */
 export const ANSWERED: Readonly<Record<string, Answered>> = { ...SQL, ...PATHS, ...HOOKS }
 
-/** A job that is led astray by a server of {@link openHostileServer}, and the codes one of which it ends with. */
+/** A job that is led astray by a server of {@link openHostileServer}, and the codes that it may end with. */
 export type LedJob = readonly [task: string, body: object, codes: readonly string[]]
 
 /** The model that needs no file. */
@@ -158,7 +158,11 @@ export function ledJobs(url: string): Readonly<Record<string, LedJob>> {
     'an address that leads inside': file('redirect-inside', ['URL_REFUSED']),
     'an address that leads to a file': file('redirect-file', ['URL_REFUSED']),
     'an address that leads on and on': file('redirect-round', ['URL_REFUSED']),
-    'a file that its header says to unpack': file('encoded-bomb', ['ZIP_REFUSED', 'FORMAT_UNKNOWN']),
+    'a file that its header says to unpack': file('encoded-bomb', [
+      'NOTHING_IMPORTED',
+      'DOWNLOAD_TOO_LARGE',
+      'ZIP_REFUSED',
+    ]),
     'a file that unpacks': file('packed-bomb', ['ZIP_REFUSED']),
     'a file that breaks off': file('half', ['DOWNLOAD_FAILED', 'DOWNLOAD_INCOMPLETE']),
     'an answer of headers': file('headers', ['DOWNLOAD_FAILED']),
