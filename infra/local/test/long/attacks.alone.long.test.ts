@@ -156,7 +156,8 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     process.stdout.write(
       `state ${kind}: ${answer.status} ${answer.text.slice(0, 160)}, + ${Math.round(bytes / MIB)} MiB\n`,
     )
-    expect(answer.status).toBe(200)
+    // A function that asks for too much is ended by its own bounds.
+    expect([200, 546]).toContain(answer.status)
     expect(answer.text).toMatch(right)
     expect(answer.text).not.toMatch(OWN)
     expect(bytes).toBeLessThan(MOST_BYTES)

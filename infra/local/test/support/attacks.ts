@@ -152,7 +152,7 @@ export function ledJobs(url: string): Readonly<Record<string, LedJob>> {
     'a page without an end': stac('stac-long', large),
     'a page of twenty million lists': stac('stac-dense', [...unusable, ...large]),
     'a page of deep brackets': stac('stac-deep', [...unusable, ...large]),
-    'a page that unpacks': stac('stac-bomb', unusable),
+    'a page that unpacks': stac('stac-bomb', large),
     'a search that leads inside': stac('stac-inside', ['URL_REFUSED']),
     'a search that leads to a file': stac('stac-file', ['URL_REFUSED']),
     'an address that leads inside': file('redirect-inside', ['URL_REFUSED']),
@@ -170,7 +170,7 @@ export function ledJobs(url: string): Readonly<Record<string, LedJob>> {
     'a state without an end': update('state-endless', [...large, 'OSM_REPLICATION_BROKEN']),
     'a state of the largest number': update('state-huge', ['OSM_REPLICATION_BROKEN']),
     'a state that is no number': update('state-odd', ['OSM_REPLICATION_BROKEN']),
-    'examples of deep brackets': ['trainClassifier', { table: 'none', classifier: 'c', features: { type: 'FeatureCollection', features: [JSON.parse(nested(90))] } }, []], // prettier-ignore
+    'examples of deep brackets': ['trainClassifier', { table: 'none', classifier: 'c', features: { type: 'FeatureCollection', features: [JSON.parse(nested(90))] } }, ['EMBEDDING_TABLE_NOT_FOUND']], // prettier-ignore
   }
 }
 
@@ -245,6 +245,6 @@ export const STATE_ATTEMPTS: Readonly<Record<string, RegExp>> = {
   twice: /^done "403/,
   deep: /^done "413/,
   long: /^done "413/,
-  dense: /413/,
-  flood: /^done/,
+  dense: /413|FUNCTION_RESOURCE_LIMIT/,
+  flood: /^done|FUNCTION_RESOURCE_LIMIT/,
 }

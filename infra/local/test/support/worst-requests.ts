@@ -247,7 +247,7 @@ export interface EndlessFiles extends AsyncDisposable {
 
 /** Serves `/town.osm.pbf`, `/bomb.osc.gz` (200 MB of blanks in 200 kB) and any other path without end, on loopback. */
 export async function openEndlessFiles(): Promise<EndlessFiles> {
-  const town = Buffer.concat([...writePbf(buildCity().elements)])
+  const town = Buffer.concat([...writePbf(buildCity().elements, { timestamp: new Date(Date.UTC(2026, 0, 1)) })])
   const bomb = gzipSync(`<osmChange version="0.6">${' '.repeat(200 * MIB)}</osmChange>`)
   const noise = Buffer.alloc(65_536, 0x20)
   const server = createServer((request, response) => {

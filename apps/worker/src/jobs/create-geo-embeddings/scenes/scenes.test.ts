@@ -175,4 +175,21 @@ describe('STAC', () => {
       message: expect.stringContaining('take more than'),
     })
   })
+
+  test('a search whose requests become longer with each page ends', async () => {
+    let page = 0
+    const link = () => ({
+      rel: 'next',
+      href: '?',
+      method: 'POST',
+      merge: true,
+      body: { [`k${page++}`]: 'x'.repeat(9000) },
+    })
+    const fetch = answering(() => JSON.stringify({ type: 'FeatureCollection', features: [], links: [link()] }))
+    await expect(fetchItems('https://h/a', {}, { ...options, fetch })).rejects.toMatchObject({
+      code: 'STAC_UNUSABLE',
+      message: expect.stringContaining('longer and longer'),
+    })
+    expect(page).toBeLessThan(10)
+  })
 })

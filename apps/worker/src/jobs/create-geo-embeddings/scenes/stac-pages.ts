@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readBytes, type GuardedFetch } from '@terrane/service'
 import { stacUnusable } from '../errors.ts'
 import { parseStac } from './read-text.ts'
@@ -7,6 +8,8 @@ const PAGE_BYTES = 64 << 20
 const ALL_BYTES = 256 << 20
 const PAGE_MS = 60_000
 const MAX_PAGES = 1000
+/** Characters by which the request for a page may be longer than the first one. */
+const MAX_GROWTH = 65_536
 /** Longest time for all pages: a search that drips would hold its place for hours. */
 const ALL_MS = 30 * 60_000
 
@@ -41,13 +44,19 @@ export async function fetchItems<T>(
   { fetch, signal, limit, read, allMs = ALL_MS }: Options<T>,
 ): Promise<T[]> {
   const found: T[] = []
+  /** Requests that were made: their hashes, as each may be long. */
   const seen = new Set<string>()
   const began = performance.now()
   let bytes = 0
+  let longest: number | null = null
   let next: PageRequest | null = { url, method: search === null ? 'GET' : 'POST', body: search ?? undefined }
   while (next !== null) {
     const request: PageRequest = next
-    const key = JSON.stringify(request)
+    const text = JSON.stringify(request)
+    longest ??= text.length + MAX_GROWTH
+    if (text.length > longest)
+      throw stacUnusable({ why: 'the request for the next page becomes longer and longer', at: '/stac/url' })
+    const key = createHash('sha256').update(text).digest('base64')
     if (seen.has(key)) throw stacUnusable({ why: 'a page names itself or an earlier one as the next', at: '/stac/url' })
     if (seen.size === MAX_PAGES) throw stacUnusable({ why: `there are more than ${MAX_PAGES} pages`, at: '/stac/url' })
     if (seen.size > 0 && performance.now() - began >= allMs)
