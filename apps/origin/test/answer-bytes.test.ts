@@ -82,7 +82,4 @@ test('one column under many names is refused before the server makes them all', 
     ])
   }
   expect((await get(`/large?id=eq.1&select=${aliases(33)}`, origin.keys.service)).status).toBe(200)
-  expect(
-    (await get('/large?id=eq.1&select=a:count(),b:count(),c:id.max(),d:id.min()', origin.keys.service)).status,
-  ).toBeLessThan(500)
 })

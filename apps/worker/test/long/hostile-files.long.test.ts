@@ -1,4 +1,4 @@
-// Slow: files that hold their reader are ended after 45 seconds of CPU time.
+// Slow: files that hold their reader are ended after 45 seconds of CPU time, which a busy machine gives it in minutes.
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Keys, Organizations, Projects } from '@terrane/control'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { createSealer, parseSecretsKey } from '@terrane/service'
+import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorker, read, submit, type JobRecord, type TestWorker } from '../harness.ts'
 import { hostileFiles, type Refusals } from './hostile-files.ts'
@@ -18,7 +19,13 @@ const TASK = 'ogr2ogrImport'
 const SEED = 20_261_127
 const MOST_CPU_SECONDS = 60
 const MOST_BYTES = 512 * 1024 * 1024
-const JOB_MS = 600_000
+/** CPU time of a reader that must have been ended while it computed: an import of one row takes a twentieth of it. */
+const LONG_CPU_SECONDS = 40
+const JOB_MS = 1_800_000
+/** Files of a run that is not whole: all of them take ten minutes of CPU time. */
+const SHARE = 5
+/** Times that a look is taken while another one holds its place, which ends after 30 seconds however slow the machine is. */
+const LOOKS = 5
 /** Places of this machine, and what only the code knows. */
 const OWN = /terrane-|node_modules|\/tmp\/|\/home\/|\/packages\/|\.ts\b|is not a function|Cannot read prop|ulimit/
 const REFUSED = ['FILE_TOO_COSTLY', 'CONVERSION_FAILED']
@@ -26,6 +33,8 @@ const REFUSED = ['FILE_TOO_COSTLY', 'CONVERSION_FAILED']
 const found = sharedFolder('data/round3/hostile')
 const files: Record<string, readonly [Buffer, Refusals]> = { ...(await hostileFiles(SEED)) }
 if (found) for (const name of await readdir(found)) files[name] = [await readFile(join(found, name)), REFUSED]
+
+const FILES = shareOfRun('hostile files', Object.entries(files), SHARE, ([name]) => name)
 
 describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, () => {
   const opened = new AsyncDisposableStack()
@@ -80,7 +89,7 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
     return worker.app.inject({ method: 'POST', url: '/inspect', headers: headers[ref]!, payload })
   }
 
-  test.each(Object.entries(files))(
+  test.each(FILES)(
     '%s is refused within bounds, and another project’s import finishes meanwhile',
     { timeout: 2 * JOB_MS },
     async (name, [bytes, codes]) => {
@@ -101,20 +110,25 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
       expect(codes).toContain(error?.code)
       expect(JSON.stringify(error)).not.toMatch(OWN)
       expect(cpuSeconds).toBeLessThan(MOST_CPU_SECONDS)
+      if (cpuSeconds > LONG_CPU_SECONDS) expect(meanwhile).toBe('meanwhile')
       expect(memory).toBeLessThan(MOST_BYTES)
       expect(await readdir(worker.env['TERRANE_WORK_DIR']!)).toEqual([])
     },
   )
 
   test('a look at a file of another project is answered while one holds its place', { timeout: JOB_MS }, async () => {
-    await using watch = new ChildWatch()
-    let isHeld = true
-    const held = inspect('hostile', 'a view without an end').finally(() => (isHeld = false))
-    await expect.poll(() => watch.children, { timeout: 60_000 }).toBeGreaterThan(0)
-    const other = await inspect('honest', 'small.csv')
-    expect({ isHeld, answer: other.json<object>() }).toMatchObject({ isHeld: true, answer: { layers: [{ rows: 1 }] } })
-    const { code } = (await held).json<{ code: string }>()
-    expect(['INSPECT_TIMED_OUT', 'FILE_TOO_COSTLY']).toContain(code)
+    let isHeld = false
+    for (let look = 0; look < LOOKS && !isHeld; look++) {
+      await using watch = new ChildWatch()
+      let hasEnded = false
+      const held = inspect('hostile', 'a view without an end').finally(() => (hasEnded = true))
+      await expect.poll(() => watch.children > 0 || hasEnded, { timeout: JOB_MS }).toBe(true)
+      const other = await inspect('honest', 'small.csv')
+      isHeld = !hasEnded
+      if (isHeld) expect(other.json<object>()).toMatchObject({ layers: [{ rows: 1 }] })
+      expect(['INSPECT_TIMED_OUT', 'FILE_TOO_COSTLY']).toContain((await held).json<{ code: string }>().code)
+    }
+    expect(isHeld).toBe(true)
   })
 })
 

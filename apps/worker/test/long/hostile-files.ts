@@ -20,10 +20,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow'
 import type { DataType } from 'apache-arrow'
-import type { FileMetaData } from 'hyparquet'
-import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
+import { parquetOfEmptyRuns, parquetOfRun } from './hostile-parquet.ts'
 
 /** What a file may be refused with. */
 export type Refusals = readonly string[]
@@ -107,51 +104,6 @@ async function geoPackage(name: string, view: string): Promise<Buffer> {
   const bytes = await readFile(path)
   await rm(folder, { recursive: true })
   return bytes
-}
-
-/** A Parquet file of one page and no values, whose rows are what `levels` say. */
-function parquet(name: string, rows: number, levels: Uint8Array): Buffer {
-  const writer = new ByteWriter()
-  writer.appendBytes(Buffer.from('PAR1'))
-  const start = writer.offset
-  const header = { num_values: rows, num_nulls: rows, num_rows: rows, encoding: 'PLAIN' as const, definition_levels_byte_length: levels.length, repetition_levels_byte_length: 0, is_compressed: false } // prettier-ignore
-  writePageHeader(writer, { type: 'DATA_PAGE_V2', uncompressed_page_size: levels.length, compressed_page_size: levels.length, data_page_header_v2: header }) // prettier-ignore
-  writer.appendBytes(levels)
-  const size = BigInt(writer.offset - start)
-  const column = { type: 'INT32' as const, encodings: ['PLAIN' as const], path_in_schema: [name], codec: 'UNCOMPRESSED' as const, num_values: BigInt(rows), total_uncompressed_size: size, total_compressed_size: size, data_page_offset: BigInt(start) } // prettier-ignore
-  const metadata: FileMetaData = {
-    version: 2,
-    schema: [
-      { name: 'root', num_children: 1 },
-      { name, type: 'INT32', repetition_type: 'OPTIONAL' },
-    ],
-    num_rows: BigInt(rows),
-    row_groups: [
-      { columns: [{ file_offset: BigInt(start), meta_data: column }], total_byte_size: size, num_rows: BigInt(rows) },
-    ],
-    metadata_length: 0,
-  }
-  writeMetadata(writer, metadata)
-  writer.appendBytes(Buffer.from('PAR1'))
-  return Buffer.from(writer.getBytes())
-}
-
-/** One run of as many absent values as a run may have. */
-function parquetOfRun(name: string, rows: number): Buffer {
-  return parquet(name, rows, Uint8Array.from([...varint(BigInt(rows) << 1n), 0]))
-}
-
-/** Runs of no values, which never add up to the rows that are promised. */
-function parquetOfEmptyRuns(name: string, runs: number): Buffer {
-  return parquet(name, MOST_INT32, new Uint8Array(runs * 2))
-}
-
-function varint(value: bigint): number[] {
-  const bytes: number[] = []
-  for (let left = value; ; left >>= 7n) {
-    if (left < 128n) return [...bytes, Number(left)]
-    bytes.push(Number(left & 127n) | 128)
-  }
 }
 
 /** A column of nothing, which takes no bytes for any number of rows. */

@@ -158,11 +158,7 @@ export function ledJobs(url: string): Readonly<Record<string, LedJob>> {
     'an address that leads inside': file('redirect-inside', ['URL_REFUSED']),
     'an address that leads to a file': file('redirect-file', ['URL_REFUSED']),
     'an address that leads on and on': file('redirect-round', ['URL_REFUSED']),
-    'a file that its header says to unpack': file('encoded-bomb', [
-      'NOTHING_IMPORTED',
-      'DOWNLOAD_TOO_LARGE',
-      'ZIP_REFUSED',
-    ]),
+    'a file that its header says to unpack': file('encoded-bomb', large),
     'a file that unpacks': file('packed-bomb', ['ZIP_REFUSED']),
     'a file that breaks off': file('half', ['DOWNLOAD_FAILED', 'DOWNLOAD_INCOMPLETE']),
     'an answer of headers': file('headers', ['DOWNLOAD_FAILED']),

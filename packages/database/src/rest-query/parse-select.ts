@@ -7,7 +7,7 @@ import { AGGREGATES, type Aggregate, type Embed, type Resource, type SelectItem 
 const MAX_EMBED_DEPTH = 10
 /** Most embedded resources of a query. */
 const MAX_EMBEDS = 40
-/** Most items of a query that read a field which another one of their resource reads: the server makes each of them whole before it can be counted. */
+/** Most items of a query that read a field which another one of their resource reads, each function over rows apart: the server makes a row of all of them before it can be counted. */
 const MAX_REPEATS = 32
 
 /** An embedded resource while its parameters are read. */
@@ -44,7 +44,9 @@ function items(
       embeds.push({ ...embedHead(head), ...items(item.slice(open + 1, -1), depth + 1, seen) })
     }
   }
-  const fields = select.filter(({ aggregate }) => aggregate !== 'count').map(({ field }) => JSON.stringify(field))
+  const fields = select
+    .filter(({ aggregate }) => aggregate !== 'count')
+    .map(({ field, aggregate }) => JSON.stringify([field, aggregate]))
   seen.repeats += fields.length - new Set(fields).size
   if (seen.repeats > MAX_REPEATS)
     throw unreadable(text, `${MAX_REPEATS} items at most read a column or path that another one reads`)
