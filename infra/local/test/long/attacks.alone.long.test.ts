@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testLane } from '@terrane/database/testing'
+import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ANSWERED, STATE_ATTACKER, STATE_ATTEMPTS, ledJobs, spellingsOf, type Answered } from '../support/attacks.ts'
 import { openHostileServer } from '../support/hostile-server.ts'
@@ -20,6 +21,12 @@ const files = await openEndlessFiles()
 afterAll(() => server[Symbol.asyncDispose]())
 afterAll(() => files[Symbol.asyncDispose]())
 
+/** A third of a table by the seed, or all. */
+function share<T>(title: string, table: Readonly<Record<string, T>>): [name: string, one: T][] {
+  const all = Object.entries(table)
+  return shareOfRun(title, all, Math.ceil(all.length / 3), ([name]) => name)
+}
+
 interface JobEnd {
   readonly status: string
   readonly terminal: boolean
@@ -33,6 +40,7 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     const hosts = [server.url, files.url].map((url) => new URL(url).host).join(',')
     house = await openHouse(opened, { ...settingsOf(100_000), TERRANE_FETCH_ALLOW_HOSTS: hosts })
     await house.signIn()
+    await send({ app: 'origin', path: '/storage/v1/bucket', as: 'owner', method: 'POST', body: { id: 'open', name: 'open', public: true } }) // prettier-ignore
     await house.db.database.query(SETUP)
     await house.db.database.query(
       `create table public.things (id int primary key, name text, geom geometry(Point, 4326));
@@ -107,7 +115,7 @@ describe(`attacks in new spellings (${testLane()})`, () => {
   }
   const allAlive = () => expect(house.apps.filter(({ isAlive }) => !isAlive).map(({ name }) => name)).toEqual([])
 
-  test.each(Object.entries(ANSWERED))('%s', { timeout: 120_000 }, async (name, attack) => {
+  test.each(share('attacks that are answered', ANSWERED))('%s', { timeout: 120_000 }, async (name, attack) => {
     let answer = { status: 0, bytes: 0, text: '' }
     const bytes = await grown(attack.app, async () => {
       answer = await send(attack)
@@ -121,27 +129,31 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     allAlive()
   })
 
-  test.each(Object.entries(ledJobs(server.url)))('%s', { timeout: 400_000 }, async (name, [task, body, codes]) => {
-    let end = ''
-    const bytes = await grown('worker', async () => {
-      const self = await start(task, body)
-      if (!self.startsWith('/')) {
-        end = self
-        return
-      }
-      await expect.poll(async () => (await jobAt(self)).terminal, { timeout: 350_000, interval: 250 }).toBe(true)
-      const { status, error } = await jobAt(self)
-      end = `${status} ${error?.code} ${error?.message}`
-    })
-    process.stdout.write(`${name}: ${end}, + ${Math.round(bytes / MIB)} MiB\n`)
-    const isRight = codes.some(
-      (code) => end.startsWith(`failed ${code} `) || /^refused 4\d\d (\w+)$/.exec(end)?.[1] === code,
-    )
-    expect(isRight, end).toBe(true)
-    expect(end).not.toMatch(OWN)
-    expect(bytes).toBeLessThan(MOST_BYTES)
-    allAlive()
-  })
+  test.each(share('jobs that are led astray', ledJobs(server.url)))(
+    '%s',
+    { timeout: 400_000 },
+    async (name, [task, body, codes]) => {
+      let end = ''
+      const bytes = await grown('worker', async () => {
+        const self = await start(task, body)
+        if (!self.startsWith('/')) {
+          end = self
+          return
+        }
+        await expect.poll(async () => (await jobAt(self)).terminal, { timeout: 350_000, interval: 250 }).toBe(true)
+        const { status, error } = await jobAt(self)
+        end = `${status} ${error?.code} ${error?.message}`
+      })
+      process.stdout.write(`${name}: ${end}, + ${Math.round(bytes / MIB)} MiB\n`)
+      const isRight = codes.some(
+        (code) => end.startsWith(`failed ${code} `) || /^refused 4\d\d (\w+)$/.exec(end)?.[1] === code,
+      )
+      expect(isRight, end).toBe(true)
+      expect(end).not.toMatch(OWN)
+      expect(bytes).toBeLessThan(MOST_BYTES)
+      allAlive()
+    },
+  )
 
   test.each(Object.entries(STATE_ATTEMPTS))('state of functions: %s', { timeout: 120_000 }, async (kind, right) => {
     let answer = { status: 0, text: '' }
@@ -156,8 +168,8 @@ describe(`attacks in new spellings (${testLane()})`, () => {
     process.stdout.write(
       `state ${kind}: ${answer.status} ${answer.text.slice(0, 160)}, + ${Math.round(bytes / MIB)} MiB\n`,
     )
-    // A function that asks for too much is ended by its own bounds.
-    expect([200, 546]).toContain(answer.status)
+    // A function that asks for too much is ended by its own bounds: by the host (546), or by V8 before that sees it (502).
+    expect([200, 502, 546]).toContain(answer.status)
     expect(answer.text).toMatch(right)
     expect(answer.text).not.toMatch(OWN)
     expect(bytes).toBeLessThan(MOST_BYTES)
@@ -198,8 +210,13 @@ describe(`attacks in new spellings (${testLane()})`, () => {
   })
 
   test('no hostile server was led to any other address, and nothing that was attacked has changed', async () => {
-    expect([...server.asked].filter((name) => name.startsWith('stac')).length).toBeGreaterThan(0)
+    expect(server.asked.size).toBeGreaterThan(0)
     const { rows } = await house.db.database.query('select count(*)::int as n from public.things')
     expect(rows).toEqual([{ n: 5 }])
+    const locks = await house.db.database.query(
+      `select objid from pg_locks where locktype = 'advisory' and classid = 0 and objid = 1 and objsubid = 1
+         and database = (select oid from pg_database where datname = current_database())`,
+    )
+    expect(locks.rows).toEqual([])
   })
 })

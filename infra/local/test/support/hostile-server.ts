@@ -64,7 +64,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'stac-deep': (_, response) => response.end(page([], '['.repeat(5 * MIB) + ']'.repeat(5 * MIB))),
   'stac-bomb': (_, response) => void response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bomb),
   'stac-drips': drips('{"type":"FeatureCollection",'),
-  'stac-inside': (_, response) => response.end(page([{ rel: 'next', href: 'http://169.254.169.254/latest' }])),
+  'stac-inside': (_, response) => response.end(page([{ rel: 'next', href: 'https://169.254.169.254/latest' }])),
   'stac-file': (_, response) => response.end(page([{ rel: 'next', href: 'file:///etc/passwd' }])),
   'state-endless': endless(state('9'), '#'),
   'state-drips': drips('sequenceNumber=9\n'),
@@ -73,7 +73,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
       ? response.end(state(String(Number.MAX_SAFE_INTEGER)))
       : response.writeHead(404).end()),
   'state-odd': (_, response) => response.end(state('1e400')),
-  'redirect-inside': (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/x' }).end(),
+  'redirect-inside': (_, response) => void response.writeHead(302, { location: 'https://169.254.169.254/x' }).end(),
   'redirect-file': (_, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
   'redirect-round': (request, response) => void response.writeHead(302, { location: `${request.url}/x` }).end(),
   'encoded-bomb': (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
