@@ -197,13 +197,15 @@ const OF_ROWS: WorstRequests = {
     'router',
     '/routing-engine/v1/trace_route',
     { method: 'POST', body: trace(16_000) },
-    [ok],
+    // Longer than the 200 km that a trace may have.
+    refused(400, '"error_code":154'),
   ],
   'a tour of many stops': [
     'router',
     '/routing-engine/v1/optimized_route',
     { method: 'POST', body: JSON.stringify({ costing: 'auto', locations: points(500) }) },
-    [ok, { status: 400 }],
+    // More than the 50 stops that a tour may have.
+    refused(400, '"error_code":150'),
   ],
 }
 
