@@ -9,7 +9,8 @@ import { boundChild } from '../src/bound-child.ts'
 import { startReaderProcess } from '../src/read/reader-process.ts'
 import { Reading, SpareReader } from '../src/read/reading.ts'
 
-const canBind = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+/** Whether {@link boundChild} can bind a program to the life of this process. */
+const canBind = spawnSync('setpriv --pdeathsig KILL true', { shell: true }).status === 0
 describe('a reading process', () => {
   let workdir: string
   beforeAll(async () => {

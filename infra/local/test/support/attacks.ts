@@ -53,7 +53,7 @@ const scripted = {
 
 /**
  * Statements of `/sql/v1`: PostgreSQL's errors as PostgREST maps them (42501 is 403, all that is no question 400), 408 after
- * the time of a statement. What the service role may do is 200, as long as it reaches nobody else.
+ * the time of a statement. What the service role may do is 200, as long as it reaches no other project.
  */
 const SQL: Readonly<Record<string, Answered>> = {
   'SQL of an anon key': post('/sql/v1/rows', 'anon', { sql: 'select 1' }, [403]),
