@@ -92,7 +92,7 @@ const SQL: Readonly<Record<string, Answered>> = {
 }
 
 /**
- * Requests by the address: 400 for what is repeated or out of range, 404 and 406 for what is not shown to the caller, 405 for
+ * Requests by the address: 400 for what is repeated or out of range, 404 and 406 for what is not shown to the caller, 422 for paths that lead out of a bucket, 405 for
  * changes without rights. A stranger has a project of the same name, which has no address (503).
  */
 const PATHS: Readonly<Record<string, Answered>> = {
@@ -116,7 +116,7 @@ const PATHS: Readonly<Record<string, Answered>> = {
   'features of a caller without rights': post('/ogc/v1/collections/public.things/items', 'anon', { type: 'Feature', properties: { id: 9 }, geometry: null }, [405]), // prettier-ignore
   'colours twice': get('/raster/v1/preview.png?url=storage://open/a.tif&colormap_name=viridis&colormap_name=magma', [400]), // prettier-ignore
   'colours twice in two spellings': get('/raster/v1/preview.png?url=storage://open/a.tif&colormap%5Fname=viridis&colormap_name=magma', [400]), // prettier-ignore
-  'a raster behind a path': get('/raster/v1/info?url=storage://open/..%2Fsecret%2Fa.tif', [404]),
+  'a raster behind a path': get('/raster/v1/info?url=storage://open/..%2Fsecret%2Fa.tif', [422]),
   'a raster of the machine': get('/raster/v1/info?url=file:///etc/passwd', [404]),
   'a picture of ten gigapixels': get('/raster/v1/bbox/0,0,1,1/100000x100000.png?url=storage://open/a.tif', [400]),
   'a tile of 65,536 pixels': get('/raster/v1/tiles/WebMercatorQuad/0/0/0.png?url=storage://open/a.tif&tilesize=65536', [400]), // prettier-ignore
@@ -124,7 +124,7 @@ const PATHS: Readonly<Record<string, Answered>> = {
   'properties twice': get('/vector/v1/public.things/0/0/0.mvt?properties=id&properties=name', [400]),
   'one table as 16 layers': get(`/vector/v1/${Array.from({ length: 16 }, () => 'public.many').join(',')}/0/0/0.mvt`, [400]), // prettier-ignore
   'a billion classes': get('/vector/v1/public.things/stats?property=id&classes=1000000000', [400]),
-  'an archive behind a path': get('/vector/v1/archives/open/..%2f..%2fetc%2fpasswd', [400, 403, 404]),
+  'an archive behind a path': get('/vector/v1/archives/open/..%2f..%2fetc%2fpasswd', [422]),
   'an export of a column twice in two spellings': get('/export/v1/public.things?format=CSV&columns=name,%6eame', [400]),
   'an export in two formats': get('/export/v1/public.things?format=CSV&format=GeoJSON', [400]),
   'a worker of two projects': { ...get('/jobs/exportTable?projectRef=a&projectRef=b', [400], 'owner'), app: 'worker' }, // prettier-ignore
