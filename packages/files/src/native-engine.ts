@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { boundChild } from './bound-child.ts'
 import { EngineProcess, checkLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
 import { watchEngine } from './engine-watch.ts'
 import { engineUnavailable } from './errors.ts'
@@ -37,7 +38,11 @@ export function nativeEngine(program: string): Engine {
       const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
       const chosen = conversion.layer === null ? [] : [conversion.layer]
       const args = [...conversion.options, ...openOptions, conversion.target, conversion.file, ...chosen]
-      const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
+      const running = new EngineProcess(
+        ...boundChild(program, args),
+        { cwd: conversion.folder, env, events: false },
+        signal,
+      )
       try {
         await watchEngine(running, conversion)
         await running.ended

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { boundChild } from './bound-child.ts'
 import { EngineProcess, checkLayer, type Engine, type Layer } from './engine.ts'
 import { watchEngine } from './engine-watch.ts'
 import { gdalFolder } from './gdal-module.ts'
@@ -35,7 +36,11 @@ export const wasmEngine: Engine = {
     const limits = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
     // Of 30 MB of WebAssembly few functions run: each is validated when it is compiled, at its first call.
     const args = [...rights, ...limits, '--wasm-lazy-validation', programPath(PROGRAM, workdir), gdalFolder()]
-    const engine = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
+    const engine = new EngineProcess(
+      ...boundChild(process.execPath, args),
+      { cwd: workdir, env: {}, events: true },
+      signal,
+    )
     // A process that ended early says why itself.
     engine.child.stdin!.on('error', () => {})
     engine.child.stdin!.end(JSON.stringify(conversion))

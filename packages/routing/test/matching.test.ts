@@ -574,6 +574,24 @@ describe('traces without a route', () => {
     expect(JSON.parse(parts.join('')).matched_points).toHaveLength(16_000)
   })
 
+  it('a shape that follows streets for 16,000 points and then leaves them is given up in turns', () => {
+    const { trip } = snap(trace(5, 5))
+    const line = decodeLine(trip.legs[0].shape, 6)
+    const [lon, lat, toLon, toLat] = [line.lon[0]!, line.lat[0]!, line.lon[1]!, line.lat[1]!]
+    // All of them lie on the first half of the first line of a street.
+    const along = Array.from({ length: 15_999 }, (_, i) => ({
+      lon: lon + ((toLon - lon) * i) / 32_000,
+      lat: lat + ((toLat - lat) * i) / 32_000,
+    }))
+    const shape = [...along, { lon: lon + 0.01, lat: lat + 0.01 }]
+    const request = JSON.stringify({ shape, costing: 'auto', shape_match: 'edge_walk' })
+    const turns: string[] = []
+    expect(() => {
+      for (const turn of router.work(request, 'trace_route', { mayWait: false })) turns.push(String(turn))
+    }).toThrow(/edge_walk|no street/)
+    expect(turns.length).toBeGreaterThan(15_999 / 256)
+  })
+
   it.each([{}, { format: 'osrm' }])('2,000 legs are made in turns: %j', (more) => {
     const points = trace(1, 5)
     const shape = Array.from({ length: 2000 }, (_, i) => {

@@ -38,6 +38,14 @@ export const downloadTooLarge = defineError(
       : `The server announces ${f.announced} bytes, more than the limit of ${f.limit}`,
 )
 
+export const downloadGrows = defineError(
+  'DOWNLOAD_TOO_LARGE',
+  'too_large',
+  (f: { ratio: number }) =>
+    `The answer of the server would grow to more than ${f.ratio} times its size when it is unpacked`,
+  () => ({ hint: 'Serve the file without Content-Encoding.' }),
+)
+
 export const downloadFailed = defineError(
   'DOWNLOAD_FAILED',
   'upstream',

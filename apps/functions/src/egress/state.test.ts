@@ -43,6 +43,9 @@ test('requests and answers are bounded, and a function cannot remove state itsel
   )
   const statusOf = async (body: string) => (await fetch(door.url, { method: 'POST', body })).status
   expect(await statusOf(ASKED)).toBe(502)
+  // A small text may make much of itself in memory.
+  expect(await statusOf(`{"keys":[${'[],'.repeat(60_000)}1],"store":["fn",""]}`)).toBe(413)
+  expect(await statusOf(`{"keys":${'['.repeat(1000)}${']'.repeat(1000)},"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(' '.repeat(3 * 1024 * 1024))).toBe(413)
   expect(await statusOf(JSON.stringify({ operation: 'remove', store: ['fn', ''] }))).toBe(403)
 })

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { refuseCostlyJson } from '@terrane/service'
 import { readBindings } from '../bindings.ts'
 import { stateStays } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
@@ -8,6 +9,8 @@ import type { ProjectAddress } from './project-address.ts'
 export const STATE_HOST = 'state.internal'
 /** Largest request: a commit of 800 KiB, or a value of 1 MiB, as Base64 in JSON. */
 const MAX_BYTES = 2 * 1024 * 1024
+/** Most values of a request: a commit has 2,100 parts. What a text makes of itself in memory is the host's, which others share. */
+const MAX_VALUES = 50_000
 /** Largest answer: entries of 4 MiB, as Base64 and hexadecimal in JSON. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const ASK_MS = 30_000
@@ -30,7 +33,9 @@ export async function carryState(
     // The answer goes out on the connection of a request that is too large.
     const body = await bytesOf(request.iterator({ destroyOnReturn: false }), MAX_BYTES)
     if (body === null) return refuse(413, `a request for state has at most ${MAX_BYTES} bytes`)
-    const { store, ...asked } = readJson(body)
+    const text = body.toString('utf8')
+    if (isCostly(text)) return refuse(413, `a request for state has at most ${MAX_VALUES} values, 100 levels deep`)
+    const { store, ...asked } = readJson(text)
     if (asked['operation'] === 'remove') return refuse(403, 'the state of a function is removed with the function')
     const name = storeOf(version, store)
     if (name === null) return refuse(403, 'the namespace is not in the bindings of the function')
@@ -97,9 +102,18 @@ async function bytesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   return Buffer.concat(chunks)
 }
 
-function readJson(body: Buffer): Record<string, unknown> {
+function isCostly(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
+    refuseCostlyJson(text, MAX_VALUES)
+    return false
+  } catch {
+    return true
+  }
+}
+
+function readJson(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
     return value !== null && typeof value === 'object' ? { ...value } : {}
   } catch {
     return {}

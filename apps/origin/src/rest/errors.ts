@@ -1,7 +1,7 @@
 import { TerraneError } from '@terrane/core'
 import { tellRetry } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isTooLarge } from './embedding/embedded-bytes.ts'
+import { exceededBytes } from './embedding/embedded-bytes.ts'
 
 /** An error in PostgREST's shape, with the status it is answered with. */
 export class RestError extends Error {
@@ -122,11 +122,10 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   }
   const error = thrown as Thrown
   if (typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)) {
-    if (isTooLarge(error)) {
-      const hint = 'Ask for fewer rows or columns: limit, filter or select the embedded resources.'
-      return new RestError(413, 'ANSWER_TOO_LARGE', 'The embedded rows have more bytes than an answer may have', {
-        hint,
-      })
+    const limit = exceededBytes(error)
+    if (limit !== null) {
+      const hint = 'Ask for fewer rows or columns at once, or for a part of the large values.'
+      return new RestError(413, 'ANSWER_TOO_LARGE', `The answer has more than ${limit} bytes`, { hint })
     }
     // The server's suggestion of another name could be one that the caller may not read.
     const hint = error.file === 'parse_relation.c' ? null : (error.hint ?? null)

@@ -2,7 +2,7 @@ import type { Session } from '@terrane/database'
 import type { Parameters, RestQuery } from '@terrane/database/rest-query'
 import type { Call, RestScope } from './call.ts'
 import { countSql } from './embedding/count-sql.ts'
-import { listOf } from './embedding/embedded-bytes.ts'
+import { listOf, valueOf } from './embedding/embedded-bytes.ts'
 import { ownColumnsOf, type OwnColumns } from './embedding/own-columns.ts'
 import { needsPicture, readSql } from './embedding/read-sql.ts'
 import { rootSource } from './embedding/sources.ts'
@@ -39,25 +39,21 @@ export async function readRows(session: Session, deps: RestScope, call: Call, re
   const prefix = read.prefix(ownColumnsOf(query, source, context))
   const page = readSql(query, source, context)
   const total = read.total ?? (call.preferences.count ? countSql(query, source, context) : 'select null::bigint')
-  const value = format === 'geojson' ? 'st_asgeojson(page.*)::json' : 'row_to_json(page.*)'
-  const list = `coalesce(${listOf(query, value, context.maxBytes)}, '[]')`
-  const body =
-    format === 'geojson'
-      ? `json_build_object('type', 'FeatureCollection', 'features', ${list})`
-      : isStripped
-        ? `json_strip_nulls(${list})`
-        : list
-  const text = `${prefix === '' ? 'with ' : prefix}page as (${page}) select ${body}::text as body, count(*) as returned, (${total}) as total from page`
+  const row = format === 'geojson' ? 'st_asgeojson(page.*)::json' : isStripped ? 'json_strip_nulls(row_to_json(page.*))' : 'row_to_json(page.*)' // prettier-ignore
+  const value = valueOf(query, row, context.maxBytes)
+  const list = `coalesce(${listOf('l.v', { maxBytes: context.maxBytes, maxRows: query.limit, place: 'answer' })}, '[]')`
+  const body = format === 'geojson' ? `json_build_object('type', 'FeatureCollection', 'features', ${list})` : list
+  const text = `${prefix === '' ? 'with ' : prefix}page as (${page}) select ${body}::text as body, count(*) as returned, (${total}) as total from (select ${value} as v from page offset 0) as l`
   if (format === 'plan' || format === 'planText')
     return { body: await explain(session, text, accepted, parameters), returned: 1, total: null }
   const result = await session.query<{ body: string; returned: number; total: number | null }>(text, parameters.values)
-  const row = result.rows[0] as { body: string; returned: number; total: number | null }
-  if (row.total !== null && query.offset > row.total) {
+  const answer = result.rows[0] as { body: string; returned: number; total: number | null }
+  if (answer.total !== null && query.offset > answer.total) {
     throw new RestError(416, 'PGRST103', 'Requested range not satisfiable', {
-      details: `An offset of ${query.offset} was requested, but there are only ${row.total} rows.`,
+      details: `An offset of ${query.offset} was requested, but there are only ${answer.total} rows.`,
     })
   }
-  return { ...row, body: format === 'object' ? single(row) : format === 'csv' ? toCsv(row.body) : row.body }
+  return { ...answer, body: format === 'object' ? single(answer) : format === 'csv' ? toCsv(answer.body) : answer.body }
 }
 
 async function explain(

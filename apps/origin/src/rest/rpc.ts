@@ -15,11 +15,12 @@ import {
   type RestScope,
 } from './call.ts'
 import { refuseTooMany } from './changes.ts'
+import { listOf } from './embedding/embedded-bytes.ts'
 import { RestError } from './errors.ts'
 import { runAs, type Rows } from './execute.ts'
 import { readRows, single } from './read-rows.ts'
 import { callSql, resolveFunction, type CallableFunction } from './functions.ts'
-import { timeoutOf, withinRows } from './limits.ts'
+import { answerBytesOf, timeoutOf, withinRows } from './limits.ts'
 import { parseAccept, parsePreferences } from './preferences.ts'
 
 /** `/rest/v1/rpc/{name}`: calls the overload whose parameters the request names. */
@@ -109,10 +110,11 @@ async function valuesOf(session: Session, call: Call, { fn, source, values }: Ca
   const where = fn.returnsSet ? whereClause(conditions, 'source', values) : ''
   const page = `${orderClause(order, 'source')}${limit === null ? '' : ` limit ${limit}`} offset ${offset}`
   const column = quoteIdentifier(fn.name)
+  const list = listOf('page.value', { maxBytes: answerBytesOf(call.principal), maxRows: limit, place: 'answer' })
   const { rows } = await session.query<Rows>(
     fn.returnsSet
-      ? `with source as materialized (select result as ${column} from ${source} as result), page as (select source.${column} as result from source${where}${page})
-        select coalesce(json_agg(page.result), '[]')::text as body, count(*) as returned,
+      ? `with source as materialized (select result as ${column} from ${source} as result), page as (select to_json(source.${column}) as value from source${where}${page})
+        select coalesce(${list}, '[]')::text as body, count(*) as returned,
           (select count(*) from source${call.preferences.maxAffected === null ? where : ''}) as total from page`
       : `select to_json(result.*)::text as body, 1 as returned, 1 as total from ${source} as result`,
     values.values,

@@ -34,7 +34,8 @@ export function inspectRoute(app: Http, deps: InspectDeps): void {
       const left = new AbortController()
       reply.raw.once('close', () => left.abort())
       const { database, store } = project
-      return deps.inspector.inspect({ key: scopeKey(scope), database, store }, request.body, left.signal)
+      // Not before it has ended does the project close.
+      return await deps.inspector.inspect({ key: scopeKey(scope), database, store }, request.body, left.signal)
     },
   )
 }

@@ -6,11 +6,14 @@ import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openHouse, settingsOf, type House } from '../support/house.ts'
 import type { Probe } from '../support/prober.worker.ts'
-import { SETUP, openEndlessFiles, townImport, worstRequests } from '../support/worst-requests.ts'
+import { SETUP, openEndlessFiles, townImport, worstRequests, type WorstRequest } from '../support/worst-requests.ts'
 
 const MIB = 1024 * 1024
 /** Most memory that one request may take beyond what its app holds when idle. */
 const MOST_BYTES = 300 * MIB
+/** Milliseconds by which an app may say later than the others that it lives, and how often a request is asked that seems to block it. */
+const MOST_LATER_MS = 500
+const ROUNDS = 4
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 const endless = await openEndlessFiles()
@@ -65,7 +68,17 @@ describe(`the worst requests (${testLane()})`, () => {
     return memory(app)
   }
 
-  test.each(REQUESTS)('%s', { timeout: 300_000 }, async (name, [app, path, init = {}, refusal]) => {
+  interface Asked {
+    readonly answers: readonly { readonly status: number; readonly bytes: number; readonly begin: string }[]
+    /** Memory beyond what the app holds when idle. */
+    readonly grown: number
+    /** How late the app said at most that it lives, and how late another app did meanwhile, which only the machine delays. */
+    readonly late: number
+    readonly control: number
+  }
+
+  /** Asks twice at once, and watches the app. */
+  async function ask([app, path, init = {}]: WorstRequest): Promise<Asked> {
     const before = await idle(app)
     probes.length = 0
     let peak = before
@@ -77,41 +90,57 @@ describe(`the worst requests (${testLane()})`, () => {
       }
     })()
     const headers = { ...house.credentials(app, 'owner'), ...JSON_TYPE, ...init.headers }
-    const answers = await Promise.all(
-      Array.from({ length: 2 }, async () => {
-        const response = await fetch(`${house.app(app).url}${path}`, { ...init, headers }).catch(() => null)
-        let bytes = 0
-        let begin = ''
-        try {
-          for await (const chunk of response?.body ?? []) {
-            bytes += (chunk as Uint8Array).length
-            begin ||= Buffer.from(chunk as Uint8Array).toString('latin1', 0, 300)
-          }
-        } catch {
-          // An answer that is too long for its limit ends within.
-        }
-        return { status: response?.status ?? 0, bytes, begin }
-      }),
-    )
+    const url = `${house.app(app).url}${path}`
+    const answers = await Promise.all([1, 2].map(() => answerTo(url, { ...init, headers })))
     // A job goes on after its answer.
     if (answers.some(({ status }) => status === 202)) await sleep(10_000)
     answered.abort()
     await watching
-    const late = Math.max(0, ...probes.filter((probe) => probe.app === app).map(({ ms }) => ms))
+    const worst = (isIts: boolean) =>
+      Math.max(0, ...probes.filter((probe) => (probe.app === app) === isIts).map(({ ms }) => ms))
+    return { answers, grown: peak - before, late: worst(true), control: worst(false) }
+  }
+
+  test.each(REQUESTS)('%s', { timeout: 600_000 }, async (name, request) => {
+    const { answers, grown, late, control } = await ask(request)
     process.stdout.write(
-      `${name}: ${answers.map(({ status, bytes }) => `${status} ${Math.round(bytes / MIB)} MiB`).join(', ')}; ` +
-        `memory + ${Math.round((peak - before) / MIB)} MiB, live at most ${Math.round(late)} ms late\n`,
+      `${name}: ${answers.map(({ status, bytes }) => `${status} ${Math.round(bytes / MIB)} MiB`).join(', ')}; memory + ` +
+        `${Math.round(grown / MIB)} MiB, live at most ${Math.round(late)} ms late, others ${Math.round(control)} ms; ` +
+        `${answers[0]!.begin.slice(0, 100)}\n`,
     )
     expect(house.apps.filter(({ isAlive }) => !isAlive).map((one) => one.name)).toEqual([])
-    if (refusal) {
-      const [status, code] = refusal
-      for (const answer of answers) expect(answer).toMatchObject({ status, begin: expect.stringContaining(code) })
-    } else {
-      // PostgREST answers 500 to a statement that its time ends.
-      const isTimedOut = (begin: string) => path.startsWith('/rest/v1') && begin.includes('"57014"')
-      const wrong = answers.filter(({ status, begin }) => status === 0 || (status >= 500 && !isTimedOut(begin)))
-      expect(wrong).toEqual([])
+    const [, , , right] = request
+    for (const answer of answers)
+      expect(
+        right.map((one) => one.status),
+        answer.begin,
+      ).toContain(answer.status)
+    for (const { status, begin } of answers)
+      expect(begin).toContain(right.find((one) => one.status === status)!.holds ?? '')
+    expect(grown).toBeLessThan(MOST_BYTES)
+    // A busy machine delays an app now and then; what blocks it does so each time.
+    const over = [late - control]
+    while (over.at(-1)! > MOST_LATER_MS && over.length < ROUNDS) {
+      const again = await ask(request)
+      over.push(again.late - again.control)
     }
-    expect(peak - before).toBeLessThan(MOST_BYTES)
+    expect(Math.min(...over), `later than other apps by ${over.map(Math.round).join(', ')} ms`).toBeLessThan(
+      MOST_LATER_MS,
+    )
   })
 })
+
+async function answerTo(url: string, init: RequestInit) {
+  const response = await fetch(url, init).catch(() => null)
+  let bytes = 0
+  let begin = ''
+  try {
+    for await (const chunk of response?.body ?? []) {
+      bytes += (chunk as Uint8Array).length
+      begin ||= Buffer.from(chunk as Uint8Array).toString('latin1', 0, 300)
+    }
+  } catch {
+    // An answer that is too long for its limit ends within.
+  }
+  return { status: response?.status ?? 0, bytes, begin }
+}

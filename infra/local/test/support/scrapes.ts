@@ -10,6 +10,12 @@ export type Snapshot = ReadonlyMap<
 /** Apps whose metrics are read. */
 export type ScrapedApps = Pick<House, 'apps'> & { readonly keys: Pick<House['keys'], 'metricsKey'> }
 
+/** A snapshot and when it was taken, in seconds since the first one. */
+export interface TimedSnapshot {
+  readonly seconds: number
+  readonly snapshot: Snapshot
+}
+
 const LINE = /^([a-z_:]\w*)(?:\{(.*)\})? (\S+)$/i
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
 const STEP_SECONDS = 30
@@ -85,8 +91,27 @@ export function alertsOf(
   calm: readonly [Snapshot, Snapshot, seconds: number],
   fault: readonly [Snapshot, Snapshot, seconds: number],
 ): Record<string, unknown> {
-  const scrapes = extended(calm, fault, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_SECONDS })
+  return firing(
+    extended(calm, fault, { calmSeconds: CALM_SECONDS, faultSeconds: FAULT_SECONDS }),
+    CALM_SECONDS + FAULT_SECONDS,
+  )
+}
+
+/** The shipped alerts that fire over snapshots as they were taken, by their names, with their labels. */
+export function alertsDuring(snapshots: readonly TimedSnapshot[]): Record<string, unknown> {
+  const series = new Map<string, { labels: Readonly<Record<string, string>>; samples: [number, number][] }>()
+  for (const { seconds, snapshot } of snapshots)
+    for (const [key, { labels, value }] of snapshot) {
+      const one = series.get(key) ?? { labels, samples: [] }
+      one.samples.push([seconds, value])
+      series.set(key, one)
+    }
+  const scrapes = Object.groupBy(series.values(), ({ labels }) => labels['__name__']!) as Scrapes
+  return firing(scrapes, snapshots.at(-1)!.seconds)
+}
+
+function firing(scrapes: Scrapes, until: number): Record<string, unknown> {
   const evaluated = [...shippedRules()].filter(([name]) => !NOT_EVALUATED.includes(name))
-  const fired = evaluated.map(([name, rule]) => [name, firedBy(rule, scrapes, CALM_SECONDS + FAULT_SECONDS)] as const)
+  const fired = evaluated.map(([name, rule]) => [name, firedBy(rule, scrapes, until)] as const)
   return Object.fromEntries(fired.filter(([, labels]) => labels.length > 0))
 }

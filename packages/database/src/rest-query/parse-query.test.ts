@@ -39,6 +39,23 @@ test('names of an object’s prototype are names like others', () => {
   ])
 })
 
+test('a column is read under 32 further names at most', () => {
+  const names = (count: number, item: string) => Array.from({ length: count }, (_, i) => `a${i}:${item}`).join(',')
+  for (const item of ['name', 'data->a', 'name.max()']) {
+    expect(parse(`select=${names(33, item)}`).select).toHaveLength(33)
+    expect(() => parse(`select=${names(34, item)}`)).toThrow('failed to parse')
+  }
+  expect(() => parse(`select=${names(20, 'name')},b(${names(16, 'name')}),c(${names(16, 'name')})`)).toThrow(
+    'failed to parse',
+  )
+  // What dashboards ask: all functions over many columns, counts, members of one document.
+  const functions = (column: string) => ['sum', 'avg', 'max', 'min'].map((one) => `${column}_${one}:${column}.${one}()`)
+  const columns = Array.from({ length: 40 }, (_, i) => `c${i}`)
+  expect(parse(`select=${columns.flatMap(functions).join(',')}`).select).toHaveLength(160)
+  expect(parse(`select=${names(60, 'count()')}`).select).toHaveLength(60)
+  expect(parse(`select=${columns.map((key) => `data->>${key}`).join(',')}`).select).toHaveLength(40)
+})
+
 test('quotes keep what is special out of the syntax', () => {
   expect(parse('select="a->b":"c,d:e"->"k->l"').select).toEqual([
     { alias: 'a->b', field: { column: 'c,d:e', path: [{ key: 'k->l', text: false }] }, cast: null, ...NO_AGGREGATE },

@@ -7,6 +7,8 @@ import { AGGREGATES, type Aggregate, type Embed, type Resource, type SelectItem 
 const MAX_EMBED_DEPTH = 10
 /** Most embedded resources of a query. */
 const MAX_EMBEDS = 40
+/** Most items of a query that read a field which another one of their resource reads, each function over rows apart: the server makes a row of all of them before it can be counted. */
+const MAX_REPEATS = 32
 
 /** An embedded resource while its parameters are read. */
 export type OpenEmbed = Open<Embed>
@@ -16,13 +18,13 @@ type Open<T> = { -readonly [K in Exclude<keyof T, 'embeds'>]: T[K] } & { embeds:
 /** What `select` says: columns, aggregates and embedded resources. @throws PGRST100 */
 export function parseSelect(text: string | null): Pick<OpenResource, 'select' | 'embeds'> {
   if (text === null || text.trim() === '' || text === '*') return { select: null, embeds: [] }
-  return items(text, 0, { embeds: 0 })
+  return items(text, 0, { embeds: 0, repeats: 0 })
 }
 
 function items(
   text: string,
   depth: number,
-  seen: { embeds: number },
+  seen: { embeds: number; repeats: number },
 ): Pick<OpenResource, 'embeds'> & {
   select: SelectItem[]
 } {
@@ -42,6 +44,12 @@ function items(
       embeds.push({ ...embedHead(head), ...items(item.slice(open + 1, -1), depth + 1, seen) })
     }
   }
+  const fields = select
+    .filter(({ aggregate }) => aggregate !== 'count')
+    .map(({ field, aggregate }) => JSON.stringify([field, aggregate]))
+  seen.repeats += fields.length - new Set(fields).size
+  if (seen.repeats > MAX_REPEATS)
+    throw unreadable(text, `${MAX_REPEATS} items at most read a column or path that another one reads`)
   return { select, embeds }
 }
 

@@ -48,3 +48,12 @@ test('objects in a row come as they are, with separators of sequences between th
 test.each(['{"a": "b', '{"features": [{}', '{"a": 1}]', '{"a": 1} x {"b": 2}'])('%s is refused', (text) => {
   expect(() => objectsOf(text, seededRandom(1), 4)).toThrow(expect.objectContaining({ code: 'CONVERSION_FAILED' }))
 })
+
+test('an object of very many levels is refused before it is read', () => {
+  const nested = (levels: number) => `{"features":[{"a":${'['.repeat(levels)}${']'.repeat(levels)}}]}`
+  const random = seededRandom(1)
+  expect(objectsOf(nested(900), random, 5000)).toHaveLength(2)
+  expect(() => objectsOf(nested(1100), random, 5000)).toThrow(
+    expect.objectContaining({ code: 'CONVERSION_FAILED', message: expect.stringContaining('1000 levels') }),
+  )
+})

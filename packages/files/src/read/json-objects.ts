@@ -13,6 +13,8 @@ for (const sign of [QUOTE, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST]) SIGNS[sign] = 1
 const BETWEEN = new Set([9, 10, 13, 32, 44, 0x1e, 0xef, 0xbb, 0xbf])
 /** Most bytes of one object. */
 const LONGEST = 1 << 29
+/** Most levels of an object: each takes a hundred times the memory of its bracket. */
+const DEEPEST = 1000
 
 /** An object of the file: a member of the list, or one at the top without the members of its list. */
 export interface JsonObject {
@@ -24,7 +26,7 @@ export interface JsonObject {
  * Cuts JSON into its objects without reading it whole: those at the top, and those in a list of theirs under a key. An
  * object at the top comes after its members, with an empty list in their place.
  *
- * @throws CONVERSION_FAILED when the text ends within an object, or one is longer than 512 MiB
+ * @throws CONVERSION_FAILED when the text ends within an object, or one is longer than 512 MiB or deeper than 1000 levels
  */
 export function* jsonObjects(chunks: Iterable<Buffer>, key: string): Generator<JsonObject> {
   const cutter = new Cutter(key)
@@ -111,6 +113,8 @@ class Cutter {
         }
       } else if (this.#depth === 0 && !BETWEEN.has(byte))
         throw conversionFailed({ reason: 'text stands between objects' })
+      if (this.#depth > DEEPEST)
+        throw conversionFailed({ reason: `an object is nested more than ${DEEPEST} levels deep` })
       if (this.#depth < 0) throw conversionFailed({ reason: 'a bracket closes that was not open' })
     }
     if (this.#isKept) keep(chunk.length)

@@ -1,3 +1,4 @@
+import { boundChild } from '../bound-child.ts'
 import { EngineProcess } from '../engine.ts'
 import { readerStuck } from '../errors.ts'
 import { programPath } from '../program-path.ts'
@@ -41,8 +42,8 @@ export function readerProcesses({
   return (workdir, signal) => {
     const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
     const args = [...rights, `--max-old-space-size=${HEAP_MB}`, programPath(program, workdir)]
-    const [command, ...bounded] = withBoundedMemory(process.execPath, args)
-    const process_ = new EngineProcess(command, bounded, { cwd: workdir, env: {}, events: true }, signal)
+    const bounded = boundChild(process.execPath, args, PROCESS_MB)
+    const process_ = new EngineProcess(...bounded, { cwd: workdir, env: {}, events: true }, signal)
     const { stdin, stdout, pid } = process_.child
     // A process that ended early says why itself.
     stdin!.on('error', () => {})
@@ -73,10 +74,3 @@ export function readerProcesses({
 
 /** Starts the built-in reading process. */
 export const startReaderProcess = readerProcesses()
-
-/** Shell command that limits the memory of a program and then runs it; Windows has no such shell. */
-function withBoundedMemory(program: string, args: readonly string[]): [string, ...string[]] {
-  if (process.platform === 'win32') return [program, ...args]
-  // Not the address space as a whole: V8 reserves more than it uses.
-  return ['/bin/sh', '-c', `ulimit -d ${PROCESS_MB * 1024} 2>/dev/null; exec "$0" "$@"`, program, ...args]
-}

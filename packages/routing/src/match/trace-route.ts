@@ -27,7 +27,7 @@ export function* matchingsOf(
 ): Generator<string, Matching[], void> {
   const { graph } = ground.network
   if (shapeMatch !== 'map_snap') {
-    const walked = walk(prepared.weights, trace.points)
+    const walked = yield* walk(prepared.weights, trace.points)
     if (walked !== null) return [walked]
     if (shapeMatch === 'edge_walk')
       throw new RouteProblem(443, 'no street has this shape; shape_match walk_or_snap also takes the nearest')

@@ -22,22 +22,34 @@ interface Covered {
   readonly places: readonly PointPlace[]
 }
 
+/** Edges that are tried, and points of one that are compared, before others get their turn. */
+const TRIED_PER_TURN = 64
+const POINTS_PER_TURN = 256
+
 /**
  * The path whose geometry is a shape, point by point, as the shapes of routes are. Turns need not be allowed. Null where there is
- * none.
+ * none. Empty texts give others their turn.
  */
-export function walk(weights: StateWeights, points: readonly TracePoint[]): Matching | null {
-  return NEAR_METERS.reduce<Matching | null>((found, near) => found ?? walkNear(weights, points, near), null)
+export function* walk(weights: StateWeights, points: readonly TracePoint[]): Generator<string, Matching | null> {
+  for (const near of NEAR_METERS) {
+    const found = yield* walkNear(weights, points, near)
+    if (found !== null) return found
+  }
+  return null
 }
 
-function walkNear(weights: StateWeights, points: readonly TracePoint[], near: number): Matching | null {
+function* walkNear(
+  weights: StateWeights,
+  points: readonly TracePoint[],
+  near: number,
+): Generator<string, Matching | null> {
   const { network } = weights
   const first = points[0]!
   const streets = new Streets(weights)
   for (const { edge, along } of streets.find(first.lon, first.lat, near, 16)) {
     const begin = shareOf(network, edge, { along, lon: first.lon, lat: first.lat })
     if (begin === 1) continue
-    const matching = walkFrom(weights, points, { edge, along: begin, near })
+    const matching = yield* walkFrom(weights, points, { edge, along: begin, near })
     if (matching !== null) return matching
   }
   return null
@@ -78,20 +90,20 @@ interface Step {
 }
 
 /** Depth-first search over edges whose points follow in the shape. */
-function walkFrom(
+function* walkFrom(
   weights: StateWeights,
   points: readonly TracePoint[],
   { edge, along, near }: { edge: number; along: number; near: number },
-): Matching | null {
+): Generator<string, Matching | null> {
   const { network } = weights
   const path: Step[] = []
-  const push = (next: number, begin: number, at: number): boolean => {
-    const covered = cover(network, points, next, { begin, at, index: path.length, near })
+  function* push(next: number, begin: number, at: number): Generator<string, boolean> {
+    const covered = yield* cover(network, points, next, { begin, at, index: path.length, near })
     if (covered === null) return false
     path.push({ edge: next, begin, ...covered, choices: choicesAt(weights, next) })
     return true
   }
-  if (!push(edge, along, 0)) return null
+  if (!(yield* push(edge, along, 0))) return null
   for (let tried = 0; path.length > 0 && tried < TRIED + TRIED_FOR_EACH * points.length; tried++) {
     const last = path.at(-1)!
     if (last.next >= points.length) {
@@ -99,7 +111,8 @@ function walkFrom(
     }
     const choice = last.end === 1 ? last.choices.pop() : undefined
     if (choice === undefined) path.pop()
-    else push(choice, 0, last.next)
+    else yield* push(choice, 0, last.next)
+    if (tried % TRIED_PER_TURN === TRIED_PER_TURN - 1) yield ''
   }
   return null
 }
@@ -138,18 +151,19 @@ function choicesAt(weights: StateWeights, edge: number): number[] {
  * How far a shape runs along an edge. Each point of the edge must be one of the shape, until that ends or, as others simplify
  * their lines, leave out what lies straight between.
  */
-function cover(
+function* cover(
   graph: Graph,
   points: readonly TracePoint[],
   edge: number,
   { begin, at, index, near }: { begin: number; at: number; index: number; near: number },
-): Covered | null {
+): Generator<string, Covered | null> {
   const line = new EdgeLine(graph, edge)
   const places: PointPlace[] = []
   let along = begin
   let point = at
   const last = line.lon.length - 1
   for (; point < points.length; point++) {
+    if ((point - at) % POINTS_PER_TURN === POINTS_PER_TURN - 1) yield ''
     const { lon, lat } = points[point]!
     const place = line.project(lon, lat, along, 1)
     if (place.meters > near) break

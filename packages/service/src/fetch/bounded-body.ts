@@ -1,8 +1,13 @@
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { downloadTooLarge } from '../errors.ts'
+import { downloadGrows, downloadTooLarge } from '../errors.ts'
 
-/** Yields the body, decoded, and fails at the first byte over the limit whatever the headers said. */
+/** Most growth of an encoded body, as of compressed files. */
+const MOST_RATIO = 100
+/** Decoded bytes that are exempt. */
+const SMALL_BYTES = 1 << 20
+
+/** Yields the body, decoded, and fails at the first byte over the limit or the growth of data, whatever the headers said. */
 export async function* boundedBody(
   raw: Readable,
   encoding: string | undefined,
@@ -11,16 +16,19 @@ export async function* boundedBody(
   fail: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
   let total = 0
+  let encoded = 0
   try {
     const decoder = decoderFor(encoding)
     if (decoder) {
       raw.on('error', (error) => decoder.destroy(error))
+      raw.on('data', (chunk: Uint8Array) => (encoded += chunk.byteLength))
       raw.pipe(decoder)
     }
     for await (const chunk of decoder ?? raw) {
       const bytes = chunk as Uint8Array
       total += bytes.byteLength
       if (total > limit) throw downloadTooLarge({ limit, announced: null })
+      if (decoder && total > Math.max(SMALL_BYTES, encoded * MOST_RATIO)) throw downloadGrows({ ratio: MOST_RATIO })
       yield bytes
     }
   } catch (error) {

@@ -162,6 +162,21 @@ describe('with a server of the test on loopback, allowed by name', () => {
     await expect(read(capped.body)).rejects.toMatchObject({ code: 'DOWNLOAD_TOO_LARGE' })
   })
 
+  test('an encoded body that grows more than data do is refused before it is whole', async () => {
+    const bytes: Record<string, Buffer> = {
+      '/bomb': Buffer.alloc(20_000_000),
+      '/data': Buffer.from(Array.from({ length: 400_000 }, (_, i) => `${i},${i * i}`).join('\n')),
+    }
+    const { url, fetch } = await serve((request, response) =>
+      response.setHeader('content-encoding', 'gzip').end(gzipSync(bytes[request.url!]!)),
+    )
+    await expect(read((await fetch(`${url}/bomb`)).body)).rejects.toMatchObject({
+      code: 'DOWNLOAD_TOO_LARGE',
+      message: expect.stringContaining('100 times') as string,
+    })
+    expect(await read((await fetch(`${url}/data`)).body)).toBe(bytes['/data']!.toString())
+  })
+
   test('an announced size over the cap is refused before the body', async () => {
     const { url, fetch } = await serve((_, response) =>
       response.setHeader('content-length', '5000').end(Buffer.alloc(5000)),

@@ -10,7 +10,7 @@ import {
   type SelectItem,
 } from '@terrane/database/rest-query'
 import { RestError } from '../errors.ts'
-import { guarded, listOf } from './embedded-bytes.ts'
+import { guarded, listOf, valueOf } from './embedded-bytes.ts'
 import { isStar, ownColumnsOf } from './own-columns.ts'
 import { aliasOf, embedded, type ReadContext, type Source } from './sources.ts'
 
@@ -224,12 +224,15 @@ function many(embed: Embed, alias: string, context: ReadContext, { child, isGrou
   }
   const listed = (value: string) => `coalesce(${guarded(value, context.maxBytes)}, '[]')`
   const found = `${alias}.found is not null`
-  const lists = embed.isSpread
-    ? columns.map((_, i) => `${listOf(embed, `to_json(r.c${i + 1})`, context.maxBytes)} as c${i + 1}`)
+  const values: readonly (readonly [name: string, value: string])[] = embed.isSpread
+    ? columns.map((_, i) => [`c${i + 1}`, `to_json(r.c${i + 1})`])
     : isEmpty(embed)
       ? []
-      : [`${listOf(embed, 'row_to_json(r.*)', context.maxBytes)} as rows`]
-  const rows = `select ${[...lists, 'nullif(count(*), 0) as found'].join(', ')} from (${sql}) as r`
+      : [['rows', 'row_to_json(r.*)']]
+  const bounds = { maxBytes: context.maxBytes, maxRows: limit, place: 'embedded' } as const
+  const lists = values.map(([name]) => `${listOf(`l.${name}`, bounds)} as ${name}`)
+  const rowValues = values.map(([name, value]) => `${valueOf(embed, value, context.maxBytes)} as ${name}`)
+  const rows = `select ${[...lists, 'nullif(count(*), 0) as found'].join(', ')} from (select ${rowValues.join(', ')} from (${sql}) as r offset 0) as l`
   if (isEmpty(embed)) return { rows, found, columns: [] }
   if (!embed.isSpread) return { rows, found, columns: [valueColumn(embed, listed(`${alias}.rows`), isGrouped)] }
   return {

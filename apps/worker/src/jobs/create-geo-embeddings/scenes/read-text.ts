@@ -1,12 +1,27 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { readBytes } from '@terrane/service'
+import { TerraneError } from '@terrane/core'
+import { parseForeignJson, readBytes } from '@terrane/service'
 import { objectNotFound, type ObjectStore } from '@terrane/storage'
 import { findUnderRoots } from '../../data-roots.ts'
 import { sourceNotFound, stacUnusable } from '../errors.ts'
 
 /** Longest file of STAC items, in bytes. */
 export const MAX_ITEM_BYTES = 64 << 20
+
+/**
+ * STAC as others write it: what a text makes of itself in memory is bounded before it is read.
+ *
+ * @throws STAC_UNUSABLE
+ */
+export function parseStac(text: string, at: string): unknown {
+  try {
+    return parseForeignJson(text)
+  } catch (cause) {
+    const why = cause instanceof TerraneError ? cause.message.replace('The body', 'the JSON') : 'it is no JSON'
+    throw stacUnusable({ why, at }, { cause })
+  }
+}
 
 /** The text of an object in storage. @throws OBJECT_NOT_FOUND, STAC_UNUSABLE when it is too long */
 export async function readObject(

@@ -143,4 +143,53 @@ describe('STAC', () => {
     const all = await fetchItems('https://h/search', {}, { fetch, signal, limit: 200_000, read })
     expect([all.length, all.at(-1)]).toEqual([200_000, 'https://h/search 199999'])
   })
+
+  const answering =
+    (page: (url: string) => string): GuardedFetch =>
+    async (url) => ({
+      url,
+      status: 200,
+      headers: {},
+      body: (async function* () {
+        yield Buffer.from(page(url))
+      })(),
+      cancel() {},
+    })
+  const options = { signal: new AbortController().signal, limit: 10, read: () => 0 }
+
+  test.each([
+    ['of millions of values', '[],'.repeat(2_000_000), /more than 1000000 values/],
+    ['of deep brackets', `${'['.repeat(1000)}${']'.repeat(1000)},`, /nested more than/],
+  ])('a page %s is refused before it becomes memory', async (_, features, message) => {
+    const fetch = answering(() => `{"type":"FeatureCollection","features":[${features}{}]}`)
+    await expect(fetchItems('https://h/a', null, { ...options, fetch })).rejects.toMatchObject({
+      code: 'STAC_UNUSABLE',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  test('a search whose pages take too long altogether ends', async () => {
+    const fetch = answering((url) => JSON.stringify({ type: 'FeatureCollection', features: [], links: [{ rel: 'next', href: `${url}x` }] })) // prettier-ignore
+    await expect(fetchItems('https://h/a', null, { ...options, fetch, allMs: 0 })).rejects.toMatchObject({
+      code: 'STAC_UNUSABLE',
+      message: expect.stringContaining('take more than'),
+    })
+  })
+
+  test('a search whose requests become longer with each page ends', async () => {
+    let page = 0
+    const link = () => ({
+      rel: 'next',
+      href: '?',
+      method: 'POST',
+      merge: true,
+      body: { [`k${page++}`]: 'x'.repeat(9000) },
+    })
+    const fetch = answering(() => JSON.stringify({ type: 'FeatureCollection', features: [], links: [link()] }))
+    await expect(fetchItems('https://h/a', {}, { ...options, fetch })).rejects.toMatchObject({
+      code: 'STAC_UNUSABLE',
+      message: expect.stringContaining('longer and longer'),
+    })
+    expect(page).toBeLessThan(10)
+  })
 })

@@ -1,11 +1,17 @@
-import type { GuardedFetch } from '@terrane/service'
+import { createHash } from 'node:crypto'
+import { readBytes, type GuardedFetch } from '@terrane/service'
 import { stacUnusable } from '../errors.ts'
+import { parseStac } from './read-text.ts'
 
 /** Bytes of an answer with STAC items, and of all answers of a search. */
 const PAGE_BYTES = 64 << 20
 const ALL_BYTES = 256 << 20
 const PAGE_MS = 60_000
 const MAX_PAGES = 1000
+/** Characters by which the request for a page may be longer than the first one. */
+const MAX_GROWTH = 65_536
+/** Longest time for all pages: a search that drips would hold its place for hours. */
+const ALL_MS = 30 * 60_000
 
 /** A request for a page of items. */
 interface PageRequest {
@@ -19,6 +25,8 @@ interface Options<T> {
   readonly signal: AbortSignal
   /** Items that are taken: no further page is asked for. */
   readonly limit: number
+  /** Milliseconds for all pages; no page begins after them. Default: half an hour. */
+  readonly allMs?: number
   /** What is kept of an item; `page` is the address of its page, `index` counts from 0. */
   readonly read: (item: unknown, page: string, index: number) => T
 }
@@ -33,17 +41,26 @@ interface Options<T> {
 export async function fetchItems<T>(
   url: string,
   search: Readonly<Record<string, unknown>> | null,
-  { fetch, signal, limit, read }: Options<T>,
+  { fetch, signal, limit, read, allMs = ALL_MS }: Options<T>,
 ): Promise<T[]> {
   const found: T[] = []
+  /** Requests that were made: their hashes, as each may be long. */
   const seen = new Set<string>()
+  const began = performance.now()
   let bytes = 0
+  let longest: number | null = null
   let next: PageRequest | null = { url, method: search === null ? 'GET' : 'POST', body: search ?? undefined }
   while (next !== null) {
     const request: PageRequest = next
-    const key = JSON.stringify(request)
+    const text = JSON.stringify(request)
+    longest ??= text.length + MAX_GROWTH
+    if (text.length > longest)
+      throw stacUnusable({ why: 'the request for the next page becomes longer and longer', at: '/stac/url' })
+    const key = createHash('sha256').update(text).digest('base64')
     if (seen.has(key)) throw stacUnusable({ why: 'a page names itself or an earlier one as the next', at: '/stac/url' })
     if (seen.size === MAX_PAGES) throw stacUnusable({ why: `there are more than ${MAX_PAGES} pages`, at: '/stac/url' })
+    if (seen.size > 0 && performance.now() - began >= allMs)
+      throw stacUnusable({ why: `the pages take more than ${allMs / 60_000} minutes`, at: '/stac/url' })
     seen.add(key)
     const page = await fetchPage(request, fetch, signal, Math.min(PAGE_BYTES, ALL_BYTES - bytes))
     bytes += page.bytes
@@ -69,12 +86,9 @@ async function fetchPage(
     headers: { 'content-type': 'application/json', accept: 'application/geo+json, application/json' },
   }
   const response = await fetch(url, { ...sent, maxBytes, timeoutMs: PAGE_MS, signal })
-  const bytes = Buffer.concat(await Array.fromAsync(response.body))
-  try {
-    return { answer: JSON.parse(bytes.toString('utf8')), url: response.url, bytes: bytes.length }
-  } catch {
-    throw stacUnusable({ why: 'the answer is no JSON', at: '/stac/url' })
-  }
+  const bytes = await readBytes(response.body, maxBytes)
+  const answer = parseStac(Buffer.from(bytes.buffer).toString('utf8'), '/stac/url')
+  return { answer, url: response.url, bytes: bytes.length }
 }
 
 function nextOf(answer: unknown, before: PageRequest, base: string): PageRequest | null {

@@ -14,7 +14,7 @@ import type { Project } from '../../task.ts'
 import { noSources, stacUnusable } from '../errors.ts'
 import { fileOf, type SceneAsset } from '../source.ts'
 import { fetchItems, itemsOf } from './stac-pages.ts'
-import { MAX_ITEM_BYTES, readObject, readFileUnderRoots } from './read-text.ts'
+import { MAX_ITEM_BYTES, parseStac, readObject, readFileUnderRoots } from './read-text.ts'
 
 type StacSources = NonNullable<CreateGeoEmbeddings['stac']>
 
@@ -93,13 +93,7 @@ async function readItems(
     base.kind === 'storage'
       ? await readObject(project.store, base, { maxBytes: MAX_ITEM_BYTES, signal: remote?.signal })
       : await readFileUnderRoots(dataRoots, base.path, { maxBytes: MAX_ITEM_BYTES, at })
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    throw stacUnusable({ why: 'the file is no JSON', at })
-  }
-  return within(itemsOf(answer, at), base)
+  return within(itemsOf(parseStac(text, at), at), base)
 }
 
 interface ItemContext {
