@@ -32,7 +32,7 @@ export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
   await app.register(
     async (scope) => {
       scope.setErrorHandler(sendError)
-      compressAnswers(scope)
+      compressAnswers(scope, { hasTags: true })
       scope.addHook('onRequest', async (request) => {
         // A browser asks without a key whether it may ask with one.
         if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) return
