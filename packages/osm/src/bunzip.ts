@@ -1,3 +1,5 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- Packages that import this one need the declaration, too.
+/// <reference path="./unbzip2-stream.d.ts" />
 import unbzip2 from 'unbzip2-stream'
 import { osmMalformed, osmTooLarge, osmTruncated } from './errors.ts'
 

@@ -1,3 +1,5 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- Packages that import this one need the declaration, too.
+/// <reference path="./fontnik.d.ts" />
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Face } from 'fontnik'

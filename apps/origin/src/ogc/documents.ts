@@ -58,12 +58,14 @@ export function landingPage(base: string) {
   }
 }
 
-/** A collection in the list of all, which tells no extent. */
-export function listedCollection(base: string, id: string, title: string, systems: readonly Crs[]) {
+/** A collection in the list of all, which tells no extent: reading those of all tables would take long. */
+export function listedCollection(base: string, id: string, description: string | null, systems: readonly Crs[]) {
+  const title = id
   const self = `${base}/collections/${encodeURIComponent(id)}`
   return {
     id,
     title,
+    ...(description !== null && { description }),
     itemType: 'feature',
     crs: systems.map(({ uri }) => uri),
     // The last one, but that CRS84 has the same coordinates in the usual order.
@@ -87,8 +89,7 @@ export function listedCollection(base: string, id: string, title: string, system
 export function collectionDocument(base: string, collection: Collection, bounds: readonly number[]) {
   const { id, layer, systems } = collection
   return {
-    ...listedCollection(base, id, id, systems),
-    ...(layer.comment !== null && { description: layer.comment }),
+    ...listedCollection(base, id, layer.comment, systems),
     extent: { spatial: { bbox: [bounds], crs: CRS84.uri } },
   }
 }

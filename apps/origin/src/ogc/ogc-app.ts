@@ -104,8 +104,8 @@ function collectionRoutes(scope: Http, deps: OgcDeps): void {
       const systems = new Map<number, readonly Crs[]>()
       for (const srid of new Set(layers.map((layer) => layer.srid || 4326)))
         systems.set(srid, await offeredSystems(session, srid))
-      return layers.map(({ schema, name, srid }) =>
-        documents.listedCollection(baseOf(request), `${schema}.${name}`, name, systems.get(srid || 4326)!),
+      return layers.map(({ schema, name, srid, description }) =>
+        documents.listedCollection(baseOf(request), `${schema}.${name}`, description, systems.get(srid || 4326)!),
       )
     })
     return respond(request, reply, 'Collections', { collections })
