@@ -375,11 +375,13 @@ describe('a strong ETag', () => {
       create table public.shown (id int primary key, name text, geom geometry(Point, 4326));
       insert into public.shown values (1, 'a', 'SRID=4326;POINT(11.58 48.14)');
       grant select on public.shown to anon`)
+    await put('/styles/tagged?public=true', '{"version":8,"sources":{},"layers":[]}')
+    await put('/sprites/tagged/red.svg?public=true', RED)
     const paths = [
-      '/maps/v1/styles/page',
+      '/maps/v1/styles/tagged',
       '/maps/v1/styles',
-      '/maps/v1/sprites/town.json',
-      '/maps/v1/sprites/town@2x.png',
+      '/maps/v1/sprites/tagged.json',
+      '/maps/v1/sprites/tagged@2x.png',
       '/maps/v1/fonts/Noto%20Sans%20Regular/0-255.pbf',
       '/vector/v1/catalog',
       '/vector/v1/shown',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const MAPLIBRE = dirname(fileURLToPath(import.meta.resolve('maplibre-gl')))
 
-const ALONE = `<!doctype html><title>Alone</title><div id="map" style="width: 600px; height: 400px"></div>
+const ALONE = `<!doctype html><title>Alone</title><link rel="icon" href="data:,"><div id="map" style="width: 600px; height: 400px"></div>
 <script type="module">
   import { Map } from '/maplibre-gl.mjs'
   globalThis.show = (style, options) => { globalThis.map = new Map({ container: 'map', style, ...options }) }
