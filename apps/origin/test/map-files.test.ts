@@ -302,7 +302,7 @@ describe('fonts', () => {
     expect(glyphIds(await (await ask('/fonts/Noto Sans Bold/57344-57599.pbf')).bytes())).toEqual([])
   })
 
-  test('of a stack are those that are there; none is an error that names what is', async () => {
+  test('of a stack are the known ones; a stack without any is an error that names them', async () => {
     const [one, stack] = await Promise.all(
       ['Noto Sans Regular', 'Open Sans Regular,Noto Sans Regular'].map(async (name) =>
         (await ask(`/fonts/${name}/0-255.pbf`)).bytes(),

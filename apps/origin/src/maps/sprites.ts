@@ -10,7 +10,7 @@ const MOST_PIXELS = 4096
 /** Most pixels that a picture is decoded to. */
 const MOST_DECODED = 4 * MOST_SIDE * MOST_SIDE * 4
 const SECONDS = 10
-/** Pixels between icons, so that none shows at the edge of its neighbour. */
+/** Pixels between icons, so that no icon shows at the edge of its neighbour. */
 const GAP = 1
 const HINT = `Send an SVG or a PNG of at most ${MOST_SIDE} × ${MOST_SIDE} pixels of the map.`
 

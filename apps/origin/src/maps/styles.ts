@@ -35,7 +35,7 @@ function parsed(content: Uint8Array): StyleSpecification {
 }
 
 /**
- * The style with whole addresses: those that begin with `/`, or lie at the origin, take the key that stood in the URL of the
+ * The style with whole addresses: addresses that begin with `/` or lie at the origin take the key that stood in the URL of the
  * request.
  *
  * @param origin `https://host`

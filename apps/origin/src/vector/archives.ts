@@ -63,7 +63,7 @@ export type ArchiveDeps = StorageDeps & {
 /**
  * `/vector/v1/archives/{bucket}/{key}`: the TileJSON of a PMTiles archive in the storage, and `…/{z}/{x}/{y}` its tiles, for map
  * libraries that do not read archives themselves. Archives of public buckets need no key, as their objects do; a publishable key
- * opens those that it names as `{bucket}/{key}`.
+ * opens archives that it names as `{bucket}/{key}`.
  */
 export async function archiveRoutes(app: Http, deps: ArchiveDeps): Promise<void> {
   await app.register(async (scope) => {
