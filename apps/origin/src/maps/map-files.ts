@@ -4,7 +4,7 @@ import { runAs } from '../rest/execute.ts'
 import { readingAs } from '../vector/tiles.ts'
 import { badName } from './errors.ts'
 
-export type MapFileKind = 'style' | 'icon' | 'font'
+type MapFileKind = 'style' | 'icon' | 'font'
 
 /** A file by its kind and name; of an icon the sprite is the folder. */
 export interface MapFileName {
@@ -14,7 +14,7 @@ export interface MapFileName {
 }
 
 /** What the list tells of a file. */
-export interface ListedFile {
+interface ListedFile {
   readonly folder: string
   readonly name: string
   readonly mediaType: string
@@ -24,12 +24,12 @@ export interface ListedFile {
   readonly updatedAt: Date
 }
 
-export interface MapFile extends ListedFile {
+interface MapFile extends ListedFile {
   readonly content: Uint8Array
 }
 
 /** Content of a file that is written. */
-export interface NewContent {
+interface NewContent {
   readonly content: Uint8Array
   readonly mediaType: string
   readonly pixelRatio?: number

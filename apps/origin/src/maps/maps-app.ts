@@ -9,7 +9,7 @@ import { MapFiles } from './map-files.ts'
 import { spriteRoutes } from './sprite-routes.ts'
 import { styleRoutes } from './style-routes.ts'
 
-export type MapsDeps = Pick<RestDeps, 'database' | 'authenticate'>
+type MapsDeps = Pick<RestDeps, 'database' | 'authenticate'>
 
 /**
  * `/maps/v1`: what maps are drawn with. `styles/{name}`, `sprites/{sprite}.json` and `.png` made of `sprites/{sprite}/{icon}`, and

@@ -14,11 +14,11 @@ const SECONDS = 10
 const GAP = 1
 const HINT = `Send an SVG or a PNG of at most ${MOST_SIDE} × ${MOST_SIDE} pixels of the map.`
 
-export const SVG = 'image/svg+xml'
+const SVG = 'image/svg+xml'
 export const PNG = 'image/png'
 
 /** An icon of a sprite. */
-export interface Icon {
+interface Icon {
   readonly name: string
   readonly content: Uint8Array
   readonly mediaType: string
@@ -27,7 +27,7 @@ export interface Icon {
 }
 
 /** Where an icon lies in its sheet (MapLibre style specification, sprite). */
-export interface Place {
+interface Place {
   readonly x: number
   readonly y: number
   readonly width: number
