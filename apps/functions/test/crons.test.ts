@@ -1,3 +1,4 @@
+// Slow: hosts with databases are started, and crons are followed from saved files.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

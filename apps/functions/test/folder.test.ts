@@ -1,4 +1,4 @@
-// Slow: each save of a folder waits for the watcher and a build.
+// Slow: each save of a folder waits for the watcher and a build; hosts run side by side.
 import { writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -6,44 +6,51 @@ import type { AddressInfo } from 'node:net'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ANON_KEY, SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
+import { test, type TestContext } from 'vitest'
+import { ANON_KEY, SERVICE_KEY, startApp } from './support/app.ts'
 
-let folder: string
-let app: TestApp
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'terrane-folder-'))
-  await write(
-    'hello/index.ts',
-    `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`,
-  )
-  await write('hello/function.json', `{"auth":"none","methods":["GET"]}`)
-  await write('_shared/greeting.ts', `export const greeting = 'one'`)
-  app = await startApp({ TERRANE_FUNCTIONS_DIR: folder })
-})
-afterEach(async () => {
-  await app[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true, force: true })
-})
-
-async function write(path: string, text: string) {
-  await mkdir(dirname(join(folder, path)), { recursive: true })
-  await writeFile(join(folder, path), text)
+/** A host of a folder, and what a test does with it. */
+async function openFolder(
+  { expect }: Pick<TestContext, 'expect'>,
+  env: Record<string, string> = {},
+  checkTypes = false,
+) {
+  const stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-folder-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  async function write(path: string, text: string) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+  // Its types would be checked too.
+  if (!checkTypes) {
+    await write(
+      'hello/index.ts',
+      `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`,
+    )
+    await write('hello/function.json', `{"auth":"none","methods":["GET"]}`)
+    await write('_shared/greeting.ts', `export const greeting = 'one'`)
+  }
+  const app = stack.use(await startApp({ TERRANE_FUNCTIONS_DIR: folder, ...env }, checkTypes))
+  const call = async (name = 'hello') => {
+    const response = await fetch(app.url(name))
+    return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
+  }
+  const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 50 }).toBe(answer)
+  return { folder, app, write, call, expectServed, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
-const call = async (name = 'hello') => {
-  const response = await fetch(app.url(name))
-  return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
-}
-const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 50 }).toBe(answer)
 
-test('what is in the folder is served; folders that begin with _ are not', async () => {
+test.concurrent('what is in the folder is served; folders that begin with _ are not', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { call } = opened
   expect(await call()).toBe('200 one')
   expect(await call('_shared')).toBe('404 FUNCTION_NOT_FOUND')
   expect(await call('shared')).toBe('404 FUNCTION_NOT_FOUND')
 })
 
-test('a function whose imports could not be fetched is served once they can be, without another save', async () => {
+test.concurrent('a function whose imports could not be fetched is served once they can be, without another save', async (context) => {
+  const { expect } = context
   let isAway = true
   const modules = createServer((_, response) => {
     if (isAway) return void response.destroy()
@@ -51,8 +58,8 @@ test('a function whose imports could not be fetched is served once they can be, 
   }).listen(0, '127.0.0.1')
   await once(modules, 'listening')
   const host = `127.0.0.1:${(modules.address() as AddressInfo).port}`
-  await app[Symbol.asyncDispose]()
-  app = await startApp({ TERRANE_FUNCTIONS_DIR: folder, TERRANE_FUNCTIONS_IMPORT_HOSTS: host })
+  await using opened = await openFolder(context, { TERRANE_FUNCTIONS_IMPORT_HOSTS: host })
+  const { app, write, call } = opened
   try {
     await write('far/function.json', `{"auth":"none","methods":["GET"]}`)
     await write(
@@ -71,7 +78,10 @@ test('a function whose imports could not be fetched is served once they can be, 
   }
 })
 
-test('names with capital letters are served as they are, and a folder that no name fits is said to be left out', async () => {
+test.concurrent('names with capital letters are served as they are, and a folder that no name fits is said to be left out', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { app, write, call, expectServed } = opened
   const source = `export default () => new Response('here')`
   for (const name of ['SendMail', 'send mail', '.hidden']) {
     await write(`${name}/index.ts`, source)
@@ -93,7 +103,9 @@ test('names with capital letters are served as they are, and a folder that no na
   expect([said('send mail').length, said('.hidden').length, said('docs of mine').length]).toEqual([1, 0, 0])
 })
 
-test('a saved file is served, a shared one too, written in place or replaced', async () => {
+test.concurrent('a saved file is served, a shared one too, written in place or replaced', async (context) => {
+  await using opened = await openFolder(context)
+  const { folder, write, expectServed } = opened
   await write('hello/index.ts', `export default () => new Response('two')`)
   await expectServed('200 two')
   await write(
@@ -108,7 +120,10 @@ test('a saved file is served, a shared one too, written in place or replaced', a
   await expectServed('200 four')
 })
 
-test('what does not build is listed with what the build said, until it does', async () => {
+test.concurrent('what does not build is listed with what the build said, until it does', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { app, write, call, expectServed } = opened
   await write('broken/index.ts', `import { nothing } from './missing.ts'; export default () => new Response(nothing)`)
   await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
   const listed = async (name: string) => {
@@ -134,7 +149,10 @@ test('what does not build is listed with what the build said, until it does', as
   expect(await call('broken')).toBe('200 mended')
 })
 
-test('a broken file leaves the old version in place until it is mended', async () => {
+test.concurrent('a broken file leaves the old version in place until it is mended', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { write, call, expectServed } = opened
   await call()
   await write('_shared/greeting.ts', `export const greeting =`)
   await write('added/index.ts', `export default () => new Response('added')`)
@@ -149,7 +167,10 @@ test('a broken file leaves the old version in place until it is mended', async (
   await expectServed('200 mended')
 })
 
-test('a function that has never been whole says so', async () => {
+test.concurrent('a function that has never been whole says so', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { app, write, expectServed } = opened
   await write('broken/index.ts', `import './missing.ts'; export default () => new Response('whole')`)
   await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('503 FUNCTION_BOOT_ERROR', 'broken')
@@ -159,7 +180,9 @@ test('a function that has never been whole says so', async () => {
   await expectServed('200 whole', 'broken')
 })
 
-test('policy, variables and static files are followed too', async () => {
+test.concurrent('policy, variables and static files are followed too', async (context) => {
+  await using opened = await openFolder(context)
+  const { write, expectServed } = opened
   const read = `export default () => new Response((Deno.env.get('A') ?? '-') + (Deno.env.get('B') ?? '-') + Deno.readTextFileSync(new URL('./t.txt', import.meta.url)))`
   await write('hello/t.txt', 'x')
   await write('hello/index.ts', read)
@@ -175,7 +198,9 @@ test('policy, variables and static files are followed too', async () => {
   await expectServed('405 METHOD_NOT_ALLOWED')
 })
 
-test('functions come, go, and come again', async () => {
+test.concurrent('functions come, go, and come again', async (context) => {
+  await using opened = await openFolder(context)
+  const { folder, write, expectServed } = opened
   await write('second/index.ts', `export default () => new Response('second')`)
   await write('second/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('200 second', 'second')
@@ -188,7 +213,9 @@ test('functions come, go, and come again', async () => {
   await expectServed('200 fourth', 'second')
 })
 
-test('a linked file and a linked folder are followed where they lie', async () => {
+test.concurrent('a linked file and a linked folder are followed where they lie', async (context) => {
+  await using opened = await openFolder(context)
+  const { folder, expectServed } = opened
   const elsewhere = await mkdtemp(join(tmpdir(), 'terrane-elsewhere-'))
   await writeFile(join(elsewhere, 'lib.ts'), `export const x = 'linked'`)
   await mkdir(join(elsewhere, 'fn'))
@@ -202,7 +229,10 @@ test('a linked file and a linked folder are followed where they lie', async () =
   await rm(elsewhere, { recursive: true })
 })
 
-test('packages are found in node_modules, under every name that users give them', async () => {
+test.concurrent('packages are found in node_modules, under every name that users give them', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { write, call, expectServed } = opened
   await write('node_modules/left/package.json', `{"name":"left","version":"1.0.0","main":"./main.cjs"}`)
   await write('node_modules/left/main.cjs', `const { join } = require('path'); exports.left = (s) => join('left', s)`)
   await write(
@@ -223,7 +253,10 @@ test('packages are found in node_modules, under every name that users give them'
   expect(await call()).toBe('200 true,left/b,jsr,c/d,e')
 })
 
-test('a policy that comes a moment after the code counts from the first call on', async () => {
+test.concurrent('a policy that comes a moment after the code counts from the first call on', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { folder, app, write } = opened
   await write('late/index.ts', `export default () => new Response('code')`)
   // This timer fires before the one by which the host looks a second time.
   await new Promise((resolve) => setTimeout(resolve, 60))
@@ -240,7 +273,10 @@ test('a policy that comes a moment after the code counts from the first call on'
   expect([...met]).not.toContain(200)
 })
 
-test('a stricter policy counts while the code beside it is broken, and a wider one waits for the code', async () => {
+test.concurrent('a stricter policy counts while the code beside it is broken, and a wider one waits for the code', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { write, call, expectServed } = opened
   expect(await call()).toBe('200 one')
   await write('hello/index.ts', `export default (`)
   await write('hello/function.json', `{"auth":"service","methods":["GET"]}`)
@@ -250,7 +286,9 @@ test('a stricter policy counts while the code beside it is broken, and a wider o
   await expectServed('200 mended')
 })
 
-test('a package that is missing is found once it is installed', async () => {
+test.concurrent('a package that is missing is found once it is installed', async (context) => {
+  await using opened = await openFolder(context)
+  const { write, expectServed } = opened
   await write('needs/index.ts', `import { x } from 'npm:@scope/later@1'; export default () => new Response(x)`)
   await write('needs/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('503 FUNCTION_BOOT_ERROR', 'needs')
@@ -262,7 +300,10 @@ test('a package that is missing is found once it is installed', async () => {
   await expectServed('200 updated', 'needs')
 })
 
-test('a function whose code is gone is gone, until it comes back', async () => {
+test.concurrent('a function whose code is gone is gone, until it comes back', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context)
+  const { folder, write, call, expectServed } = opened
   expect(await call()).toBe('200 one')
   await rm(join(folder, 'hello/index.ts'))
   await expectServed('404 FUNCTION_NOT_FOUND')
@@ -270,7 +311,9 @@ test('a function whose code is gone is gone, until it comes back', async () => {
   await expectServed('200 back')
 })
 
-test('a folder that contains itself by links does not hold the host', async () => {
+test.concurrent('a folder that contains itself by links does not hold the host', async (context) => {
+  await using opened = await openFolder(context)
+  const { folder, write, expectServed } = opened
   await write('hello/data/a.txt', 'a')
   await symlink('.', join(folder, 'hello/data/x'))
   await symlink('.', join(folder, 'hello/data/y'))
@@ -282,11 +325,10 @@ test('a folder that contains itself by links does not hold the host', async () =
   await expectServed('200 a')
 })
 
-test('errors of types are told after the function is served, in the log and in the list', async () => {
-  await app[Symbol.asyncDispose]()
-  // Its types would be checked too.
-  await rm(join(folder, 'hello'), { recursive: true })
-  app = await startApp({ TERRANE_FUNCTIONS_DIR: folder }, true)
+test.concurrent('errors of types are told after the function is served, in the log and in the list', async (context) => {
+  const { expect } = context
+  await using opened = await openFolder(context, {}, true)
+  const { app, write, expectServed } = opened
   await write('typed/index.ts', `const n: number = 'text'; export default () => new Response(String(n))`)
   await write('typed/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('200 text', 'typed')

@@ -1,3 +1,4 @@
+// Slow: statements run until the limit of their role ends them, each on an origin of its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin, settingsOf } from './harness.ts'

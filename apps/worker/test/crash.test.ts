@@ -1,3 +1,4 @@
+// Slow: workers are processes that are killed, and their jobs wait until the loss is noticed.
 import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Slow: changes are delivered by processes; one is killed and started again.
 import { expect, test } from 'vitest'
 import { deliverUnderKills } from './event-kills.ts'
 

@@ -100,13 +100,17 @@ async function main(): Promise<void> {
   if (hasFailed(report)) process.exitCode = 1
 }
 
-/** Runs vitest on files as a lane does; see {@link RunVitest}. */
-export function startVitest(files: readonly string[], report: string, lane: Lane): Promise<number> {
+/** Runs vitest on files as a lane does; see {@link RunVitest}. `allCases`: random cases are drawn by the full number. */
+export function startVitest(
+  files: readonly string[],
+  report: string,
+  lane: Lane,
+  { allCases = false } = {},
+): Promise<number> {
   const config = lane === 'long' ? ['--config', 'vitest.long.config.ts'] : []
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const workers = `--maxWorkers=${files.length > FILES_PER_PROCESS ? 2 : 1}`
-  // The long lane draws all random cases, the others a share of them.
-  const all = lane === 'long' ? { TERRANE_TEST_ALL: '1' } : {}
+  const all = allCases ? { TERRANE_TEST_ALL: '1' } : {}
   const env = { ...process.env, ...all, TERRANE_TEST_SEED: `${seed()}`, TERRANE_TEST_CPU: cpuFile(report) }
   const order = process.env['TERRANE_ORDER']
   const shuffle = order ? ['--sequence.shuffle.files', `--sequence.seed=${order}`] : []

@@ -29,6 +29,8 @@ const TIER_BY_IMPORT: readonly (readonly [Tier, RegExp])[] = [
   ['stack', /\/src\/(?:apps|stack)\.ts$/],
 ]
 const IMPORT = /\b(?:from|import|import\()\s*'([^']+)'/g
+/** Also programs that run in threads and processes of their own. */
+const IMPORT_OR_PROGRAM = /\b(?:from|import|import\(|new URL\()\s*'([^']+)'/g
 
 /** Test files of a package folder that belong to a lane, as paths from the root of the repository. */
 export function filesOf(folder: string, lane: Lane): string[] {
@@ -63,14 +65,26 @@ function lanesOf(tier: Tier): readonly Lane[] {
   return tier === 'database' || tier === 'stack' ? ['everyday', 'postgres'] : ['everyday']
 }
 
+/** Whether a long suite mostly waits, by a line `// Waits: …` that says for what: others run beside it. */
+export function mostlyWaits(file: string): boolean {
+  return /^\/\/ Waits: ./m.test(readFileSync(join(ROOT, file), 'utf8'))
+}
+
+/** The support files that a test file imports or starts, itself or by way of others. */
+export function supportOf(file: string): string[] {
+  const seen = new Set<string>()
+  importsOf(join(ROOT, file), seen, IMPORT_OR_PROGRAM)
+  return [...seen].map((path) => relative(ROOT, path)).filter((path) => path !== file)
+}
+
 /** The modules that a file imports; support files are followed, sources under test are not. */
-function importsOf(path: string, seen: Set<string>): string[] {
+function importsOf(path: string, seen: Set<string>, pattern = IMPORT): string[] {
   if (seen.has(path) || !existsSync(path)) return []
   seen.add(path)
-  const names = [...readFileSync(path, 'utf8').matchAll(IMPORT)].map(([, name]) => name!)
+  const names = [...readFileSync(path, 'utf8').matchAll(pattern)].map(([, name]) => name!)
   const support = names
     .filter((name) => name.startsWith('.'))
     .map((name) => join(dirname(path), name))
     .filter((target) => /^(?:packages|apps|infra)\/[^/]+\/test\//.test(relative(ROOT, target)))
-  return [...names, ...support.flatMap((target) => importsOf(target, seen))]
+  return [...names, ...support.flatMap((target) => importsOf(target, seen, pattern))]
 }

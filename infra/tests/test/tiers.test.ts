@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { ROOT, TEST_FILES, filesOf, folderOf, tierOf } from '../src/tiers.ts'
+import { ROOT, TEST_FILES, filesOf, folderOf, supportOf, tierOf } from '../src/tiers.ts'
 
 const files = globSync(TEST_FILES, { cwd: ROOT })
 /** Files that fail at times and may not end a run. It stays empty: a flaky test is mended or it is no test. */
@@ -20,6 +20,13 @@ test.each([
   ['packages/routing/test/long/law.long.test.ts', 'long'],
 ])('%s belongs to the tier %s', (file, tier) => {
   expect(tierOf(file)).toBe(tier)
+})
+
+test('the support files of a suite are what it imports or starts, itself or by way of others', () => {
+  const support = supportOf('apps/worker/test/long/stop.long.test.ts')
+  expect(support).toContain('apps/worker/test/long/task-cases.ts')
+  expect(support).toContain('apps/worker/test/task-runner.ts')
+  expect(support.filter((path) => !path.includes('/test/'))).toEqual([])
 })
 
 test('every file runs in one of the lanes, and on PostgreSQL only what uses a database', () => {

@@ -16,11 +16,12 @@ class FakeInstance {
   probes = 0
   onPong = () => {}
   readonly #ended = Promise.withResolvers<Exit>()
+  readonly #booted = Promise.withResolvers<void>()
   readonly exited = this.#ended.promise
-  readonly ready: Promise<void>
+  readonly ready = this.#booted.promise
 
   constructor(ready: Promise<void>) {
-    this.ready = ready
+    ready.then(this.#booted.resolve, this.#booted.reject)
   }
   get working() {
     return this.inflight > 0
@@ -42,6 +43,7 @@ class FakeInstance {
     this.accepting = false
     this.isKilled = true
     this.exitReason ??= reason
+    this.#booted.reject(new BootFailure('it ended while starting', ''))
     this.#ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
   }
 }
@@ -52,8 +54,10 @@ function makePool(options: {
   idleMs?: number
   capacity?: Capacity
   boots?: (n: number) => Promise<void>
+  isUnstartable?: boolean
 }) {
   const made: FakeInstance[] = []
+  const bootFailures: BootFailure[] = []
   const pool = new Pool({
     concurrency: 2,
     min: options.min ?? 0,
@@ -61,11 +65,12 @@ function makePool(options: {
     idleMs: options.idleMs ?? 60_000,
     capacity: options.capacity ?? new Capacity(10),
     start: async () => {
+      if (options.isUnstartable) throw new Error('no process')
       const instance = new FakeInstance(options.boots?.(made.length) ?? Promise.resolve())
       made.push(instance)
       return instance as unknown as Instance
     },
-    events: { started() {}, bootFailed() {}, exited() {} },
+    events: { started() {}, bootFailed: (failure) => bootFailures.push(failure), exited() {} },
   })
   const ask = (deadline = Number.POSITIVE_INFINITY) => {
     const outcome = { instance: null as FakeInstance | null, refusal: null as Refusal | null }
@@ -84,7 +89,7 @@ function makePool(options: {
     instance.usedAt = performance.now()
     pool.released(served)
   }
-  return { pool, made, ask, release }
+  return { pool, made, bootFailures, ask, release }
 }
 const settle = () => sleep(1)
 
@@ -237,6 +242,64 @@ test('a retired pool finishes what it has and then is empty', async () => {
   release(made[0]!)
   await settle()
   expect([empty, made[0]!.accepting]).toEqual([true, false])
+})
+
+/** Whether a pool becomes empty without the ticks of its host, which end before it does. */
+async function isEmptied(pool: Pool): Promise<boolean> {
+  return Promise.race([pool.empty.then(() => true), sleep(10_000, undefined, { ref: false }).then(() => false)])
+}
+
+test('a pool that is stopped while an instance starts ends it and is empty, whatever comes first', async () => {
+  for (const hasProcess of [true, false]) {
+    const { pool, made, bootFailures, ask } = makePool({ boots: () => new Promise(() => {}) })
+    const { outcome } = ask()
+    if (hasProcess) await settle()
+    pool.stop()
+    expect(outcome.refusal).toMatchObject({ why: 'busy' })
+    expect(await isEmptied(pool)).toBe(true)
+    expect([made[0]!.exitReason, bootFailures.length]).toEqual(['stopped', 0])
+  }
+})
+
+test('a pool that is stopped at the moment an instance becomes ready is empty', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { pool, made, ask } = makePool({ boots: () => promise })
+  ask()
+  await settle()
+  resolve()
+  pool.stop()
+  expect(await isEmptied(pool)).toBe(true)
+  expect(made[0]!.isKilled).toBe(true)
+})
+
+test('a pool that is stopped while a start is about to fail is empty', async () => {
+  const { pool, ask } = makePool({ isUnstartable: true })
+  ask()
+  pool.stop()
+  expect(await isEmptied(pool)).toBe(true)
+})
+
+test('a stopped pool refuses a call that comes again because its instance was ended, and starts nothing', async () => {
+  const { pool, made, ask } = makePool({})
+  ask()
+  await settle()
+  pool.stop()
+  expect(ask().outcome.refusal).toMatchObject({ why: 'busy' })
+  made[0]!.inflight = 0
+  expect(await isEmptied(pool)).toBe(true)
+  expect(made.length).toBe(1)
+})
+
+test('a retired pool that waits only for a start is empty after it', async () => {
+  for (const boots of [() => sleep(5), () => sleep(5).then(() => Promise.reject(new BootFailure('no', '')))]) {
+    const { pool, ask } = makePool({ boots })
+    const { leave } = ask()
+    await settle()
+    leave()
+    pool.retire()
+    pool.check(performance.now(), 0)
+    expect(await isEmptied(pool)).toBe(true)
+  }
 })
 
 test('a full host ends the instance that has been idle longest, wherever it is', async () => {

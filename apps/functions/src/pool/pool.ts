@@ -40,12 +40,15 @@ const MAX_BACKOFF_MS = 30_000
 export class Pool implements Tenant {
   readonly #options: PoolOptions
   readonly #instances: Instance[] = []
+  /** Every process that runs, ready or not. */
+  readonly #running = new Set<Instance>()
   readonly #queue: { readonly waiter: Waiter; cancelled: boolean }[] = []
   #starting = 0
   #failures = 0
   #blockedUntil = 0
   #why: Refusal['why'] = 'boot'
   #retired = false
+  #stopped = false
   readonly #emptied = Promise.withResolvers<void>()
 
   constructor(options: PoolOptions) {
@@ -85,7 +88,7 @@ export class Pool implements Tenant {
       waiter.refused({ why: this.#why, retryMs: this.#blockedUntil - now })
       return nothing
     }
-    if (this.#queue.length >= QUEUE_LIMIT + this.#unused) {
+    if (this.#stopped || this.#queue.length >= QUEUE_LIMIT + this.#unused) {
       waiter.refused({ why: 'busy', retryMs: 1000 })
       return nothing
     }
@@ -113,11 +116,12 @@ export class Pool implements Tenant {
     this.#drain()
   }
 
-  /** Ends everything at once. */
+  /** Ends everything at once, also what is starting, and starts nothing any more. No tick is needed until it is empty. */
   stop(): void {
     this.#retired = true
+    this.#stopped = true
     for (const place of this.#queue.splice(0)) place.waiter.refused({ why: 'busy', retryMs: 1000 })
-    for (const instance of this.#instances) instance.kill('stopped')
+    for (const instance of this.#running) instance.kill('stopped')
     this.#drain()
   }
 
@@ -207,7 +211,7 @@ export class Pool implements Tenant {
 
   /** Starts as many instances as the queue needs, the bounds allow, and past failures permit. */
   #grow(): void {
-    if (performance.now() < this.#blockedUntil) return
+    if (this.#stopped || performance.now() < this.#blockedUntil) return
     const wanted = this.#wanted()
     const missing = this.#retired ? 0 : this.#options.min - this.#staying
     while (this.#starting < Math.max(wanted, missing) && this.#staying + this.#starting < this.#options.max) {
@@ -231,9 +235,12 @@ export class Pool implements Tenant {
     } catch (error) {
       this.#starting--
       const failure = error instanceof BootFailure ? error : new BootFailure((error as Error).message, '')
-      this.#options.events.bootFailed(failure)
+      // What is stopped while it starts is no fault of its function.
+      if (!this.#stopped) this.#options.events.bootFailed(failure)
       this.#failed('boot')
       throw failure
+    } finally {
+      if (this.#retired) this.#drain()
     }
   }
 
@@ -246,6 +253,8 @@ export class Pool implements Tenant {
       throw error
     }
     void instance.exited.then((exit) => this.#lost(instance, exit))
+    this.#running.add(instance)
+    if (this.#stopped) instance.kill('stopped')
     try {
       await instance.ready
     } catch (error) {
@@ -258,6 +267,7 @@ export class Pool implements Tenant {
 
   #lost(instance: Instance, exit: Exit): void {
     this.#options.capacity.give()
+    this.#running.delete(instance)
     const at = this.#instances.indexOf(instance)
     if (at >= 0) {
       this.#instances.splice(at, 1)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '@terrane/testing/ports'
+import { isWholeRun, seedOfRun, shareOfRun } from '@terrane/testing/property'
 import { expect, test } from 'vitest'
 import { compileCache } from '@terrane/testing/compile-cache'
 import { startApp } from '../support/app.ts'
@@ -17,9 +18,12 @@ const STILLNESS_MS = 1000
 /** For a run by hand: FOLDER_RUNS=10 tries 1,000 sequences, each 100 of a seed of their own. */
 // oxlint-disable-next-line node/no-process-env -- A setting of this suite alone.
 const RUNS = Number(process.env['FOLDER_RUNS'] ?? 1)
+/** A third of the rounds, of the seed of the run, unless all are asked for. */
+const isWhole = isWholeRun() || RUNS > 1
+const first = isWhole ? 1 : seedOfRun()
 const runs = Array.from({ length: RUNS }, (_, i) => [
-  { functions: 5, rounds: 75, seed: 2 * i + 1 },
-  { functions: 200, rounds: 25, seed: 2 * i + 2 },
+  { functions: 5, rounds: isWhole ? 75 : 25, seed: first + 2 * i },
+  { functions: 200, rounds: isWhole ? 25 : 8, seed: first + 2 * i + 1 },
 ]).flat()
 
 test.concurrent.for(runs)(
@@ -55,7 +59,7 @@ test.concurrent.for(runs)(
   },
 )
 
-test.each([200, 500])(
+test.each(shareOfRun('folders: functions of a host that starts', [200, 500], 1))(
   'a host of %i functions listens before they are built, serves a new one, and stops when it is asked to',
   async (count) => {
     const root = await mkdtemp(join(tmpdir(), 'terrane-many-'))

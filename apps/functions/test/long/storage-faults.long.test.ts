@@ -1,4 +1,6 @@
+// Waits: for the time limits of a storage that does not answer.
 import { openTestDatabase, testLane } from '@terrane/database/testing'
+import { shareOfRun } from '@terrane/testing/property'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStatelessApi, startApp, type TestApp } from '../support/app.ts'
@@ -8,6 +10,7 @@ const LONGEST_MS = 45_000
 const FAULTS = ['503', 'reset', 'cut', 'stall', 'hang'] satisfies Fault[]
 /** A refusal and a silence: the others are the same to who calls a store. */
 const SOME = ['503', 'hang'] satisfies Fault[]
+const AWAY = shareOfRun('functions: a storage that is away', FAULTS, 3)
 const says = (text: string) => `export default () => new Response(${JSON.stringify(text)})`
 
 const opened = new AsyncDisposableStack()
@@ -35,23 +38,20 @@ const call = async (host: TestApp, name: string) => {
 }
 
 describe(`a storage of archives that fails (${testLane()})`, () => {
-  test.each(FAULTS)(
-    'a deploy says so in its time and changes nothing, and works when it is back: %s',
-    async (fault) => {
-      const name = `deploy-${fault}`
-      expect(await app.deploy(name, says('one'))).toMatchObject({ status: 201 })
-      proxy.fail(fault)
-      const began = performance.now()
-      const refused = await app.deploy(name, says(`two ${fault}`))
-      const ms = performance.now() - began
-      expect(refused).toMatchObject({ status: 503, body: { code: 'STORAGE_UNAVAILABLE' } })
-      expect(ms).toBeLessThan(LONGEST_MS)
-      expect(await call(app, name)).toBe('200 one')
-      proxy.heal()
-      expect(await app.deploy(name, says(`two ${fault}`))).toMatchObject({ status: 201, body: { version: 2 } })
-      expect(await call(app, name)).toBe(`200 two ${fault}`)
-    },
-  )
+  test.each(AWAY)('a deploy says so in its time and changes nothing, and works when it is back: %s', async (fault) => {
+    const name = `deploy-${fault}`
+    expect(await app.deploy(name, says('one'))).toMatchObject({ status: 201 })
+    proxy.fail(fault)
+    const began = performance.now()
+    const refused = await app.deploy(name, says(`two ${fault}`))
+    const ms = performance.now() - began
+    expect(refused).toMatchObject({ status: 503, body: { code: 'STORAGE_UNAVAILABLE' } })
+    expect(ms).toBeLessThan(LONGEST_MS)
+    expect(await call(app, name)).toBe('200 one')
+    proxy.heal()
+    expect(await app.deploy(name, says(`two ${fault}`))).toMatchObject({ status: 201, body: { version: 2 } })
+    expect(await call(app, name)).toBe(`200 two ${fault}`)
+  })
 
   test.each(SOME)('a deploy outlives one lost connection: %s', async (fault) => {
     proxy.fail(fault, 1)

@@ -157,6 +157,8 @@ export async function startHost(options: {
   onWebSocket(server, '/', (request, response, upgrade) => gateway.handle(request, response, upgrade))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   stack.defer(async () => {
+    // Connections that became WebSockets are no longer the server's.
+    gateway.closeSockets()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })

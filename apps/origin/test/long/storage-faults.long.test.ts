@@ -1,4 +1,6 @@
+// Waits: for the time limits of a storage that does not answer.
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
+import { shareOfRun } from '@terrane/testing/property'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from '../harness.ts'
@@ -7,6 +9,9 @@ import { openOrigin, type TestOrigin } from '../harness.ts'
 const LONGEST_MS = 45_000
 const CONTENT = 'old '.repeat(30_000)
 const TUS = { 'tus-resumable': '1.0.0' }
+
+const AWAY = shareOfRun('origin: a storage that is away', ['503', 'reset', 'cut', 'stall', 'hang'] satisfies Fault[], 3)
+const ONCE = shareOfRun('origin: one connection with a fault', ['503', 'reset', 'cut', 'drip'] satisfies Fault[], 2)
 
 const opened = new AsyncDisposableStack()
 let proxy: FaultProxy
@@ -160,7 +165,7 @@ test('the table has every route that asks the storage', () => {
 })
 
 describe('while the storage is away', () => {
-  test.each(['503', 'reset', 'cut', 'stall', 'hang'] satisfies Fault[])(
+  test.each(AWAY)(
     'every route says so in its time, does nothing by halves, and works when it is back: %s',
     async (fault) => {
       const answers = await askAll(fault.replace(' ', '-'), () => proxy.fail(fault))
@@ -186,16 +191,13 @@ describe('while the storage is away', () => {
   )
 })
 
-test.each(['503', 'reset', 'cut', 'drip'] satisfies Fault[])(
-  'one connection with a fault harms no request: %s',
-  async (fault) => {
-    for (let times = 1; times <= 3; times++) {
-      const answers = await askAll(`once-${fault}-${times}`, () => proxy.fail(fault, times))
-      const wrong = answers.filter(({ answer }) => answer.status >= 300)
-      expect(wrong.map(({ route, answer }) => [route, answer.status, answer.text])).toEqual([])
-    }
-  },
-)
+test.each(ONCE)('one connection with a fault harms no request: %s', async (fault) => {
+  for (let times = 1; times <= 3; times++) {
+    const answers = await askAll(`once-${fault}-${times}`, () => proxy.fail(fault, times))
+    const wrong = answers.filter(({ answer }) => answer.status >= 300)
+    expect(wrong.map(({ route, answer }) => [route, answer.status, answer.text])).toEqual([])
+  }
+})
 
 test('a resumable upload whose part met a storage that was away is told so, and goes on from what was kept', async () => {
   await fill('again')

@@ -5,7 +5,7 @@ import { makeTasks, openModels } from '../../src/jobs/tasks.ts'
 import { Geocoder } from '../../src/places/geocoder.ts'
 import { cancelAtStep, type StepWatch } from '../cancel-at-step.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from '../harness.ts'
-import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
+import { ALL_FAULTS, expectNothingLeft, openTaskCases, tasksOfRun, type TaskCases } from './task-cases.ts'
 
 const POINTS = ALL_FAULTS ? 10 : 3
 
@@ -41,7 +41,7 @@ afterAll(async () => {
   await sources[Symbol.asyncDispose]()
 })
 
-test.each(TASKS)(`%s, cancelled at ${POINTS} points of its run, leaves nothing behind`, async (task) => {
+test.each(tasksOfRun('cancel'))(`%s, cancelled at ${POINTS} points of its run, leaves nothing behind`, async (task) => {
   const { api, cases } = sources
   const { body, found, remove } = cases.find((one) => one.task === task)!
   const run = async (name: string) => {

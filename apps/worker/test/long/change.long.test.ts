@@ -1,9 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWorker, type TestWorker } from '../harness.ts'
 import { rankChanges } from '../rank-changes.ts'
 
+const KINDS = shareOfRun('change: kinds', ['brighter', 'gain', 'shift'] as const, 1)
 const GOALS = { brighter: 0.99, gain: 0.99, shift: 0.9 } as const
 
 let worker: TestWorker
@@ -18,7 +20,7 @@ afterAll(async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-test.for(['brighter', 'gain', 'shift'] as const)('ten pairs of scenes: %s', async (kind) => {
+test.for(KINDS)('ten pairs of scenes: %s', async (kind) => {
   const found: number[] = []
   for (let i = 0; i < 10; i++) {
     const type = i % 2 ? 'float32' : 'uint16'

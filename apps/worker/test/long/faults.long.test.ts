@@ -1,3 +1,4 @@
+// Waits: for a database that is away for longer than a worker keeps trying.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
@@ -7,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { testLane } from '@terrane/database/testing'
 import { openStore } from '@terrane/storage'
+import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openGate, type Gate } from '../gate.ts'
 import { submit, until } from '../harness.ts'
@@ -20,8 +22,8 @@ const GONE_MS = ALL_FAULTS ? 60_000 : 20_000
 const [AWAY, JUMPED] = ALL_FAULTS
   ? [TASKS, TASKS]
   : [
-      ['archiveToPmtiles', 'createGeoEmbeddings'],
-      ['overtureImportArea', 'osmImportArea'],
+      shareOfRun('a database that is away', ['archiveToPmtiles', 'createGeoEmbeddings'], 1),
+      shareOfRun('a clock that jumps', ['overtureImportArea', 'osmImportArea'], 1),
     ]
 const HOUR_S = 3600
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'

@@ -4,7 +4,7 @@ import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { submit, until } from '../harness.ts'
 import { Runners } from '../runners.ts'
-import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
+import { ALL_FAULTS, expectNothingLeft, openTaskCases, tasksOfRun, type TaskCases } from './task-cases.ts'
 
 const KILLS = ALL_FAULTS ? 10 : 1
 const random = seededRandom(3)
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const kill = (child: ChildProcess) => runners.end(child, 'SIGKILL')
 
-test.each(TASKS)(
+test.each(tasksOfRun('kill'))(
   `%s, killed at ${KILLS} random points of its run, leaves no half of anything, and ends well`,
   async (task) => {
     const { api, cases } = sources

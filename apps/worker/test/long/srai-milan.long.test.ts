@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gridDisk } from 'h3-js'
 import { seededRandom } from '@terrane/core'
+import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from '../harness.ts'
 import { boxOf } from '../osm-town.ts'
@@ -47,32 +48,43 @@ async function search(table: string): Promise<{ ms: number; found: number }> {
   return { ms: Math.round(ms), found: rows.length }
 }
 
-test.skipIf(!extract).for([
-  [8, 'count'],
-  [9, 'count'],
-  [10, 'count'],
-  [8, 'contextual-count'],
-  [9, 'contextual-count'],
-  [10, 'contextual-count'],
-  [8, 'hex2vec'],
-  [9, 'hex2vec'],
-  [10, 'hex2vec'],
-] as const)(`Milan at resolution %i by %s${extract ? '' : absent}`, async ([h3Resolution, embedder]) => {
-  const tableName = `milan_${h3Resolution}_${embedder.replace('-', '_')}`
-  let peak = 0
-  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50)
-  const started = performance.now()
-  const job = await run({ tableName, h3Resolution, embedder })
-  const seconds = (performance.now() - started) / 1000
-  clearInterval(watch)
-  const { rows, dims, features, zero_vectors: zeros, timings } = job.result as Record<string, number>
-  const { ms, found } = await search(tableName)
-  expect(found).toBe(20)
-  process.stdout.write(
-    `${tableName}: ${rows} cells, ${dims} dims, ${features} features, ${zeros} zero vectors, ${seconds.toFixed(1)} s ` +
-      `${JSON.stringify(timings)}, rss ${(peak / 2 ** 20).toFixed(0)} MB, search ${ms} ms\n`,
-  )
-})
+/** Four by the seed, or all. */
+const MODELS = shareOfRun(
+  'Milan: resolutions and embedders',
+  [
+    [8, 'count'],
+    [9, 'count'],
+    [10, 'count'],
+    [8, 'contextual-count'],
+    [9, 'contextual-count'],
+    [10, 'contextual-count'],
+    [8, 'hex2vec'],
+    [9, 'hex2vec'],
+    [10, 'hex2vec'],
+  ] as const,
+  4,
+  (row) => row.join(' '),
+)
+
+test.skipIf(!extract).for(MODELS)(
+  `Milan at resolution %i by %s${extract ? '' : absent}`,
+  async ([h3Resolution, embedder]) => {
+    const tableName = `milan_${h3Resolution}_${embedder.replace('-', '_')}`
+    let peak = 0
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50)
+    const started = performance.now()
+    const job = await run({ tableName, h3Resolution, embedder })
+    const seconds = (performance.now() - started) / 1000
+    clearInterval(watch)
+    const { rows, dims, features, zero_vectors: zeros, timings } = job.result as Record<string, number>
+    const { ms, found } = await search(tableName)
+    expect(found).toBe(20)
+    process.stdout.write(
+      `${tableName}: ${rows} cells, ${dims} dims, ${features} features, ${zeros} zero vectors, ${seconds.toFixed(1)} s ` +
+        `${JSON.stringify(timings)}, rss ${(peak / 2 ** 20).toFixed(0)} MB, search ${ms} ms\n`,
+    )
+  },
+)
 
 interface MarginCase {
   readonly tableName: string

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { read, submit, until } from '../harness.ts'
 import { Runners } from '../runners.ts'
-import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
+import { ALL_FAULTS, expectNothingLeft, openTaskCases, tasksOfRun, type TaskCases } from './task-cases.ts'
 
 const STOPS = ALL_FAULTS ? 10 : 2
 
@@ -23,7 +23,7 @@ async function stop(child: ChildProcess): Promise<void> {
   expect(await runners.end(child, 'SIGTERM')).toEqual([0, null])
 }
 
-test.each(TASKS)(`%s outlives ${STOPS} stops of its worker in its first attempt`, async (task) => {
+test.each(tasksOfRun('stop'))(`%s outlives ${STOPS} stops of its worker in its first attempt`, async (task) => {
   const { api, cases } = sources
   const { body, found, remove } = cases.find((one) => one.task === task)!
   let runner = await runners.start()

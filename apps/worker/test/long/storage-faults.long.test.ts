@@ -1,9 +1,11 @@
+// Waits: for the time limits of a storage that does not answer.
 import { testLane } from '@terrane/database/testing'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { writePbf } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
+import { shareOfRun } from '@terrane/testing/property'
 import { awsAt, startFaultProxy, startFaux, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HEADERS, openWorker, submit, until, type TestWorker } from '../harness.ts'
@@ -135,9 +137,11 @@ async function accepted(name: string) {
 const runner = () => openWorker({ beside: api, env })
 
 const FAULTS = ['503', 'reset', 'cut', 'stall', 'hang'] satisfies Fault[]
+const REFUSED = shareOfRun('worker: a storage that is away', FAULTS, 3)
+const DELAYED = shareOfRun('worker: a storage that comes back', [...FAULTS, 'drip', 'lost answer'] satisfies Fault[], 3)
 
 describe(`a storage that fails (${testLane()})`, () => {
-  test.each(FAULTS)('refuses what needs it within a caller’s patience, and keeps nothing: %s', async (fault) => {
+  test.each(REFUSED)('refuses what needs it within a caller’s patience, and keeps nothing: %s', async (fault) => {
     proxy.fail(fault)
     const [jobs, looked, ready] = await Promise.all([
       submitAll('refused'),
@@ -162,20 +166,17 @@ describe(`a storage that fails (${testLane()})`, () => {
     await expectNothingLeft({ api, store })
   })
 
-  test.each([...FAULTS, 'drip', 'lost answer'] satisfies Fault[])(
-    'delays jobs, which end well when it is back: %s',
-    async (fault) => {
-      const jobs = await accepted(`t${fault.replace(' ', '_')}`)
-      proxy.fail(fault, HARMED)
-      await using _worker = await runner()
-      const ended = await Promise.all(
-        jobs.map(async ({ title, body }) => ({ title, ...(await until(api, body.links.self, undefined, 240_000)) })),
-      )
-      proxy.heal()
-      expect(ended.filter(({ status }) => status !== 'success').map(({ title, error }) => [title, error])).toEqual([])
-      await expectNothingLeft({ api, store })
-    },
-  )
+  test.each(DELAYED)('delays jobs, which end well when it is back: %s', async (fault) => {
+    const jobs = await accepted(`t${fault.replace(' ', '_')}`)
+    proxy.fail(fault, HARMED)
+    await using _worker = await runner()
+    const ended = await Promise.all(
+      jobs.map(async ({ title, body }) => ({ title, ...(await until(api, body.links.self, undefined, 240_000)) })),
+    )
+    proxy.heal()
+    expect(ended.filter(({ status }) => status !== 'success').map(({ title, error }) => [title, error])).toEqual([])
+    await expectNothingLeft({ api, store })
+  })
 
   test('holds no job that is cancelled, and nothing is left of it', async () => {
     const jobs = await accepted('cancelled')

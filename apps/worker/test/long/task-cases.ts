@@ -6,6 +6,7 @@ import { topicTables, writePbf, type OsmElement } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
+import { shareOfRun } from '@terrane/testing/property'
 import { expect } from 'vitest'
 import { openWorker, type TestWorker } from '../harness.ts'
 import { boxOf } from '../osm-town.ts'
@@ -24,6 +25,11 @@ const ARCHIVE = 'source.pmtiles'
 /** Whether faults come as often, and last as long, as it takes to believe in them; otherwise a part of that. */
 // oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
 export const ALL_FAULTS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
+
+/** The tasks that a suite of faults takes in this run: half of them by the seed, or all. */
+export function tasksOfRun(suite: string): string[] {
+  return ALL_FAULTS ? [...TASKS] : shareOfRun(`${suite}: tasks`, TASKS, TASKS.length / 2)
+}
 
 /** A task with something to do that takes a while. */
 export interface TaskCase {

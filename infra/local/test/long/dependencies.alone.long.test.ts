@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { awsAt, startFaux } from '@terrane/testing/s3'
+import { shareOfRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WAY_FAULTS, openFaultyWay, type FaultyWay, type WayFault } from '../support/faulty-way.ts'
 import { openHouse, settingsOf, type House } from '../support/house.ts'
@@ -43,11 +44,16 @@ const ALERTS: Readonly<Record<Dependency, readonly string[]>> = {
 
 const CASES: readonly (readonly [Dependency, WayFault])[] = isFull
   ? (Object.keys(NEED) as Dependency[]).flatMap((dependency) => WAY_FAULTS.map((fault) => [dependency, fault] as const))
-  : [
-      ['database', 'dies silently'],
-      ['storage', 'answers by half'],
-      ['modules', 'hangs'],
-    ]
+  : shareOfRun<readonly [Dependency, WayFault]>(
+      'faults of dependencies',
+      [
+        ['database', 'dies silently'],
+        ['storage', 'answers by half'],
+        ['modules', 'hangs'],
+      ],
+      2,
+      (row) => row.join(' '),
+    )
 
 describe('dependencies that fail', () => {
   const opened = new AsyncDisposableStack()

@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { testLane } from '@terrane/database/testing'
+import { isWholeRun } from '@terrane/testing/property'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fire, type Outcome } from '../support/fire.ts'
 import { attacksOn, type Attack } from '../support/hostile-requests.ts'
@@ -9,7 +10,7 @@ import { openHouse, type House } from '../support/house.ts'
 import type { Probe } from '../support/prober.worker.ts'
 
 /** Number of attacks in all, spread over every route of every app and every caller. */
-const ATTACKS = 10_000
+const ATTACKS = isWholeRun() ? 10_000 : 3000
 const SEED = 20_261_122
 /** Concurrent requests to one app. */
 const AT_ONCE = 4
@@ -39,7 +40,7 @@ const OPEN: ReadonlySet<string> = new Set([
   ]),
 ])
 
-describe(`10,000 hostile requests (${testLane()})`, () => {
+describe(`${ATTACKS} hostile requests of seed ${SEED} (${testLane()})`, () => {
   const opened = new AsyncDisposableStack()
   const probes: Probe[] = []
   const outcomes: Outcome[] = []

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { seededRandom } from '@terrane/core'
 import { bytesSource, fileSource, openOsm, type OsmReader } from '@terrane/osm'
-import { randomCases } from '@terrane/testing/property'
+import { isWholeRun, randomCases, shareOfRun } from '@terrane/testing/property'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import { buildNetwork, type Mode, MODES, type Network, Router } from '../../src/index.ts'
@@ -18,17 +18,23 @@ import { townPbf } from '../support/town.ts'
 
 // oxlint-disable-next-line node/no-process-env -- where the data lies is a matter of the machine
 const shared = process.env.TERRANE_SHARED ?? join(import.meta.dirname, '../../../../../shared')
-// oxlint-disable-next-line node/no-process-env -- all extracts, and more routes, where a run has the time
-const isAll = process.env['TERRANE_TEST_ALL'] === '1'
-
 /** Extracts, each with a country. A checker of several countries takes the most open rules. */
-const EVERY_DAY = { 'monaco-2023': 'FR', 'liechtenstein-2021': 'CH', 'milan-2015': 'IT' }
-const OTHERS = { 'monaco-2016': 'FR', 'liechtenstein-2015': 'CH', 'malta-2016': 'MT', 'porto-2015': 'PT', 'rhein-neckar-2016': 'DE' } // prettier-ignore
-const ROUTES = isAll ? 280 : 60
+const SMALL = { 'monaco-2023': 'FR', 'monaco-2016': 'FR', 'liechtenstein-2021': 'CH', 'liechtenstein-2015': 'CH' }
+const LARGE = { 'milan-2015': 'IT', 'malta-2016': 'MT', 'porto-2015': 'PT', 'rhein-neckar-2016': 'DE' }
+/** By mode, on one map. */
+const ROUTES = isWholeRun() ? 280 : 60
+/** One small extract or one large one a run, as the seed has it, or all. */
+const EXTRACTS = shareOfRun('law: extracts', Object.entries({ ...SMALL, ...LARGE }), 1, ([name]) => name)
+/** Seeds of towns. */
+const TOWNS = shareOfRun(
+  'law: towns',
+  Array.from({ length: 40 }, (_, i) => 11 + i),
+  6,
+)
 
 const PLACES: readonly { name: string; country: string; open: () => Promise<OsmReader>; there: boolean }[] = [
   { name: 'the demo town', country: '', open: async () => openOsm(bytesSource(townPbf())), there: true },
-  ...Object.entries({ ...EVERY_DAY, ...(isAll && OTHERS) }).map(([name, country]) => {
+  ...EXTRACTS.map(([name, country]) => {
     const path = join(shared, 'data/osm', `${name}.osm.pbf`)
     return { name, country, open: async () => openOsm(await fileSource(path)), there: existsSync(path) }
   }),
@@ -77,9 +83,8 @@ async function faultsInTown(seed: number, modes: readonly Mode[], routes: number
 
 // Real maps seldom have what the law is hard about. These have all of it at once, in towns of fixed seeds.
 describe('in towns with the tags of the law at random', () => {
-  it.each(Array.from({ length: isAll ? 40 : 10 }, (_, i) => 11 + i))(
-    'town %i has no route that breaks it',
-    async (seed) => expect(await faultsInTown(seed, MODES, 15)).toEqual([]),
+  it.each(TOWNS)('town %i has no route that breaks it', async (seed) =>
+    expect(await faultsInTown(seed, MODES, 15)).toEqual([]),
   )
 
   // Towns that were not chosen, where the engine or the checker is wrong: mend them, then move them to the list above.

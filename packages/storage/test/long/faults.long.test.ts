@@ -1,3 +1,4 @@
+// Waits: for the time limits of a storage that does not answer.
 import { createServer } from 'node:net'
 import { awsAt, startEmulators, startFaultProxy, type Emulator, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import { seededRandom } from '@terrane/core'
 import { afterEach, expect, test, vi } from 'vitest'
-import { randomCases } from './index.ts'
+import { randomCases, shareOfRun } from './index.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -42,4 +42,28 @@ test('without a seed the cases are those of the UTC day', async () => {
   const seeds: number[] = []
   await randomCases(2, (_, seed) => void seeds.push(seed))
   expect(seeds).toEqual([20261126_00000, 20261126_00001])
+})
+
+test('a run takes a share of a table by its seed, prints it, and with TERRANE_TEST_ALL all of it', () => {
+  vi.stubEnv('TERRANE_TEST_ALL', '')
+  const printed: string[] = []
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0)
+  const rows = Array.from({ length: 10 }, (_, i) => i)
+  const shareOf = (seed: number, title = 'rows') => {
+    vi.stubEnv('TERRANE_TEST_SEED', String(seed))
+    return shareOfRun(title, rows, 3, (row) => `row ${row}`)
+  }
+  const share = shareOf(2026112700000)
+  expect([share.length, share.toSorted((a, b) => a - b), new Set(share).size]).toEqual([3, share, 3])
+  expect(shareOf(2026112700000)).toEqual(share)
+  const names = share.map((row) => `row ${row}`).join(', ')
+  expect(printed[0]).toBe(`rows: ${names}; 3 of 10 by seed 2026112700000 (TERRANE_TEST_ALL=1 runs all)\n`)
+  // Every row has its turn within some weeks, whatever the table is called.
+  for (const title of ['rows', 'others']) {
+    const days = Array.from({ length: 60 }, (_, day) => shareOf(2026112700000 + day * 100_000, title))
+    expect(new Set(days.flat()).size).toBe(10)
+  }
+  expect(shareOfRun('all', rows, 10)).toEqual(rows)
+  vi.stubEnv('TERRANE_TEST_ALL', '1')
+  expect(shareOfRun('rows', rows, 3)).toEqual(rows)
 })

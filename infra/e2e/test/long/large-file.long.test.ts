@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, readdirSync } from 'node:fs'
 import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +8,6 @@ import { arrived, begin, send } from '../support/tus.ts'
 
 const GB = 1024 ** 3
 const MB = 1024 ** 2
-const UPLOADS = 20
-const EACH_BYTES = 48 * MB
-const MOST_GROWTH = 100 * MB
 const JOB_MS = 600_000
 
 // oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
@@ -67,30 +63,6 @@ describe.skipIf(python === undefined)(`${told}large files`, () => {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
 
-  test(`${UPLOADS} at once keep the origin within ${MOST_GROWTH / MB} MB of what it had`, async () => {
-    const path = join(folder, 'some.bin')
-    await using file = await open(path, 'w')
-    const part = Buffer.alloc(MB)
-    for (let i = 0; i < EACH_BYTES / MB; i++) await file.write(part.fill(i))
-    const target = (object: string) => ({ origin: stack.urls.origin, key, bucket: 'uploads', object })
-    // Memory of code that is loaded once does not count as growth.
-    await send(await begin(target('first.bin'), EACH_BYTES), key, path)
-    const before = originBytes(stack.pid)
-    let most = before
-    const timer = setInterval(() => (most = Math.max(most, originBytes(stack.pid))), 50)
-    const urls = await Promise.all(
-      Array.from({ length: UPLOADS }, (_, i) => begin(target(`at-once-${i}.bin`), EACH_BYTES)),
-    )
-    await Promise.all(urls.map((url) => send(url, key, path)))
-    clearInterval(timer)
-    console.log(`origin: ${Math.round(before / MB)} MB before, ${Math.round(most / MB)} MB at most`)
-    const { metadata } = (await (await ask('GET', '/storage/v1/object/info/uploads/at-once-19.bin')).json()) as {
-      metadata?: { size?: number }
-    }
-    expect(metadata?.size ?? EACH_BYTES).toBe(EACH_BYTES)
-    expect(most - before).toBeLessThan(MOST_GROWTH)
-  })
-
   test('a GeoTIFF of 2 GB that is cut three times goes on where it was, and is embedded', async () => {
     const path = join(folder, 'large.tif')
     const [program = '', ...args] = python ?? []
@@ -136,20 +108,3 @@ describe.skipIf(python === undefined)(`${told}large files`, () => {
     expect([status, result?.rows, error]).toEqual(['success', 14 * 14, null])
   })
 })
-
-/** Memory of the origin among the processes that a stack has started. */
-function originBytes(stackPid: number): number {
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    try {
-      const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8')
-      if (!command.includes('apps/origin')) continue
-      const status = readFileSync(`/proc/${entry}/status`, 'utf8')
-      if (Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) !== stackPid) continue
-      return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
-    } catch {
-      // The process ended during the check.
-    }
-  }
-  throw new Error('the stack has no process of the origin')
-}
