@@ -11,7 +11,6 @@ const BELOW = [
   // Of four platforms.
   `${packages}/onnxruntime-node/bin/*/!(${platform})`,
   `${packages}/onnxruntime-node/bin/*/${platform}/!(${arch})`,
-  `${packages}/fontnik/prebuilds/!(${platform}-${arch})`,
   // The embedded database: an image is told a server by DATABASE_URL.
   'node_modules/.pnpm/@electric-sql+pglite*',
 ]

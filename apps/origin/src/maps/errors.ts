@@ -29,7 +29,7 @@ export const spriteTooLarge = (detail: string) =>
     hint: 'Put some of its icons into another sprite.',
   })
 
-export const noGlyphs = () =>
-  new RestError(501, 'GLYPHS_UNAVAILABLE', 'This platform makes no glyphs of fonts', {
-    hint: 'Run the origin on Linux with glibc or on macOS, or serve ready-made glyphs from a public bucket.',
+export const tooCostly = () =>
+  new RestError(400, 'MAP_FILE_TOO_COSTLY', 'Drawing the fonts or icons takes too much time or memory', {
+    hint: 'Use simpler outlines, no heavy filters, and fewer icons in a sprite.',
   })

@@ -1,10 +1,10 @@
-// oxlint-disable-next-line typescript/triple-slash-reference -- Packages that import this one need the declaration, too.
-/// <reference path="./fontnik.d.ts" />
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Face } from 'fontnik'
 import { LRUCache } from 'lru-cache'
-import { badGlyphs, badMapFile, noGlyphs } from './errors.ts'
+import { PbfWriter } from 'pbf'
+import { badGlyphs } from './errors.ts'
+import type { DrawnGlyphs } from './glyph-drawing.ts'
+import type { DrawingProcess } from './drawing-process.ts'
 
 /** A font whose glyphs can be made. */
 export interface Font {
@@ -30,7 +30,6 @@ export const BUILT_IN_FONTS: ReadonlyMap<string, Font> = new Map(
 const RANGE = 256
 const LAST = 65_535
 const CACHE_BYTES = 32 * 1024 * 1024
-const HINT = 'Send a TrueType, OpenType or WOFF file with one face and of at most 6 MiB; WOFF2 is not read.'
 
 /** First code point of a range by its file name, `0-255.pbf`. @throws BAD_RANGE */
 export function rangeStart(file: string): number {
@@ -41,67 +40,60 @@ export function rangeStart(file: string): number {
   return start
 }
 
-/** Name of the face in a font file, `Noto Sans Bold`. @throws BAD_MAP_FILE, GLYPHS_UNAVAILABLE */
-export async function faceName(content: Uint8Array): Promise<string> {
-  const fontnik = await maker()
-  const faces = await called<readonly Face[]>((done) => fontnik.load(Buffer.from(content), done)).catch(
-    (error: unknown) => {
-      throw badMapFile('font', error instanceof Error ? error.message : 'it cannot be read', HINT)
-    },
-  )
-  const [face] = faces
-  if (!face || faces.length > 1) throw badMapFile('font', `it has ${faces.length} faces`, HINT)
-  return `${face.family_name} ${face.style_name}`
+interface RangeOfFont {
+  readonly font: Font
+  readonly start: number
 }
 
 /** Makes glyphs of fonts as signed distance fields, 24 pixels high, as MapLibre takes them. */
 export class Glyphs {
-  readonly #made = new LRUCache<string, Buffer, { readonly font: Font; readonly start: number }>({
+  readonly #drawing: DrawingProcess
+  readonly #made = new LRUCache<string, DrawnGlyphs, RangeOfFont>({
     maxSize: CACHE_BYTES,
-    sizeCalculation: ({ byteLength }, key) => byteLength + 2 * key.length + 200,
-    fetchMethod: (_key, _stale, { context: { font, start } }) => glyphsOf(font, start),
+    sizeCalculation: (glyphs, key) =>
+      [...glyphs.values()].reduce((sum, { length }) => sum + length + 100, 2 * key.length + 200),
+    fetchMethod: (key, _stale, { context }) => this.#draw(key, context),
   })
+
+  constructor(drawing: DrawingProcess) {
+    this.#drawing = drawing
+  }
+
+  /** Name of the face in a font file, `Noto Sans Bold`. @throws BAD_MAP_FILE, MAP_FILE_TOO_COSTLY */
+  faceName(content: Uint8Array): Promise<string> {
+    return this.#drawing.call('faceName', content)
+  }
 
   /**
    * Glyphs of a range: each from the first font of the stack that has it.
    *
-   * @throws GLYPHS_UNAVAILABLE
+   * @param name of the stack
+   * @throws BAD_MAP_FILE, MAP_FILE_TOO_COSTLY
    */
-  async range(stack: readonly Font[], start: number): Promise<Buffer> {
-    const made = await Promise.all(
-      stack.map((font) => this.#made.forceFetch(`${font.id} ${start}`, { context: { font, start } })),
-    )
-    return joined(made)
+  async range(name: string, stack: readonly Font[], start: number): Promise<Buffer> {
+    const glyphs = new Map<number, Uint8Array>()
+    for (const font of stack) {
+      const made = await this.#made.forceFetch(`${font.id} ${start}`, { context: { font, start } })
+      for (const [code, glyph] of made) if (!glyphs.has(code)) glyphs.set(code, glyph)
+    }
+    const pbf = new PbfWriter()
+    pbf.writeMessage(1, writeStack, { name, range: `${start}-${start + RANGE - 1}`, glyphs })
+    return Buffer.from(pbf.finish())
+  }
+
+  async #draw(key: string, { font, start }: RangeOfFont): Promise<DrawnGlyphs> {
+    return this.#drawing.call('drawGlyphs', { files: await font.files(), start, count: RANGE }, key)
   }
 }
 
-async function glyphsOf(font: Font, start: number): Promise<Buffer> {
-  const fontnik = await maker()
-  const ranges = []
-  for (const file of await font.files()) {
-    const asked = { font: Buffer.from(file), start, end: start + RANGE - 1 }
-    ranges.push(await called<Buffer>((done) => fontnik.range(asked, done)))
-  }
-  return joined(ranges)
-}
-
-async function joined(ranges: readonly Buffer[]): Promise<Buffer> {
-  if (ranges.length === 1) return ranges[0]!
-  const fontnik = await maker()
-  return called<Buffer>((done) => fontnik.composite(ranges, done))
-}
-
-function called<T>(call: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
-  return new Promise((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result))))
-}
-
-/** The program is native and not there for every platform: an origin starts without it. @throws GLYPHS_UNAVAILABLE */
-async function maker() {
-  try {
-    return (await import('fontnik')).default
-  } catch {
-    throw noGlyphs()
-  }
+/** A font stack (https://github.com/mapbox/node-fontnik, proto/glyphs.proto). */
+function writeStack(
+  { name, range, glyphs }: { readonly name: string; readonly range: string; readonly glyphs: DrawnGlyphs },
+  pbf: PbfWriter,
+): void {
+  pbf.writeStringField(1, name)
+  pbf.writeStringField(2, range)
+  for (const [, glyph] of [...glyphs].toSorted(([a], [b]) => a - b)) pbf.writeBytesField(3, glyph)
 }
 
 function builtInFile(script: string, cut: string): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import { compressAnswers } from '../compression.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { lateAsHouse, RestError, sendRestError } from '../rest/errors.ts'
 import { FOR_CALLER } from '../vector/tiles.ts'
+import { DrawingProcess } from './drawing-process.ts'
 import { fontRoutes } from './font-routes.ts'
 import { MapFiles } from './map-files.ts'
 import { spriteRoutes } from './sprite-routes.ts'
@@ -30,10 +31,16 @@ export async function mapsRoutes(app: Http, deps: MapsDeps): Promise<void> {
       })
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-      const maps = { files: new MapFiles(deps.database) }
-      styleRoutes(scope, maps)
-      spriteRoutes(scope, maps)
-      fontRoutes(scope, maps)
+      const files = new MapFiles(deps.database)
+      // A costly font holds up no icons.
+      const [icons, fonts] = [new DrawingProcess(), new DrawingProcess()]
+      scope.addHook('onClose', () => {
+        icons[Symbol.dispose]()
+        fonts[Symbol.dispose]()
+      })
+      styleRoutes(scope, { files })
+      spriteRoutes(scope, { files, drawing: icons })
+      fontRoutes(scope, { files, drawing: fonts })
     },
     { prefix: '/maps/v1' },
   )

@@ -1,12 +1,14 @@
 import type { Principal } from '@terrane/auth'
 import type { FastifyRequest } from 'fastify'
 import { RestError } from '../rest/errors.ts'
+import type { DrawingProcess } from './drawing-process.ts'
 import { noMapFile } from './errors.ts'
 import { checkName, type MapFileName, type MapFiles } from './map-files.ts'
 
 /** What the routes of `/maps/v1` work with. */
 export interface MapsScope {
   readonly files: MapFiles
+  readonly drawing: DrawingProcess
 }
 
 /** The caller of a request. */
@@ -32,6 +34,10 @@ export function visibilityOf(parameters: URLSearchParams): boolean | null {
 }
 
 /** Deletes a file. @throws MAP_FILE_NOT_FOUND */
-export async function removeFile({ files }: MapsScope, request: FastifyRequest, file: MapFileName): Promise<void> {
+export async function removeFile(
+  { files }: Pick<MapsScope, 'files'>,
+  request: FastifyRequest,
+  file: MapFileName,
+): Promise<void> {
   if (!(await files.remove(callerOf(request), file))) throw noMapFile(file.kind, file.name)
 }

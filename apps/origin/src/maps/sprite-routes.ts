@@ -1,17 +1,22 @@
+import type { Principal } from '@terrane/auth'
 import { readParameters, type Http } from '@terrane/service'
 import { LRUCache } from 'lru-cache'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { noMapFile } from './errors.ts'
+import { noMapFile, spriteTooLarge } from './errors.ts'
 import { checkName, type MapFileName } from './map-files.ts'
 import { bodyOf, callerOf, nameOf, removeFile, visibilityOf, type MapsScope } from './request.ts'
-import { checkIcon, iconType, makeSheet, PNG, type Sheet } from './sprites.ts'
+import { iconType, MOST_ICONS, PNG, type Sheet } from './sprites.ts'
 
 const ICON_BYTES = 128 * 1024
 const SHEET_BYTES = 32 * 1024 * 1024
 /** Bytes of a place in an index. */
 const PLACE_BYTES = 200
 
-type Sheets = LRUCache<string, Sheet>
+type Sheets = LRUCache<
+  string,
+  Sheet,
+  { readonly principal: Principal; readonly sprite: string; readonly ratio: number }
+>
 
 /** `…/sprites`, `…/sprites/{sprite}.json`, `.png`, `@2x.json` and `@2x.png`, made of `…/sprites/{sprite}/{icon}`. */
 export function spriteRoutes(scope: Http, maps: MapsScope): void {
@@ -20,6 +25,12 @@ export function spriteRoutes(scope: Http, maps: MapsScope): void {
   const sheets: Sheets = new LRUCache({
     maxSize: SHEET_BYTES,
     sizeCalculation: ({ png, index }, key) => png.byteLength + Object.keys(index).length * PLACE_BYTES + 2 * key.length,
+    fetchMethod: async (key, _stale, { context: { principal, sprite, ratio } }) => {
+      // Icons that were changed or shared since they were listed belong to another sheet.
+      const lines = new Set(key.split('\n'))
+      const icons = (await files.icons(principal, sprite)).filter((icon) => lines.has(lineOf(icon)))
+      return maps.drawing.call('makeSheet', { icons, ratio }, key)
+    },
   })
   scope.get('/sprites', { config }, async (request) => {
     const listed = await files.list(callerOf(request), 'icon')
@@ -45,7 +56,7 @@ export function spriteRoutes(scope: Http, maps: MapsScope): void {
     const isPublic = visibilityOf(readParameters(request))
     const content = bodyOf(request)
     const mediaType = iconType(content)
-    await checkIcon({ name: file.name, content, mediaType, pixelRatio })
+    await maps.drawing.call('checkIcon', { name: file.name, content, mediaType, pixelRatio })
     const created = await files.write(callerOf(request), file, { content, mediaType, pixelRatio, isPublic })
     return reply.code(created ? 201 : 200).send({ sprite: file.folder, name: file.name })
   })
@@ -53,6 +64,19 @@ export function spriteRoutes(scope: Http, maps: MapsScope): void {
     await removeFile(maps, request, iconOf(request).file)
     return reply.code(204).send()
   })
+}
+
+/** An icon in the key of a sheet. */
+function lineOf({
+  name,
+  sha256,
+  pixelRatio,
+}: {
+  readonly name: string
+  readonly sha256: string
+  readonly pixelRatio: number
+}) {
+  return `${name} ${sha256} ${pixelRatio}`
 }
 
 /** The icon of a path: `bus`, `bus.svg`, or `bus@2x.png` of two pixels for each of the map. @throws BAD_NAME */
@@ -75,14 +99,11 @@ async function sendSheet(
   const principal = callerOf(request)
   const listed = await files.list(principal, 'icon', sprite)
   if (listed.length === 0 || ending === undefined) throw noMapFile('sprite', file.slice(0, 120))
+  if (listed.length > MOST_ICONS) throw spriteTooLarge(`${listed.length} icons, and ${MOST_ICONS} is the most`)
   const scale = Number(ratio ?? 1)
   // What a caller may read of a sprite decides on its sheet.
-  const key = [scale, ...listed.map(({ name, sha256, pixelRatio }) => `${name} ${sha256} ${pixelRatio}`)].join('\n')
-  let sheet = sheets.get(key)
-  if (!sheet) {
-    sheet = await makeSheet(await files.icons(principal, sprite), scale)
-    sheets.set(key, sheet)
-  }
+  const key = [scale, ...listed.map(lineOf)].join('\n')
+  const sheet = await sheets.forceFetch(key, { context: { principal, sprite, ratio: scale } })
   if (ending === 'png') return reply.type(PNG).send(sheet.png)
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(sheet.index))
 }

@@ -4,7 +4,7 @@ import { badMapFile, spriteTooLarge } from './errors.ts'
 
 /** Side of the largest icon in pixels of the map. */
 const MOST_SIDE = 512
-const MOST_ICONS = 1000
+export const MOST_ICONS = 1000
 /** Pixels of the largest sheet: 4096 × 4096, what every graphics card takes as a texture. */
 const MOST_PIXELS = 4096
 /** Most pixels that a picture is decoded to. */
@@ -18,7 +18,7 @@ const SVG = 'image/svg+xml'
 export const PNG = 'image/png'
 
 /** An icon of a sprite. */
-interface Icon {
+export interface Icon {
   readonly name: string
   readonly content: Uint8Array
   readonly mediaType: string
@@ -61,10 +61,12 @@ export async function checkIcon(icon: Icon): Promise<void> {
  * @throws BAD_MAP_FILE, SPRITE_TOO_LARGE
  */
 export async function makeSheet(icons: readonly Icon[], ratio: number): Promise<Sheet> {
-  if (icons.length > MOST_ICONS) throw spriteTooLarge(`${icons.length} icons, and ${MOST_ICONS} is the most`)
+  let pixels = 0
   const boxes = []
   for (const icon of icons) {
     const { data, info } = await drawn(icon, ratio)
+    pixels += info.width * info.height
+    if (pixels > MOST_PIXELS * MOST_PIXELS) throw spriteTooLarge(`more than ${MOST_PIXELS} × ${MOST_PIXELS} pixels`)
     const pixelRatio = icon.mediaType === SVG ? ratio : icon.pixelRatio
     boxes.push({ name: icon.name, data, info, pixelRatio, w: info.width + GAP, h: info.height + GAP, x: 0, y: 0 })
   }

@@ -8,7 +8,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const STYLE_BYTES = 1024 * 1024
 
 /** `…/styles` and `…/styles/{name}`: MapLibre styles. */
-export function styleRoutes(scope: Http, maps: MapsScope): void {
+export function styleRoutes(scope: Http, maps: Pick<MapsScope, 'files'>): void {
   const { files } = maps
   const config = { quiet: true }
   scope.get('/styles', { config }, async (request) => {
