@@ -4,6 +4,8 @@ import { Keys } from '@terrane/control'
 import { PbfReader } from 'pbf'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { drawField } from '../src/maps/glyph-field.ts'
+import { DrawingProcess } from '../src/maps/drawing-process.ts'
 import { openOrigin, settingsOf, type TestOrigin } from './harness.ts'
 import { townArchive } from './town-archive.ts'
 
@@ -415,4 +417,65 @@ describe('a strong ETag', () => {
     await origin.db.database.query(`update public.shown set name = 'b'`)
     expect(await tag()).not.toBe(before)
   })
+})
+
+describe('a file that costs too much', () => {
+  const icon = (content: string) => ({
+    name: 'x',
+    content: Buffer.from(content),
+    mediaType: 'image/svg+xml',
+    pixelRatio: 1,
+  })
+  const svg = (content: string) =>
+    icon(`<svg xmlns="http://www.w3.org/2000/svg" width="512" height="512">${content}</svg>`)
+
+  // Slow: the limit of ten seconds is the time that a busy machine may need for an ordinary icon.
+  test('ends the process that draws, which draws the next one', { timeout: 120_000 }, async () => {
+    using drawing = new DrawingProcess(10_000)
+    const filters = '<feMorphology operator="dilate" radius="250"/>'.repeat(500)
+    const bomb = svg(`<filter id="f">${filters}</filter><rect width="512" height="512" filter="url(#f)"/>`)
+    const [costly, next] = await Promise.allSettled([
+      drawing.call('makeSheet', { icons: [bomb], ratio: 1 }, 'bomb'),
+      drawing.call('makeSheet', { icons: [icon(RED)], ratio: 1 }),
+    ])
+    expect(costly).toMatchObject({ status: 'rejected', reason: { code: 'MAP_FILE_TOO_COSTLY', status: 400 } })
+    expect(next).toMatchObject({ status: 'fulfilled', value: { index: { x: { width: 20, height: 10 } } } })
+    await expect(drawing.call('makeSheet', { icons: [bomb], ratio: 1 }, 'bomb')).rejects.toMatchObject({
+      code: 'MAP_FILE_TOO_COSTLY',
+    })
+  })
+
+  test('is refused where entities of XML grow or name files', async () => {
+    const entities = Array.from({ length: 9 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('')
+    for (const head of [`<!ENTITY a0 "aaaaaaaaaa">${entities}`, '<!ENTITY a9 SYSTEM "file:///etc/hostname">']) {
+      const body = `<!DOCTYPE svg [${head}]><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>&a9;</text></svg>`
+      expect(await codeOf(put('/sprites/town/bomb', body))).toEqual([400, 'BAD_MAP_FILE'])
+    }
+  })
+
+  test('is left out of glyphs where its outline is large or has too many lines', () => {
+    const zigzag = Array.from({ length: 20_000 }, (_, i) => [i % 2 === 0 ? 0 : 200, i / 100]).flat()
+    expect([drawField([zigzag]), drawField([[0, 0, 300, 0, 300, 20, 0, 0]]), drawField([])]).toEqual([null, null, null])
+  })
+})
+
+test('a glyph is the distance to its outline, by brute force', () => {
+  // A frame: the inner ring turns the other way.
+  const rings = [
+    [1, 2, 15, 2, 15, 20, 1, 20, 1, 2],
+    [5, 6, 5, 14, 11, 14, 11, 6, 5, 6],
+  ]
+  const { width, height, left, top, field } = drawField(rings)!
+  expect({ width, height, left, top }).toEqual({ width: 14, height: 18, left: 1, top: 20 })
+  const toSides = (x: number, y: number, [x1, y1, x2, y2]: readonly [number, number, number, number]) =>
+    x > x1 && x < x2 && y > y1 && y < y2
+      ? Math.min(x - x1, x2 - x, y - y1, y2 - y)
+      : -Math.hypot(Math.max(x1 - x, 0, x - x2), Math.max(y1 - y, 0, y - y2))
+  const expected = Array.from({ length: (width + 6) * (height + 6) }, (_, i) => {
+    const x = left - 3 + (i % (width + 6)) + 0.5
+    const y = top + 3 - Math.floor(i / (width + 6)) - 0.5
+    const inside = Math.min(toSides(x, y, [1, 2, 15, 20]), -toSides(x, y, [5, 6, 11, 14]))
+    return Math.min(255, Math.max(0, Math.ceil(192 + 32 * inside) - 1))
+  })
+  expect([...field]).toEqual(expected)
 })

@@ -58,7 +58,13 @@ export class DrawingProcess implements Disposable {
   #child: ChildProcess | null = null
   #last: Promise<unknown> = Promise.resolve()
   #calls = 0
+  readonly #mostMs: number
   readonly #refused = new LRUCache<string, RestError>({ max: MOST_REFUSED, ttl: REFUSED_MS })
+
+  /** @param mostMs time for one call in milliseconds */
+  constructor(mostMs = MOST_MS) {
+    this.#mostMs = mostMs
+  }
 
   /**
    * @param key names the input, which is not tried again for a while when it took too much
@@ -90,7 +96,7 @@ export class DrawingProcess implements Disposable {
     const id = ++this.#calls
     const { promise, resolve, reject } = Promise.withResolvers<DrawingReply>()
     const onEnd = () => reject(tooCostly())
-    const timer = setTimeout(() => void child.kill('SIGKILL'), MOST_MS)
+    const timer = setTimeout(() => void child.kill('SIGKILL'), this.#mostMs)
     child.on('message', resolve).once('exit', onEnd).once('error', onEnd)
     try {
       child.send({ id, name, input } satisfies DrawingCall, (error) => error && child.kill('SIGKILL'))

@@ -67,7 +67,10 @@ function drawGlyph(font: Font, code: number, ascender: number): Uint8Array {
   pbf.writeVarintField(4, field?.height ?? 0)
   pbf.writeSVarintField(5, field?.left ?? 0)
   pbf.writeSVarintField(6, (field?.top ?? 0) - ascender)
-  pbf.writeVarintField(7, Math.min(MOST_ADVANCE, Math.max(0, Math.floor(Math.round(glyph.advanceWidth * scale * 64) / 64) || 0)))
+  pbf.writeVarintField(
+    7,
+    Math.min(MOST_ADVANCE, Math.max(0, Math.floor(Math.round(glyph.advanceWidth * scale * 64) / 64) || 0)),
+  )
   return pbf.finish()
 }
 
