@@ -91,11 +91,14 @@ export class DrawingProcess implements Disposable {
 
   async #run(name: keyof DrawingMethods, input: unknown): Promise<unknown> {
     // It may have ended while it was idle.
-    if (this.#child?.connected !== true) this.#child = start()
+    if (this.#child?.connected !== true) this.#child = await start()
     const child = this.#child
     const id = ++this.#calls
     const { promise, resolve, reject } = Promise.withResolvers<DrawingReply>()
-    const onEnd = () => reject(tooCostly())
+    const onEnd = () => {
+      if (this.#child === child) this.#child = null
+      reject(tooCostly())
+    }
     const timer = setTimeout(() => void child.kill('SIGKILL'), this.#mostMs)
     child.on('message', resolve).once('exit', onEnd).once('error', onEnd)
     try {
@@ -112,7 +115,8 @@ export class DrawingProcess implements Disposable {
   }
 }
 
-function start(): ChildProcess {
+/** Starts the process and waits until it listens: that time is not the file's. */
+async function start(): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('./drawing.process.ts', import.meta.url))
   const child = fork(program, [], {
     serialization: 'advanced',
@@ -121,7 +125,14 @@ function start(): ChildProcess {
     // It needs no key of the origin.
     env: {},
   })
-  child.on('error', () => undefined)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const onExit = () => reject(new Error('the process that draws fonts and icons does not start'))
+  child
+    .once('message', () => resolve())
+    .once('exit', onExit)
+    .on('error', onExit)
+  await promise
+  child.off('exit', onExit)
   child.unref()
   child.channel?.unref()
   return child

@@ -41,3 +41,4 @@ process.on('disconnect', () => process.exit())
 setInterval(() => {
   if (process.memoryUsage.rss() > MOST_MEMORY) process.exit(1)
 }, LOOK_MS)
+process.send?.('ready')

@@ -13,7 +13,7 @@ export interface GlyphField {
 }
 
 /** Pixels around a glyph, as MapLibre expects them. */
-export const BORDER = 3
+const BORDER = 3
 /** Pixels over which distances are told. */
 const RADIUS = 8
 /** One more than the value at the outline. */
