@@ -45,13 +45,13 @@ type Output<Name extends keyof DrawingMethods> = Awaited<ReturnType<DrawingMetho
 /** Time for one call: a range of Noto Sans and a sheet of 100 icons take less than a second. */
 const MOST_MS = 30_000
 const HEAP_MB = 512
-/** What took too much is not tried again for so long, in milliseconds. */
-const REFUSED_MS = 600_000
+/** Time in milliseconds before a refused file is tried again. */
+const REFUSED_MS = 60_000
 const MOST_REFUSED = 1000
 
 /**
  * Draws fonts and icons in a process of its own, one after the other. They are files of others: one that takes too long or too
- * much memory, or that a library cannot stand, ends that process and not the origin. Libraries that draw SVG cannot be
+ * much memory, or that crashes a library, ends that process and not the origin. Libraries that draw SVG cannot be
  * interrupted otherwise.
  */
 export class DrawingProcess implements Disposable {

@@ -14,7 +14,7 @@ export interface GlyphField {
 
 /** Pixels around a glyph, as MapLibre expects them. */
 const BORDER = 3
-/** Pixels over which distances are told. */
+/** Largest distance in pixels that the field holds. */
 const RADIUS = 8
 /** One more than the value at the outline. */
 const OUTLINE = 192
