@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, homedir } from 'node:os'
 import { dirname, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { pruneInstalled } from './docker/prune-installed.mjs'
 import { endWithNpm } from './end-with-npm.mjs'
 import { machineKey } from './tests/src/machine-key.mjs'
 
@@ -31,6 +32,9 @@ const commands = {
   summary: (lanes) => run('node', ['infra/tests/src/summary.ts', ...lanes]),
 }
 
+/** What `npm start` installs: the apps and the local stack with what they need to run, and Node (the root's dependency). */
+const RUNNING = ['--prod', '--filter', 'terrane', '--filter-prod', '{apps/*}...', '--filter-prod', '@terrane/local...']
+
 const [name = 'install', ...rest] = process.argv.slice(2)
 const command = commands[name]
 if (!command) {
@@ -38,7 +42,7 @@ if (!command) {
   process.exit(2)
 }
 requireNode(20, 20)
-process.exitCode = (await install()) || (await command(rest))
+process.exitCode = (await install(name === 'stack' ? RUNNING : [])) || (await command(rest))
 
 /** The checks and the everyday tests, of which those whose inputs have not changed since they passed are not run again. */
 async function everyday() {
@@ -55,20 +59,33 @@ function turbo(args) {
   return run('turbo', ['run', ...flags, ...force, ...args])
 }
 
-/** Installs the locked dependencies unless the lockfile is the one that was installed last. */
-async function install() {
+/**
+ * Installs the locked dependencies unless the lockfile is the one that was installed last. `selection`: flags of pnpm
+ * that leave out workspaces and development dependencies; a whole installation is enough for every selection.
+ */
+async function install(selection) {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'pnpm-lock.yaml')))
     .digest('hex')
-  const wanted = `${lock} ${process.platform} ${process.arch}\n`
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0
-  console.log(`Installing dependencies with ${packageManager} (the first time takes a minute or two) ...`)
-  const code = await run('npx', ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'])
+  const whole = `${lock} ${process.platform} ${process.arch}\n`
+  const wanted = selection.length === 0 ? whole : `running ${whole}`
+  if (existsSync(stamp) && [whole, wanted].includes(readFileSync(stamp, 'utf8'))) return 0
+  console.log(`Installing dependencies with ${packageManager} (the first time takes a minute) ...`)
+  // The lockfile was checked against the registry's dates when it was made; a clone trusts it as it trusts the code.
+  const flags = [
+    '--frozen-lockfile',
+    '--trust-lockfile',
+    '--config.confirm-modules-purge=false',
+    '--reporter=append-only',
+    '--loglevel=error',
+  ]
+  const code = await run('npx', ['--yes', packageManager, 'install', ...flags, ...selection])
   if (code) {
     console.error('bootstrap: the install failed; the npm registry must be reachable and node_modules writable')
     return code
   }
+  pruneInstalled(root)
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, wanted)
   return 0

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { once } from 'node:events'
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -180,7 +179,8 @@ export async function request(connection: Connection, path: string, init: AskIni
  */
 export async function stream(connection: Connection, path: string): Promise<IncomingMessage> {
   const url = new URL(connection.url + path)
-  const { get } = url.protocol === 'https:' ? https : http
+  // Loaded here: every call of the program would wait 30 ms for them.
+  const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const asked = get(url, { headers: keyHeaders(connection, path) })
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   if (response.statusCode !== 200) throw refused(response.statusCode!, await text(response))

@@ -1,6 +1,6 @@
-import tab from '@bomb.sh/tab/commander'
 import { Command } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
+import { completionCommands } from './completion.ts'
 
 const ENVIRONMENT = `
 Commands work on the local stack of this folder. For another project:
@@ -33,7 +33,7 @@ export function makeProgram(commands: readonly AddCommands[]): Command {
     .exitOverride()
     .addHelpText('after', ENVIRONMENT)
   for (const add of commands) add(program)
-  tab(program, { completionCommandName: 'completion' })
+  completionCommands(program)
   group(program)
   return program
 }

@@ -1,9 +1,22 @@
-import { doctorCommand } from './commands/doctor.ts'
-import { ON_A_PROJECT } from './commands/on-a-project.ts'
-import { services } from './doctor/services.ts'
-import { endWithReader } from './end-with-reader.ts'
-import { run } from './run.ts'
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import type { CommandWords } from './completion.ts'
 
-// The command line as npm has it: what works without the repository.
-endWithReader()
-process.exitCode = await run(process.argv.slice(2), [...ON_A_PROJECT, doctorCommand(async () => [services])])
+// The command line as npm has it. A shell asks at every Tab: its words are read from a file that the build made, and no
+// command is loaded.
+enableCompileCache?.()
+const [command, dashes, ...typed] = process.argv.slice(2)
+if (command === 'complete' && dashes === '--') {
+  const words = readFileSync(new URL('completions.json', import.meta.url), 'utf8')
+  const { complete } = await import('./completion.ts')
+  complete(JSON.parse(words) as CommandWords[], typed)
+} else {
+  const [{ PUBLISHED }, { endWithReader }, { run }] = await Promise.all([
+    import('./commands/published.ts'),
+    import('./end-with-reader.ts'),
+    import('./run.ts'),
+  ])
+  endWithReader()
+  process.exitCode = await run(process.argv.slice(2), PUBLISHED)
+}

@@ -64,7 +64,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   addMetrics(app, deps.registry, deps.edge)
   const limits = { pages: new RateLimits(deps.edge), members: new RateLimits(deps.edge) }
   await app.register(async (open) => {
-    open.addHook('onRequest', (request) => limits.pages.count({ address: request.ip }))
+    open.addHook('onRequest', async (request) => limits.pages.count({ address: request.ip }))
     const http = open as unknown as Http
     signInRoutes(http, deps)
     publicMapRoutes(http, deps.projects)
@@ -75,7 +75,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   })
   await app.register(async (members) => {
     members.addHook('onRequest', requireSession(deps.sessions, deps.cookie))
-    members.addHook('onRequest', (request) => limits.members.count({ user: sessionOf(request).user.id }))
+    members.addHook('onRequest', async (request) => limits.members.count({ user: sessionOf(request).user.id }))
     const http = members as unknown as Http
     sessionRoutes(http, deps)
     projectsRoute(http, deps.projects)

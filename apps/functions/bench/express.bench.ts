@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { installPeers } from '../test/support/peers.ts'
+import { installPeers } from '@terrane/testing/peers'
 import { program, runBare } from './support/bare-deno.ts'
 import { ANON_KEY, address, cpuMicros, instancePids, median, startHost } from './support/host.ts'
 import { load } from './support/load.ts'
@@ -21,7 +21,7 @@ app.post('/shop', (req, res) => res.json({ ok: true, n: req.body.a }))
 const server = app.listen(0, '127.0.0.1', () => console.log(server.address().port))
 `
 
-const packages = installPeers()
+const packages = installPeers('functions')
 if (packages === null) {
   console.log('SKIPPED: Express could not be installed (infra/peers/functions)')
   process.exit()

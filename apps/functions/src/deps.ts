@@ -111,7 +111,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
 type Base = Awaited<ReturnType<typeof openBase>>
 
 async function openBase(config: FunctionsConfig, path: string, opening: AsyncDisposableStack) {
-  const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL })
+  const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL, byTurn: true })
   const registry = createRegistry('functions')
   const logBook = new LogBook(logger)
   const metrics = new FunctionMetrics(registry)

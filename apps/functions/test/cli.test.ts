@@ -153,6 +153,33 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   expect(await call('elsewhere')).toContain('FUNCTION_NOT_FOUND')
 })
 
+test('the command test asks a function and shows its log, which can be searched', { timeout: 400_000 }, async () => {
+  await terrane(['functions', 'new', 'ask', '--auth', 'none'])
+  await terrane(['functions', 'deploy', 'ask'])
+  expect((await terrane(['functions', 'logs', 'ask', '--search', 'VERSION LIVE'])).out).not.toContain('greeting')
+
+  await write('request.json', '{"method":"POST","headers":{"x-a":"1"},"body":{"name":"Grace"}}')
+  const ask = (...args: string[]) => terrane(['functions', 'test', 'ask', '--as', 'none', ...args])
+  const asked = () => ask('--request', join(folder, 'request.json'))
+  expect(await asked()).toMatchObject({ code: 0, out: expect.stringContaining('Hello Grace') as string })
+  // A line that the function writes may come after its answer.
+  await expect.poll(async () => (await asked()).out, { timeout: 200_000 }).toContain('| greeting Grace')
+  expect((await asked()).out).toMatch(/ - call status=200 /)
+  expect(await ask('--method', 'GET')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('ask answered 405') as string,
+  })
+  expect(await ask('--method', 'GET', '--status', '405')).toMatchObject({ code: 0 })
+  expect(await ask('--header', 'nothing')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--header takes') as string,
+  })
+  expect((await ask('--status', 'good')).err).toContain("--status takes 100 to 599, not 'good'")
+  expect((await ask('--path', 'items')).err).toContain("the path begins with / or ?, not 'items'")
+  await terrane(['functions', 'delete', 'ask'])
+  await rm(join(folder, 'functions/ask'), { recursive: true })
+})
+
 test(
   'deploy leaves out what config.toml turns off, refuses it by name, and --prune removes it from the host',
   { timeout: 120_000 },

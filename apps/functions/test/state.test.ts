@@ -87,6 +87,25 @@ test('what a function holds is counted and bounded, and goes with it', async () 
   expect([left.map(({ store }) => store as string), await sizeOf('fn:held')]).toEqual([['fn:held2:'], 0])
 })
 
+test('caches make room for themselves, take none of the state, and go with their function', async () => {
+  const left = async () =>
+    (await client.unsafe(`select key from terrane.state where store = 'cache:cached:' order by key`)).map(({ key }) =>
+      (key as Buffer).toString('hex'),
+    )
+  await write('fn:cached:', setting('01', Buffer.alloc(1)))
+  for (const key of ['03', '02', '01']) await write('cache:cached:', setting(key, Buffer.alloc(899)))
+  await client.unsafe(`select terrane.cache_trim('cache:cached', 2400)`)
+  expect([await left(), await sizeOf('cache:cached')]).toEqual([['01', '02'], 2000])
+  // As if almost all of the bound were held: the next write makes room, and is not refused.
+  await client.unsafe(`update terrane.state_sizes set bytes = 67108000 where owner = 'cache:cached'`)
+  await write('cache:cached:', setting('04', Buffer.alloc(899)))
+  expect(await left()).toEqual(['01', '02', '04'])
+  expect(await sizeOf('fn:cached')).toBe(102)
+  await expect(write('cache:cached:other', setting('01', Buffer.alloc(1)))).rejects.toThrow('store is')
+  await ask('fn:cached:', { operation: 'remove' })
+  expect([await left(), await sizeOf('cache:cached'), await sizeOf('fn:cached')]).toEqual([[], 0, 0])
+})
+
 test('expired entries of all stores are swept by the next commit; a number that is reckoned with does not expire, as in Deno', async () => {
   const expiring = { expires_in: 0.001 }
   await write('fn:gone:', setting('01', Buffer.alloc(9), expiring))
@@ -203,21 +222,27 @@ describe.skipIf(probed === null)(`state on ${title}`, () => {
 
   test('functions do not see each other’s keys, by no name, store or header', async () => {
     await using host = await hostFor()
-    const source = `export default async () => { const kv = await Deno.openKv(); await kv.set(['secret'], 'mine'); return new Response('ok') }`
+    const source = `export default async () => { const kv = await Deno.openKv(); await kv.set(['secret'], 'mine')
+      await caches.default.put('https://x.example/secret', new Response('mine')); await (await caches.open('secret')).put('https://x.example/secret', new Response('mine'))
+      return new Response(await (await caches.default.match('https://x.example/secret')).text()) }`
     await host.deploy('one', source, POLICY)
-    await fetch(host.url('one'))
+    expect(await (await fetch(host.url('one'))).text()).toBe('mine')
     await host.deploy(
       'two',
       `export default async () => {
         const found = []
         for (const path of ['', ':', 'one', '../one', 'fn:one:', '%', '*']) for await (const entry of (await Deno.openKv(path)).list({ prefix: [] })) found.push(entry)
         const ask = async (store, more) => { const answer = await fetch('http://state.internal/', { method: 'POST', body: JSON.stringify({ operation: 'list', first: '00', past: 'ff', limit: 9, reverse: false, ...more, store }) }); return [answer.status, await answer.json()] }
-        for (const store of [['fn', 'one'], ['kv', 'one'], ['fn:one', ''], ['__proto__', ''], 'fn:one:', null, ['cache', '/../one']]) found.push(await ask(store, { request: {}, store: 'fn:one:' }))
+        for (const store of [['fn', 'one'], ['kv', 'one'], ['fn:one', ''], ['__proto__', ''], 'fn:one:', null, ['cache', '/../one'], ['cache', 'one'], ['cache', 'one:'], ['cache'], ['cache', '', 'cache:one:']]) found.push(await ask(store, { request: {}, store: 'fn:one:' }))
+        for (const store of ['cache:one:', ['cache:one', ''], ['fn', 'one:']]) found.push(await ask(store, {}))
+        for (const cache of [caches.default, await caches.open('secret')]) found.push(await (await cache.match('https://x.example/secret'))?.text())
+        found.push(await caches.keys())
         return Response.json(found) }`,
       POLICY,
     )
     const found = JSON.stringify(await (await fetch(host.url('two'))).json())
     expect(found).not.toContain('736563726574')
+    expect(found).not.toContain(Buffer.from('mine').toString('base64'))
     expect(found).not.toContain('mine')
     expect(found).toContain('403')
   })
@@ -288,4 +313,68 @@ describe.skipIf(probed === null)(`state on ${title}`, () => {
     )
     expect(await (await fetch(host.url('sums'))).text()).toBe('40')
   })
+
+  test(
+    'caches keep answers for all instances, by address, headers that they vary by, and time',
+    { timeout: 400_000 },
+    async () => {
+      await using host = await hostFor()
+      const source = `
+      const at = 'https://x.example/1'
+      const textOf = async (found) => found ? [found.status, await found.text(), found.headers.get('x-a')] : null
+      const why = (promise) => promise.then(() => 'kept', (error) => error.message)
+      const asking = (headers, method = 'GET') => new Request(at, { method, headers })
+      const answer = (text, headers = {}) => new Response(text, { headers })
+      export default async (req) => {
+        const cache = await caches.open('a'), told = []
+        if (req.url.endsWith('/again')) return Response.json([await textOf(await cache.match(at)), await caches.has('a'), await caches.keys(), await caches.delete('a'), await textOf(await cache.match(at)), await caches.delete('a')])
+        told.push(await textOf(await cache.match(at)))
+        await cache.put(at + '#part', new Response('one', { status: 201, headers: { 'x-a': '1' } }))
+        await caches.default.put(asking({}), answer('other', { etag: '"e"' }))
+        told.push(await textOf(await cache.match(asking({}))), await textOf(await caches.default.match(at)), await textOf(await caches.match(at)))
+        told.push(await textOf(await caches.default.match(asking({ 'if-none-match': 'W/"e"' }))), await textOf(await cache.match(asking({}, 'HEAD'))), await textOf(await cache.match(asking({}, 'HEAD'), { ignoreMethod: true })))
+        told.push(await caches.default.delete(at), await caches.default.delete(at))
+        const vary = await caches.open('vary')
+        for (const lang of ['de', 'fr']) await vary.put(asking({ 'accept-language': lang }), answer(lang, { vary: 'Accept-Language' }))
+        told.push(await Promise.all(['de', 'fr', 'it'].map(async (lang) => textOf(await vary.match(asking({ 'accept-language': lang }))))))
+        for (const control of ['no-store', 'private', 'max-age=0', 'public, s-maxage=0, max-age=60']) await vary.put('https://x.example/' + control, answer('x', { 'cache-control': control }))
+        await vary.put('https://x.example/c', answer('x', { 'set-cookie': 'a=b' })); await vary.put('https://x.example/e', answer('x', { expires: '0' }))
+        told.push((await Promise.all(['no-store', 'private', 'max-age=0', 'public, s-maxage=0, max-age=60', 'c', 'e'].map((each) => vary.match('https://x.example/' + each)))).filter(Boolean).length)
+        await vary.put('https://x.example/soon', answer('x', { 'cache-control': 'max-age=1' }))
+        while (await vary.match('https://x.example/soon'));
+        const large = crypto.getRandomValues(new Uint8Array(65536)), body = new Blob(Array(20).fill(large))
+        await vary.put('https://x.example/large', new Response(body.stream()))
+        told.push(new Uint8Array(await (await vary.match('https://x.example/large')).arrayBuffer()).every((byte, at) => byte === large[at % 65536]))
+        const endless = new ReadableStream({ pull(to) { to.enqueue(large) } })
+        told.push(await why(vary.put(at, new Response(endless))), await why(vary.put(asking({}, 'POST'), answer(''))), await why(vary.put(at, answer('', { vary: '*' }))), await why(vary.put('ftp://x/', answer(''))))
+        return Response.json(told) }`
+      await host.deploy('caching', source, { policy: { ...policy, timeout_ms: 400_000 } })
+      expect(await (await fetch(host.url('caching'))).json()).toEqual([
+        null,
+        [201, 'one', '1'],
+        [200, 'other', null],
+        [201, 'one', '1'],
+        [304, '', null],
+        null,
+        [201, 'one', '1'],
+        true,
+        false,
+        [[200, 'de', null], [200, 'fr', null], null],
+        0,
+        true,
+        'a cache keeps bodies of at most 8388608 bytes',
+        'a cache keeps answers of GET only',
+        'a cache keeps no answer of "Vary: *"',
+        'a cache keeps answers of http and https, not of ftp:',
+      ])
+      for (const instance of host.functions.get('test', 'caching')!.pool) {
+        instance.kill('idle')
+        await instance.exited
+      }
+      const again = await fetch(`${host.url('caching')}/again`)
+      expect(await again.json()).toEqual([[201, 'one', '1'], true, ['a', 'vary'], true, null, false])
+      await host.deploy('other', `export default async () => Response.json(await caches.keys())`, POLICY)
+      expect(await (await fetch(host.url('other'))).json()).toEqual([])
+    },
+  )
 })

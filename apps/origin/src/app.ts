@@ -99,7 +99,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       limits.rest.verify(request.ip, credentialOf(request.headers), () => identifyCaller(deps.verify, request))
     const authenticate = async (request: FastifyRequest) => {
       const principal = required(await identify(request))
-      await limits.rest.count(rateSubject(request, principal.role === 'service_role'))
+      limits.rest.count(rateSubject(request, principal.role === 'service_role'))
       return principal
     }
     await restRoutes(http, { ...deps.rest, authenticate })
@@ -114,7 +114,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const authenticateTile = async (request: FastifyRequest) => {
       const principal = await identifyPublishable(request)
       if (principal === null) return await authenticate(request)
-      await limits.rest.count({ address: request.ip })
+      limits.rest.count({ address: request.ip })
       return principal
     }
     const tileDeps = { ...deps.rest, tileMs: deps.tileMs }

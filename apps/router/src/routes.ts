@@ -188,7 +188,7 @@ async function checkKey(request: FastifyRequest, verify: Verify, limits: RateLim
     if (typeof key !== 'string') continue
     try {
       const principal = await limits.verify(request.ip, key, () => verify(key))
-      if (servesFor(principal, 'routes')) return await limits.count({ key })
+      if (servesFor(principal, 'routes')) return limits.count({ key })
       if (principal.role === 'services') refusal = new Refusal(ANSWERS.keyOfNoUse)
     } catch (error) {
       if (!(error instanceof TerraneError) || !(error.kind in KEY_REFUSALS)) throw error

@@ -77,6 +77,8 @@ describe("OSRM's HTTP interface", () => {
       points += annotation.distance.length
     }
     expect(geometry.coordinates).toHaveLength(points)
+    const limits = await get(`/route/v1/driving/${PATH}?annotations=maxspeed`)
+    expect(limits.body.routes[0].legs[0].annotation.maxspeed[0]).toEqual({ unknown: true })
     const some = await get(`/route/v1/driving/${PATH}?annotations=duration,distance`)
     expect(Object.keys(some.body.routes[0].legs[0].annotation)).toEqual(['duration', 'distance'])
   })
@@ -126,8 +128,14 @@ describe("OSRM's HTTP interface", () => {
   })
 
   test('takes some coordinates as waypoints and only passes the others', async () => {
-    const { body } = await get(`/route/v1/driving/${PATH}?waypoints=0;2&steps=true`)
-    expect([body.routes[0].legs.length, body.waypoints.length]).toEqual([1, 2])
+    const { body } = await get(`/route/v1/driving/${PATH}?waypoints=0;2&steps=true&geometries=geojson&overview=full`)
+    const [{ geometry, legs }] = body.routes
+    expect([legs.length, body.waypoints.length]).toEqual([1, 3])
+    const [via, ...others] = legs[0].via_waypoints
+    expect([via.waypoint_index, others]).toEqual([1, []])
+    expect(geometry.coordinates[via.geometry_index]).toEqual(body.waypoints[1].location)
+    const first = (await get(`/route/v1/driving/${PATH}`)).body.routes[0].legs[0]
+    expect(via.distance_from_start).toBeCloseTo(first.distance, 0)
   })
 
   test('tells tables of times, and of distances where they are asked for', async () => {

@@ -105,7 +105,7 @@ export const projectDatabaseRefused = defineError(
           hint: 'Send postgres://user:password@host:port/database of a role that may make schemas and tables there.',
           errors: [{ path: '/projectTarget/databaseUrl', message: 'must lead to a database that this pool may use' }],
         }
-      : { hint: 'The project has to be registered anew, with a database URL that is right.' },
+      : { hint: 'Register the project again with the correct database URL.' },
 )
 
 export const browserRefused = defineError(

@@ -52,6 +52,16 @@ const SOURCES: Readonly<Record<string, readonly [policy: object, code: string]>>
     { auth: 'anon' },
     `export default () => fetch('http://project.internal/rest/v1/rpc/who', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })`,
   ],
+  state: [
+    { auth: 'none', methods: ['GET'] },
+    `export default async () => {
+      const kv = await Deno.openKv()
+      await kv.atomic().sum(['calls'], 1n).commit()
+      const at = 'https://x.example/answer', kept = await caches.default.match(at)
+      await caches.default.put(at, new Response('kept'))
+      return Response.json([Number((await kv.get(['calls'])).value), kept ? await kept.text() : null])
+    }`,
+  ],
   chain: [
     { auth: 'none' },
     `export default async () => {
@@ -124,6 +134,12 @@ async function failure(invoked: PromiseLike<{ error: unknown }>) {
   expect(body.request_id).toBe(response.headers.get('x-request-id'))
   return { status: response.status, code: response.headers.get('x-error-code'), body }
 }
+
+test('a function keeps state and caches in the project’s database, behind the origin', async () => {
+  const call = async () => (await fetch(url('state'))).json()
+  expect(await call()).toEqual([1, null])
+  expect(await call()).toEqual([2, 'kept'])
+})
 
 describe('functions.invoke of supabase-js, through the origin', () => {
   test('JSON in, JSON out', async () => {

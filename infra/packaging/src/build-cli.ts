@@ -1,9 +1,9 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-// Builds the command line for npm into the folder that is named: one file that needs nothing but Node. Within the
-// repository `terrane` runs its sources, and has more commands, which start or administer an installation.
+// Builds the command line for npm into the folder that is named: files that need nothing but Node. Within the repository `terrane` runs its sources, and has more commands, which start or administer an installation.
 const root = resolve(import.meta.dirname, '../../..')
 const cli = join(root, 'apps/cli')
 const out = resolve(process.argv[2] ?? join(cli, 'dist'))
@@ -12,18 +12,24 @@ const { version, license } = JSON.parse(await readFile(join(cli, 'package.json')
 await rm(out, { recursive: true, force: true })
 await mkdir(out, { recursive: true })
 await build({
-  entryPoints: [join(cli, 'src/published.ts')],
-  outfile: join(out, 'terrane.js'),
+  entryPoints: { terrane: join(cli, 'src/published.ts') },
+  outdir: out,
+  chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
+  // What one command needs is loaded by that command alone.
+  splitting: true,
+  minifyWhitespace: true,
+  minifySyntax: true,
   platform: 'node',
   format: 'esm',
   target: 'node22',
   banner: {
     // Some packages are CommonJS and ask for modules of Node.
     // Under a name of its own: what is bundled may import createRequire, too.
-    js: "#!/usr/bin/env node\nimport { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
+    js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
   },
 })
+await writeFile(join(out, 'completions.json'), JSON.stringify(await completions()))
 const manifest = {
   name: '@terrane/cli',
   version,
@@ -31,10 +37,24 @@ const manifest = {
   license,
   type: 'module',
   bin: { terrane: 'terrane.js' },
-  files: ['terrane.js'],
+  files: ['terrane.js', 'chunks', 'completions.json'],
   engines: { node: '>=20.20' },
   publishConfig: { access: 'public', provenance: true },
 }
 await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 await cp(join(root, 'LICENSE'), join(out, 'LICENSE'))
 await cp(join(cli, 'README.md'), join(out, 'README.md'))
+
+/** What a shell completes. The command line is no dependency of this package, so its sources are named by their path. */
+async function completions(): Promise<unknown> {
+  const [{ makeProgram }, { commandWords }, { PUBLISHED }] = await Promise.all([
+    load('program.ts'),
+    load('completion.ts'),
+    load('commands/published.ts'),
+  ])
+  return commandWords(makeProgram(PUBLISHED))
+}
+
+function load(path: string) {
+  return import(pathToFileURL(join(cli, 'src', path)).href)
+}

@@ -18,7 +18,7 @@ export const projectExists = defineError(
   'PROJECT_EXISTS',
   'conflict',
   (f: { ref: string }) => `The organization has a project '${f.ref}' already`,
-  () => ({ hint: 'Change what is known of it with `terrane project set`.' }),
+  () => ({ hint: 'Change its settings with `terrane project set`.' }),
 )
 
 export const projectBusy = defineError(

@@ -106,7 +106,7 @@ export const csvColumnsUnknown = defineError(
   'invalid',
   (f: { columns: readonly string[] }) => `The file has no columns ${f.columns.join(', ')} to read coordinates from`,
   () => ({
-    hint: 'Name the columns as the first line of the file does; of x and y the one that is left out must be called as usual.',
+    hint: 'Name the columns as the first line of the file does. x or y may be left out if its column has a usual name, such as lon or lat.',
     errors: [{ path: '/csv', message: 'must be columns of the file' }],
   }),
 )

@@ -267,13 +267,16 @@ describe('barriers', async () => {
       nodes: { x: tags },
     })
 
-  it.each([
+  it.each<[string, Record<string, string>, string, string]>([
     ['a bollard', { barrier: 'bollard' }, 'ADCB', 'AxB'],
     ['a bollard that cars may pass', { barrier: 'bollard', motor_vehicle: 'yes' }, 'AxB', 'AxB'],
     ['a wall', { barrier: 'wall' }, 'ADCB', 'ADCB'],
     ['a guard rail with motor_vehicle=no', { barrier: 'guard_rail', motor_vehicle: 'no' }, 'ADCB', 'AxB'],
     ['a turnstile', { barrier: 'turnstile' }, 'ADCB', 'ADCB'],
     ['a cattle grid', { barrier: 'cattle_grid' }, 'AxB', 'AxB'],
+    ['motor_vehicle=no where no barrier stands', { motor_vehicle: 'no' }, 'ADCB', 'AxB'],
+    ['access=no with foot=yes there', { access: 'no', foot: 'yes' }, 'ADCB', 'ADCB'],
+    ['a crossing for walkers that riders may not use', { highway: 'crossing', bicycle: 'no' }, 'AxB', 'AxB'],
   ])('%s', async (_name, tags, car, bicycle) => {
     const given = await town(tags)
     expect(given.route('AB').path).toBe(car)

@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 
 export type { Logger }
@@ -16,11 +16,27 @@ const SECRET_FIELDS = [
   'connectionString',
 ]
 
+export interface LoggerOptions {
+  readonly name: string
+  readonly level: string
+  /** Pretty when stdout is a terminal, unless given. */
+  readonly format?: 'json' | 'pretty'
+  /**
+   * Writes the JSON lines of one turn of the event loop together, for apps that log a line for each of very many
+   * requests. Lines of errors are written at once, with all before them. A process that is killed, or that crashes in
+   * native code, loses the other lines of that turn; at any other end they are written.
+   */
+  readonly byTurn?: boolean
+}
+
+/** Characters of lines that are written before their turn is over. */
+const MOST_HELD = 64 * 1024
+
 /**
  * Makes a process's logger: JSON lines, or readable ones when stdout is a terminal or `format` says so. The message is a
  * constant phrase; data goes into fields with units.
  */
-export function createLogger(options: { name: string; level: string; format?: 'json' | 'pretty' }): Logger {
+export function createLogger(options: LoggerOptions): Logger {
   const format = options.format ?? (process.stdout.isTTY ? 'pretty' : 'json')
   const settings = {
     name: options.name,
@@ -28,9 +44,46 @@ export function createLogger(options: { name: string; level: string; format?: 'j
     base: { name: options.name },
     redact: { paths: SECRET_FIELDS.flatMap((f) => [f, `*.${f}`, `*.*.${f}`]), censor: '[redacted]' },
   }
-  if (format === 'json') return pino(settings)
+  if (format === 'json') return options.byTurn ? pino(settings, stdoutByTurn()) : pino(settings)
   return pino(
     settings,
     pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', sync: true }),
   )
+}
+
+/** From this level on (pino's `error`) lines are written at once. */
+const URGENT_LEVEL = 50
+
+interface TurnStream extends DestinationStream {
+  /** pino sets it before each line, for streams that have the symbol below. */
+  lastLevel: number
+  readonly [LEVEL_WANTED]: true
+  /** pino calls it after a `fatal` line. */
+  flushSync(): void
+}
+const LEVEL_WANTED: unique symbol = Symbol.for('pino.metadata')
+
+function stdoutByTurn(): TurnStream {
+  const stdout = pino.destination({ fd: 1, sync: true })
+  let held = ''
+  let hasTurns = true
+  const flush = () => {
+    const lines = held
+    held = ''
+    if (lines !== '') stdout.write(lines)
+  }
+  process.once('exit', () => {
+    hasTurns = false
+    flush()
+  })
+  return {
+    [LEVEL_WANTED]: true,
+    lastLevel: 0,
+    flushSync: flush,
+    write(line) {
+      if (held === '' && hasTurns) setImmediate(flush)
+      held += line
+      if (!hasTurns || this.lastLevel >= URGENT_LEVEL || held.length > MOST_HELD) flush()
+    },
+  }
 }

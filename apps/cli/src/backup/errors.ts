@@ -4,7 +4,7 @@ export const notABackup = defineError(
   'NOT_A_BACKUP',
   'invalid',
   () => 'There is no whole backup of this version: one that was broken off has no end',
-  () => ({ hint: 'Name the place that terrane backup was given with --to.' }),
+  () => ({ hint: 'Name the folder or bucket of the backup: the value of --to when it was made.' }),
 )
 
 export const backupDamaged = defineError(

@@ -2,7 +2,7 @@ import { Problem, ref } from '@terrane/contracts'
 import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, send, type Ask } from '../upstream/ask.ts'
@@ -12,9 +12,17 @@ const FunctionParams = Type.Object({
   name: Type.String({ pattern: FUNCTION_NAME_PATTERN }),
 })
 const LogsQuery = Type.Object(
-  { limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }) },
+  {
+    limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }),
+    search: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  },
   { additionalProperties: false },
 )
+/** The query as the host takes it. */
+function logQuery({ limit, search }: Static<typeof LogsQuery>): URLSearchParams {
+  return new URLSearchParams({ limit: String(limit), ...(search !== undefined && { search }) })
+}
+
 const Deploy = Type.Object(
   { files: Type.Record(Type.String({ maxLength: 300 }), Type.Unknown(), { maxProperties: 2000 }) },
   { additionalProperties: false, description: 'As the functions host wants it: files by their path, text or base64.' },
@@ -67,7 +75,7 @@ export function functionRoutes(app: Http): void {
   app.get(`${ONE}/logs`, { schema: { params: FunctionParams, querystring: LogsQuery } }, (request, reply) =>
     control(request, reply, [request.params.name, 'logs'], {
       method: 'GET',
-      query: new URLSearchParams({ limit: String(request.query.limit) }),
+      query: logQuery(request.query),
     }),
   )
   app.post(

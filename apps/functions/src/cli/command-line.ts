@@ -14,6 +14,7 @@ import {
   serveEnvironment,
   showLogs,
 } from './commands.ts'
+import { testFunction } from './test-function.ts'
 
 const HELP = `Usage: terrane functions <command> [options]
 
@@ -34,6 +35,12 @@ const HELP = `Usage: terrane functions <command> [options]
   logs <name>           show the log of a function
                           --follow                        and go on
                           --limit <lines>                 (100)
+                          --search <text>                 entries with this text alone
+  test <name>           send a request to a function; print its answer and its log
+                          --request <file>                JSON with method, path, headers and body
+                          --method, --path, --header 'Name: value', --body
+                          --as anon|service|none          whose key is sent (anon)
+                          --status <status>               the answer must have it; any below 400 unless given
   secrets               list secrets; values never come back
                           --env-file <file>               set those of a file
                           --unset <NAME>                  take one away
@@ -45,21 +52,29 @@ Everywhere:
   --project <ref>       the project (TERRANE_PROJECT_REF, or local)
   --help
 
-The key for deploy, import, list, delete, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
+The key for deploy, import, list, delete, rollback, logs, test and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
 `
 
 const OPTIONS = {
+  as: { type: 'string', default: 'anon' },
   auth: { type: 'string', default: 'anon' },
+  body: { type: 'string' },
   dir: { type: 'string', default: 'functions' },
   'dry-run': { type: 'boolean', default: false },
   'env-file': { type: 'string' },
   follow: { type: 'boolean', default: false },
   function: { type: 'string' },
+  header: { type: 'string', multiple: true, default: [] },
   help: { type: 'boolean', default: false },
   limit: { type: 'string', default: '100' },
+  method: { type: 'string' },
+  path: { type: 'string' },
   port: { type: 'string', default: '8001' },
   project: { type: 'string' },
   prune: { type: 'boolean', default: false },
+  request: { type: 'string' },
+  search: { type: 'string' },
+  status: { type: 'string' },
   strict: { type: 'boolean', default: false },
   to: { type: 'string' },
   unset: { type: 'string', multiple: true, default: [] },
@@ -139,6 +154,8 @@ async function run(args: string[], { env, print, openImports: open = openImports
         process.off('SIGINT', leave)
       })
     }
+    case 'test':
+      return testFunction(target(values, env), one(), { ...values, env, print })
     case 'secrets':
       return secrets(target(values, env), { of: values.function, file: values['env-file'], unset: values.unset }, print)
     default:

@@ -10,6 +10,7 @@ import { FUNCTION_NAME, parsePolicy } from '../policy.ts'
 import { isEnabled, readEnvFile } from '../sources/function-folder.ts'
 import { callHost, readLines, type Print, type Target } from './client.ts'
 import { importProject } from './import-project.ts'
+import { printed } from './shown-entry.ts'
 import { readUpload, sendUpload } from './upload.ts'
 
 /** Makes the folder of a new function. */
@@ -199,15 +200,17 @@ export async function showLogs(
   options: {
     readonly follow: boolean
     readonly limit: string
+    readonly search?: string | undefined
     readonly print: Print
     readonly signal: AbortSignal
   },
 ): Promise<void> {
   const { print, signal } = options
-  const query = `limit=${encodeURIComponent(options.limit)}&follow=${options.follow}`
+  const query = new URLSearchParams({ limit: options.limit, follow: String(options.follow) })
+  if (options.search !== undefined) query.set('search', options.search)
   try {
-    for await (const line of readLines(target, `/functions/${name}/logs?${query}`, signal))
-      print(shown(JSON.parse(line) as LogEntry))
+    for await (const line of readLines(target, `/functions/${name}/logs?${String(query)}`, signal))
+      print(printed(JSON.parse(line) as LogEntry))
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -240,10 +243,4 @@ async function functionNames(root: string): Promise<string[]> {
     .map((entry) => entry.name)
     .filter((name) => name !== 'node_modules')
     .toSorted()
-}
-
-function shown({ time, level, source, message, version, request_id: id, fields }: LogEntry): string {
-  const facts = Object.entries(fields ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-  const who = source === 'function' ? '|' : '-'
-  return [time, level.padEnd(5), `v${version}`, id ?? '-', who, message, ...facts].join(' ')
 }

@@ -18,7 +18,7 @@ export function checkControlAccess(projects: Projects, limits: RateLimits): (req
     const { project, principal } = await limits.verify(request.ip, credentialOf(request.headers), () =>
       whose(named, request),
     )
-    await limits.count(rateSubject(request, principal.role === 'service_role'))
+    limits.count(rateSubject(request, principal.role === 'service_role'))
     if (principal.role !== 'service_role') throw forbidden({ need: 'the service role' })
     params.ref = project.id
   }

@@ -49,6 +49,15 @@ export const LogsQuery = Type.Object(
   {
     limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }),
     follow: Type.Boolean({ default: false, description: 'Keep the answer open and add what comes.' }),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Text that the message or the fields contain, whatever its case.',
+      }),
+    ),
+    level: Type.Optional(Type.Enum(['debug', 'info', 'warn', 'error'], { description: 'Entries of this level.' })),
+    request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Entries of one request.' })),
   },
   closed,
 )

@@ -80,6 +80,7 @@ function storeOf({ name, policy }: FunctionVersion, store: unknown): string | nu
   const [kind = '', given = ''] = store as readonly string[]
   if (given.length > 200) return null
   if (kind === 'fn') return `fn:${name}:${given}`
+  if (kind === 'cache') return `cache:${name}:`
   const isBound = readBindings(policy.bindings).some((binding) => binding.kind === 'kv' && binding.value === given)
   return kind === 'kv' && isBound ? `kv:${given}` : null
 }

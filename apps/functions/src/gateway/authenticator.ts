@@ -41,10 +41,11 @@ export function createAuthenticator(verifierOf: (project: string) => Verify, edg
     const strict = (headers: IncomingHttpHeaders) => identify(project, headers, address)
     const caller = needed === 'none' ? identifyAny(strict, request.headers) : strict(request.headers)
     if (!isLimited) return caller
-    return Promise.resolve(caller).then(async (known) => {
-      await limits.count(known.rank === 'service' ? { key: credentialOf(request.headers) } : { address })
+    const count = (known: Caller) => {
+      limits.count(known.rank === 'service' ? { key: credentialOf(request.headers) } : { address })
       return known
-    })
+    }
+    return caller instanceof Promise ? caller.then(count) : count(caller)
   }
 }
 

@@ -48,3 +48,37 @@ test('a follower gets what comes until it leaves, and hears of the end', () => {
   log.event('info', subject, 'two')
   expect(seen.map((entry) => entry?.message)).toEqual(['one', undefined])
 })
+
+const call = { version: 3, requestId: 'r1', status: 200, problem: '', ms: 1.5, bytesIn: 0, bytesOut: 7 }
+
+test('calls stand among the other entries in their order; of each kind the newest thousand are kept', () => {
+  const log = book()
+  log.event('info', subject, 'version live')
+  for (let n = 0; n < 1500; n++) log.call(subject, { ...call, requestId: `r${n}` })
+  log.event('info', subject, 'instance ended')
+  const kept = log.latest('p', 'f', 10_000)
+  expect(kept).toHaveLength(1002)
+  expect([kept[0]!.message, kept[1]!.request_id, kept[1000]!.request_id, kept[1001]!.message]).toEqual([
+    'version live',
+    'r500',
+    'r1499',
+    'instance ended',
+  ])
+  expect(kept[1]).toMatchObject({ source: 'host', fields: { status: 200, ms: 1.5, bytesIn: 0, bytesOut: 7 } })
+})
+
+test('entries are found by text, level and request; a follower hears of calls', () => {
+  const log = book()
+  const seen: (string | null | undefined)[] = []
+  log.follow('p', 'f', (entry) => seen.push(entry?.request_id))
+  log.call(subject, call)
+  log.call(subject, { ...call, requestId: 'r2', status: 504, problem: 'timeout' })
+  log.line(subject, { level: 'warn', text: 'Slow Answer', call: '1', dropped: 0 }, 'r2')
+  const found = (filter: Parameters<LogBook['latest']>[3]) =>
+    log.latest('p', 'f', 10, filter).map(({ message, request_id: id }) => `${message} ${id}`)
+  expect(found({ search: 'slow' })).toEqual(['Slow Answer r2'])
+  expect(found({ search: 'TIMEOUT' })).toEqual(['call r2'])
+  expect(found({ requestId: 'r2' })).toEqual(['call r2', 'Slow Answer r2'])
+  expect(found({ requestId: 'r2', level: 'info' })).toEqual(['call r2'])
+  expect(seen).toEqual(['r1', 'r2', 'r2'])
+})

@@ -1,5 +1,6 @@
 import type { Logger } from '@terrane/service'
 import type { FunctionLine } from '../pool/output.ts'
+import { CallRing, type CallFacts, type LoggedCall } from './call-ring.ts'
 
 /** One entry of a function's log: an event that the host recorded, or a line that the function wrote. */
 export interface LogEntry {
@@ -22,13 +23,28 @@ export interface Subject {
   readonly version: number
 }
 
-/** Limits per function: number of entries, and characters of text. */
+/** Selects entries of a log. */
+export interface LogFilter {
+  /** Text that the message or a field contains, whatever its case. */
+  readonly search?: string
+  readonly level?: string
+  /** Of one request. */
+  readonly requestId?: string
+}
+
+/** Limits per function: number of calls and of other entries, and characters of text. */
 const KEPT_ENTRIES = 1000
 const KEPT_CHARS = 1024 * 1024
 
 interface Shelf {
-  readonly entries: LogEntry[]
+  readonly project: string
+  readonly function: string
+  readonly calls: CallRing
+  readonly others: { readonly order: number; readonly entry: LogEntry }[]
+  readonly followers: Set<(entry: LogEntry | null) => void>
   chars: number
+  /** Number of entries so far. */
+  count: number
 }
 
 /**
@@ -37,8 +53,7 @@ interface Shelf {
  */
 export class LogBook {
   readonly #logger: Logger
-  readonly #shelves = new Map<string, Shelf>()
-  readonly #followers = new Map<string, Set<(entry: LogEntry | null) => void>>()
+  readonly #shelves = new Map<string, Map<string, Shelf>>()
 
   constructor(logger: Logger) {
     // Only known fields are logged here. Searching each line for secrets would cost more than the call.
@@ -70,35 +85,81 @@ export class LogBook {
     })
   }
 
-  /** The latest entries of a function, oldest first. */
-  latest(project: string, name: string, limit: number): readonly LogEntry[] {
-    return limit === 0 ? [] : (this.#shelves.get(`${project}/${name}`)?.entries.slice(-limit) ?? [])
+  /** Logs a call that has ended. */
+  call(subject: Subject, call: CallFacts): void {
+    const { project, name, version } = subject
+    const { requestId, status, problem, ms, bytesIn, bytesOut } = call
+    const fields = { project, function: name, version, requestId, status, ms, bytesIn, bytesOut }
+    this.#logger.info(problem === '' ? fields : { ...fields, problem }, 'call')
+    const shelf = this.#shelf(project, name)
+    const order = shelf.count++
+    const time = Date.now()
+    shelf.calls.add(order, time, call)
+    if (shelf.followers.size > 0) tell(shelf, entryOf(shelf, { ...call, order, time }))
+  }
+
+  /** The latest entries of a function that the filter selects, oldest first. */
+  latest(project: string, name: string, limit: number, filter: LogFilter = {}): readonly LogEntry[] {
+    const shelf = this.#shelves.get(project)?.get(name)
+    if (!shelf || limit === 0) return []
+    const calls = Array.from(shelf.calls, (call) => ({ order: call.order, entry: entryOf(shelf, call) }))
+    const all = [...calls, ...shelf.others].toSorted((a, b) => a.order - b.order).map(({ entry }) => entry)
+    return all.filter((entry) => matches(entry, filter)).slice(-limit)
   }
 
   /** Calls back for each new entry, and with null at the end, until the returned function is called. */
   follow(project: string, name: string, onEntry: (entry: LogEntry | null) => void): () => void {
-    const key = `${project}/${name}`
-    const followers = this.#followers.get(key) ?? new Set()
-    this.#followers.set(key, followers.add(onEntry))
-    return () => {
-      followers.delete(onEntry)
-      if (followers.size === 0 && this.#followers.get(key) === followers) this.#followers.delete(key)
-    }
+    const { followers } = this.#shelf(project, name)
+    followers.add(onEntry)
+    return () => followers.delete(onEntry)
   }
 
   /** Ends every follower's stream. */
   close(): void {
-    for (const followers of this.#followers.values()) for (const follower of followers) follower(null)
+    for (const shelves of this.#shelves.values()) for (const shelf of shelves.values()) tell(shelf, null)
   }
 
   #keep(entry: LogEntry): void {
-    const key = `${entry.project}/${entry.function}`
-    const shelf = this.#shelves.get(key) ?? { entries: [], chars: 0 }
-    if (shelf.entries.length === 0) this.#shelves.set(key, shelf)
-    shelf.entries.push(entry)
+    const shelf = this.#shelf(entry.project, entry.function)
+    shelf.others.push({ order: shelf.count++, entry })
     shelf.chars += entry.message.length
-    if (shelf.entries.length >= 2 * KEPT_ENTRIES || shelf.chars >= 2 * KEPT_CHARS) trim(shelf)
-    for (const follower of this.#followers.get(key) ?? []) follower(entry)
+    if (shelf.others.length >= 2 * KEPT_ENTRIES || shelf.chars >= 2 * KEPT_CHARS) trim(shelf)
+    tell(shelf, entry)
+  }
+
+  #shelf(project: string, name: string): Shelf {
+    let shelves = this.#shelves.get(project)
+    if (!shelves) this.#shelves.set(project, (shelves = new Map()))
+    let shelf = shelves.get(name)
+    if (!shelf) {
+      const calls = new CallRing(KEPT_ENTRIES)
+      shelf = { project, function: name, calls, others: [], followers: new Set(), chars: 0, count: 0 }
+      shelves.set(name, shelf)
+    }
+    return shelf
+  }
+}
+
+/** Whether a filter selects an entry. */
+export function matches({ message, level, request_id: id, fields }: LogEntry, filter: LogFilter): boolean {
+  if (filter.level !== undefined && level !== filter.level) return false
+  if (filter.requestId !== undefined && id !== filter.requestId) return false
+  if (filter.search === undefined) return true
+  const text = fields ? `${message} ${JSON.stringify(fields)}` : message
+  return text.toLowerCase().includes(filter.search.toLowerCase())
+}
+
+function tell({ followers }: Shelf, entry: LogEntry | null): void {
+  for (const follower of followers) follower(entry)
+}
+
+function entryOf({ project, function: name }: Shelf, call: LoggedCall): LogEntry {
+  const { version, requestId, status, problem, ms, bytesIn, bytesOut } = call
+  return {
+    ...head({ project, name, version }, 'info', 'call', requestId),
+    time: new Date(call.time).toISOString(),
+    source: 'host',
+    fields: problem === '' ? { status, ms, bytesIn, bytesOut } : { status, problem, ms, bytesIn, bytesOut },
   }
 }
 
@@ -109,14 +170,15 @@ function head({ project, name, version }: Subject, level: string, message: strin
 
 /** Drops the oldest entries, half at a time, so that it costs little per entry. */
 function trim(shelf: Shelf): void {
+  const { others } = shelf
   let keep = 0
   let chars = 0
-  while (keep < Math.min(KEPT_ENTRIES, shelf.entries.length)) {
-    const size = shelf.entries.at(-1 - keep)!.message.length
+  while (keep < Math.min(KEPT_ENTRIES, others.length)) {
+    const size = others.at(-1 - keep)!.entry.message.length
     if (keep > 0 && chars + size > KEPT_CHARS) break
     chars += size
     keep++
   }
-  shelf.entries.splice(0, shelf.entries.length - keep)
+  others.splice(0, others.length - keep)
   shelf.chars = chars
 }

@@ -1,14 +1,13 @@
 import { Counter, Gauge, Histogram, onScrape, type Registry } from '@terrane/service'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
-import type { Invocation } from '../gateway/invocation/invocation.ts'
 import type { Capacity } from '../pool/capacity.ts'
 import type { Exit } from '../pool/exit.ts'
+import { DURATION_BOUNDS, CallTally, type CallOutcome } from './call-tally.ts'
 
 /** The Prometheus metrics of the functions host. */
 export class FunctionMetrics {
-  readonly #calls: Counter
-  readonly #duration: Histogram
+  readonly #tallies = new Map<string, Map<string, CallTally>>()
   readonly #starts: Histogram
   readonly #exits: Counter
   readonly #bootFailures: Counter
@@ -17,19 +16,19 @@ export class FunctionMetrics {
   constructor(registry: Registry) {
     const registers = [registry]
     const fn = ['project', 'function'] as const
-    this.#calls = new Counter({
+    const calls = new Counter({
       name: 'terrane_function_calls_total',
       help: 'Calls by status; code is empty when the function itself answered.',
       labelNames: [...fn, 'status', 'code'],
       registers,
+      collect: () => {
+        calls.reset()
+        for (const tally of this.#all())
+          for (const { status, problem, count } of tally.outcomes())
+            calls.inc({ project: tally.project, function: tally.name, status, code: problem }, count)
+      },
     })
-    this.#duration = new Histogram({
-      name: 'terrane_function_call_seconds',
-      help: 'From the arrival of a call to the last byte of its answer.',
-      labelNames: fn,
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-      registers,
-    })
+    registry.registerMetric(new CallDurations(() => this.#all()))
     this.#starts = new Histogram({
       name: 'terrane_function_start_seconds',
       help: 'From the decision to start an instance until it answers.',
@@ -97,10 +96,16 @@ export class FunctionMetrics {
     })
   }
 
-  called(invocation: Invocation): void {
-    const { project, name } = invocation.functionVersion
-    this.#calls.inc({ project, function: name, status: invocation.status, code: invocation.problem })
-    this.#duration.observe({ project, function: name }, (performance.now() - invocation.startedAt) / 1000)
+  called({ project, name }: FunctionVersion, outcome: CallOutcome): void {
+    let tallies = this.#tallies.get(project)
+    if (!tallies) this.#tallies.set(project, (tallies = new Map()))
+    let tally = tallies.get(name)
+    if (!tally) tallies.set(name, (tally = new CallTally(project, name)))
+    tally.add(outcome)
+  }
+
+  *#all(): Generator<CallTally> {
+    for (const tallies of this.#tallies.values()) yield* tallies.values()
   }
 
   started({ project, name }: FunctionVersion, ms: number): void {
@@ -117,5 +122,45 @@ export class FunctionMetrics {
 
   linesLost({ project, name }: FunctionVersion, count: number): void {
     this.#lostLines.inc({ project, function: name }, count)
+  }
+}
+
+const DURATION = 'terrane_function_call_seconds'
+const HELP = 'From the arrival of a call to the last byte of its answer.'
+
+/** The histogram of durations, made from the tallies when it is read. */
+class CallDurations extends Histogram<'project' | 'function'> {
+  readonly #tallies: () => Iterable<CallTally>
+
+  constructor(tallies: () => Iterable<CallTally>) {
+    super({
+      name: DURATION,
+      help: HELP,
+      labelNames: ['project', 'function'],
+      buckets: DURATION_BOUNDS,
+      registers: [],
+    })
+    this.#tallies = tallies
+  }
+
+  /** What the registry and `get` read. */
+  async getForPromString() {
+    const values = Array.from(this.#tallies(), (tally) => this.#valuesOf(tally)).flat()
+    return { name: DURATION, help: HELP, type: 'histogram', aggregator: 'sum', values }
+  }
+
+  #valuesOf({ project, name, buckets, seconds }: CallTally) {
+    const own = { project, function: name }
+    const value = (suffix: string, amount: number, le?: string) => ({
+      metricName: `${DURATION}_${suffix}`,
+      labels: le === undefined ? own : { le, ...own },
+      value: amount,
+    })
+    let count = 0
+    const counts = Array.from(buckets, (calls, at) => {
+      count += calls
+      return value('bucket', count, at < DURATION_BOUNDS.length ? String(DURATION_BOUNDS[at]) : '+Inf')
+    })
+    return [...counts, value('sum', seconds), value('count', count)]
   }
 }

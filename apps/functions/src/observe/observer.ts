@@ -39,11 +39,12 @@ export function createObserver(logBook: LogBook, metrics: FunctionMetrics): Obse
       logBook.line(version, line, requestId)
     },
     called(invocation) {
-      metrics.called(invocation)
       const { functionVersion, status, problem, bytesIn, bytesOut, startedAt, requestId } = invocation
-      const ms = Math.round((performance.now() - startedAt) * 10) / 10
-      const fields = problem === '' ? { status, ms, bytesIn, bytesOut } : { status, problem, ms, bytesIn, bytesOut }
-      logBook.event('info', functionVersion, 'call', fields, requestId)
+      const { version } = functionVersion
+      const elapsed = performance.now() - startedAt
+      metrics.called(functionVersion, { status, problem, ms: elapsed })
+      const ms = Math.round(elapsed * 10) / 10
+      logBook.call(functionVersion, { version, requestId, status, problem, ms, bytesIn, bytesOut })
     },
   }
 }

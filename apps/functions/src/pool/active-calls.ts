@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Caller } from '../gateway/caller.ts'
 
 /** A request that is in an instance, or whose background work is. */
@@ -33,7 +32,8 @@ export class ActiveCalls {
   unanswered = 0
   readonly #here = new Map<string, ActiveCall>()
   /** Request ids of the last ended calls: their output may arrive after their answer. */
-  readonly #left = new LRUCache<string, string>({ max: MOST_LEFT })
+  readonly #left: { id: string; requestId: string }[] = []
+  #nextLeft = 0
   readonly #holdMs: number
 
   /** @param holdMs longest background work after an answer */
@@ -52,7 +52,7 @@ export class ActiveCalls {
 
   /** The request that a line is about, if its call is here or just was. */
   requestIdOf(id: string): string | null {
-    return this.get(id)?.requestId ?? this.#left.get(id) ?? null
+    return this.get(id)?.requestId ?? this.#left.find((left) => left.id === id)?.requestId ?? null
   }
 
   enter(call: Call): void {
@@ -100,6 +100,11 @@ export class ActiveCalls {
   #forget(id: string): void {
     const { requestId } = this.#here.get(id)!.call
     this.#here.delete(id)
-    this.#left.set(id, requestId)
+    const slot = this.#left[this.#nextLeft]
+    if (slot) {
+      slot.id = id
+      slot.requestId = requestId
+    } else this.#left.push({ id, requestId })
+    this.#nextLeft = (this.#nextLeft + 1) % MOST_LEFT
   }
 }

@@ -10,11 +10,11 @@ import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { ASKED_AS_BOTH, NOTES, askAsBoth, type ClientCode } from '../support/database-clients.ts'
 import { startHost, type TestHost } from '../support/host.ts'
 import { mailServer } from '../support/mail-server.ts'
-import { installPeers } from '../support/peers.ts'
+import { installPeers } from '@terrane/testing/peers'
 import { tryRuntime } from '../support/runtimes.ts'
 
 const { probed, title } = await tryRuntime('deno', 'standard')
-const packages = probed && installPeers()
+const packages = probed && installPeers('functions')
 const why = probed && packages === null ? ' (SKIPPED: infra/peers/functions could not be installed)' : ''
 
 describe.skipIf(!packages)(`packages in functions: ${title}${why}`, () => {

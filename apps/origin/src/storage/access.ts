@@ -43,7 +43,7 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
   const reads = method === 'GET' || method === 'HEAD'
   const principal = await deps.identify(request)
   const isSecret = principal?.role === 'service_role'
-  await deps.limits.count(rateSubject(request, isSecret))
+  deps.limits.count(rateSubject(request, isSecret))
   if (route.startsWith(RESUMABLE)) return
   if (reads ? OPEN.has(route) : method === 'PUT' && route === SIGNED_UPLOAD) return
   if (!principal) throw unauthorized({ reason: 'missing' })

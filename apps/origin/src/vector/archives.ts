@@ -79,7 +79,7 @@ function addRoutes(app: Http, deps: ArchiveDeps): void {
   const tiles = new LRUCache<string, Given>({ maxSize: TILE_BYTES, sizeCalculation: cachedBytes })
   const find = async (request: FastifyRequest) => {
     const { bucket: id, key } = request.params as { bucket: string; key: string }
-    await deps.limits.count(rateSubject(request, false))
+    deps.limits.count(rateSubject(request, false))
     const isOpen = (await existing(deps, id))?.public === true
     if (!isOpen) await requireReadable(deps, request, id, key)
     const info = await existingObject(deps, id, key)

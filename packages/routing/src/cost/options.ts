@@ -1,4 +1,4 @@
-import { flagOf, integerOf, isObject, numberOf, textOf } from '../request/read.ts'
+import { flagOf, integerOf, isObject, type Json, numberOf, textOf } from '../request/read.ts'
 import type { CostOptions, OptionTable, Range } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import { type Mode, PROFILES } from './profiles/index.ts'
@@ -14,7 +14,16 @@ export const MODES = Object.keys(PROFILES) as readonly Mode[]
  * options are equal texts.
  */
 export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
-  const said = isObject(given) ? given : {}
+  if (isObject(given) && Object.keys(given).length > 0) return read(mode, given)
+  const known = usual.get(mode) ?? Object.freeze(read(mode, {}))
+  usual.set(mode, known)
+  return known
+}
+
+/** Default options by mode: one object for all requests without options. */
+const usual = new Map<Mode, CostOptions>()
+
+function read(mode: Mode, said: Json): CostOptions {
   const profile: Profile = PROFILES[mode]
   const options: Record<string, number | boolean | string> = {}
   for (const [name, rule] of Object.entries(profile.options)) options[name] = readOption(name, rule, said[name])
@@ -58,8 +67,9 @@ export function optionFaults(
 } {
   const table: OptionTable = PROFILES[mode].options
   const names = Object.keys(given)
-  const [asked, usual] = [costOptions(mode, given), costOptions(mode)]
-  const idle = Object.entries(WITHOUT_EFFECT[mode] ?? {}).filter(([name]) => asked[name] !== usual[name])
+  if (names.length === 0) return { unknown: [], outOfBounds: [], withoutEffect: [] }
+  const [asked, standard] = [costOptions(mode, given), costOptions(mode)]
+  const idle = Object.entries(WITHOUT_EFFECT[mode] ?? {}).filter(([name]) => asked[name] !== standard[name])
   if (PROFILES[mode].family !== 'motor' && flagOf(given.disable_hierarchy_pruning) === true)
     idle.push(['disable_hierarchy_pruning', 'searches are exact whatever the distance'])
   return {

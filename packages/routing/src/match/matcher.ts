@@ -44,6 +44,8 @@ const LEAST_BETA = 5
 /** Radius in which streets are looked for, in noises, and at least. */
 const RADIUS_NOISES = 3
 const LEAST_RADIUS = 50
+/** Radius in which the nearest street is looked for first. */
+const NEAR_METERS = 25
 /** Outliers that are passed over before a part ends: so many, or as many as lie within the noise. */
 const SKIPPED = 4
 const MOST_SKIPPED = 15
@@ -142,7 +144,9 @@ export class Matcher {
     return noiseOf(points, ({ lon, lat }, [east, north]) => {
       const y = lat + north / METERS_PER_DEGREE
       const x = lon + east / METERS_PER_DEGREE / Math.cos((lat * Math.PI) / 180)
-      return this.#streets.find(x, y, mostRadius, 1)[0]?.meters ?? null
+      // Most points have a street near them.
+      const near = this.#streets.find(x, y, Math.min(NEAR_METERS, mostRadius), 1)
+      return (near[0] ?? this.#streets.find(x, y, mostRadius, 1)[0])?.meters ?? null
     })
   }
 

@@ -29,6 +29,8 @@ const MOST_WAITING = 4
 export class CostingStore {
   readonly #network: Network
   readonly #plain = new Map<string, PreparedCosting>()
+  /** The same by their options object, which all requests without options share. */
+  readonly #usual = new Map<CostOptions, PreparedCosting>()
   readonly #recent: LRUCache<string, PreparedCosting>
   readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()
   #thread: Thread<CustomizeMethods> | null = null
@@ -40,12 +42,16 @@ export class CostingStore {
     this.#recent = new LRUCache({ max: capacity })
     for (const mode of MODES) {
       const options = costOptions(mode)
-      this.#plain.set(keyOf(mode, options), this.#prepare(mode, options, network.metrics[mode]))
+      const prepared = this.#prepare(mode, options, network.metrics[mode])
+      this.#plain.set(keyOf(mode, options), prepared)
+      this.#usual.set(options, prepared)
     }
   }
 
   /** The costing of a mode with options. Starts its customization when that has not been done. */
   get(mode: Mode, options: CostOptions): PreparedCosting {
+    const shared = this.#usual.get(options)
+    if (shared?.costing.mode === mode) return shared
     const key = keyOf(mode, options)
     const plain = this.#plain.get(key)
     if (plain !== undefined) return plain

@@ -33,6 +33,16 @@ export interface Leg {
   readonly edges: readonly LegEdge[]
   readonly origin: Candidate
   readonly destination: Candidate
+  /** The places in between where paths were joined, from the first to the last. */
+  readonly passed: readonly PassedPlace[]
+}
+
+/** A place in the middle of a leg. */
+export interface PassedPlace {
+  /** Where one came to it; one may go on from another place of the stop. */
+  readonly place: Candidate
+  /** How many edges of the leg end before it or at it. */
+  readonly edgesBefore: number
 }
 
 /** Finds the cheapest path between candidates of stop `i` and of the next, or null. */
@@ -155,11 +165,18 @@ export interface TimedPath {
 export function joinPaths(graph: Graph, costing: Costing, timed: readonly TimedPath[]): Leg {
   const paths = timed.map(({ path }) => path)
   const edges: LegEdge[] = []
-  for (const { path, speedAt } of timed) {
+  const passed: PassedPlace[] = []
+  for (const [at, { path, speedAt }] of timed.entries()) {
     const sums = elapsed(graph, costing, path.edges, speedAt)
     const before = edges.at(-1) ?? null
     const first = path.edges[0]!
     const continues = before !== null && before.edge === first.edge && (isEnd(before.end) || isEnd(first.begin))
+    if (before !== null) {
+      passed.push({
+        place: paths[at - 1]!.destination,
+        edgesBefore: edges.length - Number(continues && before.end === 0),
+      })
+    }
     if (continues) edges.pop()
     path.edges.forEach(({ edge, begin, end }, i) => {
       edges.push({
@@ -173,7 +190,7 @@ export function joinPaths(graph: Graph, costing: Costing, timed: readonly TimedP
       })
     })
   }
-  return { edges, origin: paths[0]!.origin, destination: paths.at(-1)!.destination }
+  return { edges, origin: paths[0]!.origin, destination: paths.at(-1)!.destination, passed }
 }
 
 /** The place of a candidate, unless it is a node in the middle of a leg. */

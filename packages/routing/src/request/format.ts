@@ -50,7 +50,7 @@ export function readOsrm(request: Json, shapeFormat: Geometry): OsrmOptions {
   return {
     steps: flagOf(request.steps) ?? true,
     geometries: (geometries === null ? undefined : GEOMETRIES[geometries]) ?? shapeFormat,
-    annotations: readAnnotations(request.annotations),
+    annotations: readAnnotations(request.annotations, request.filters),
     banners: flagOf(request.banner_instructions) ?? false,
     voices: flagOf(request.voice_instructions) ?? false,
     overview:
@@ -87,9 +87,20 @@ export function readRecostings(value: unknown): RequestedRecosting[] {
   })
 }
 
-/** The named values of points and stretches; all known ones without names. */
-function readAnnotations(value: unknown): readonly Annotation[] {
-  if (value === true || value === 'true') return ANNOTATIONS
-  const named = textOf(value)?.split(',') ?? []
-  return ANNOTATIONS.filter((name) => named.includes(name))
+/** What Valhalla's filters call the values of stretches. */
+const FILTERED: Readonly<Record<string, Annotation>> = {
+  'shape_attributes.time': 'duration',
+  'shape_attributes.length': 'distance',
+  'shape_attributes.speed': 'speed',
+  'shape_attributes.speed_limit': 'maxspeed',
+}
+
+/** The values of stretches that are named, as OSRM has it (all of OSRM's for `true`) or by a filter of Valhalla. */
+function readAnnotations(value: unknown, filters: unknown): readonly Annotation[] {
+  const { action, attributes } = isObject(filters) ? filters : ({} as Json)
+  const included: readonly unknown[] = action === 'include' && Array.isArray(attributes) ? attributes : []
+  const named = new Set<unknown>(included.map((name) => (typeof name === 'string' ? FILTERED[name] : undefined)))
+  for (const name of value === true || value === 'true' ? ANNOTATIONS : (textOf(value)?.split(',') ?? []))
+    named.add(name)
+  return [...ANNOTATIONS, 'maxspeed' as const].filter((name) => named.has(name))
 }

@@ -1,19 +1,23 @@
 import { distanceMeters } from '../geometry/geodesy.ts'
+import { UNLIMITED } from '../graph/attributes.ts'
+import type { Graph } from '../graph/graph.ts'
 import type { GuidedLeg } from '../guide/steps.ts'
 
 /** What OSRM tells of each stretch between two points of a leg, as far as it is known here: not the nodes of the map. */
 export const ANNOTATIONS = ['duration', 'distance', 'speed', 'weight', 'datasources'] as const
-export type Annotation = (typeof ANNOTATIONS)[number]
+/** OSRM's, and the speed limit, which Mapbox and Valhalla have besides. */
+export type Annotation = (typeof ANNOTATIONS)[number] | 'maxspeed'
 
 /** The annotation of a leg: a list for each kind, with as many items as the line has stretches. */
-export function annotationOf({ steps, line }: GuidedLeg, kinds: readonly Annotation[]): object {
-  const lists: Record<Annotation, number[]> = { duration: [], distance: [], speed: [], weight: [], datasources: [] }
+export function annotationOf(graph: Graph, { steps, line }: GuidedLeg, kinds: readonly Annotation[]): object {
+  const lists = { duration: [], distance: [], speed: [], weight: [], datasources: [], maxspeed: [] } as Lists
   let before = { seconds: 0, cost: 0 }
-  for (const { beginShape, endShape, meters, seconds, cost } of steps) {
+  for (const { edge, beginShape, endShape, meters, seconds, cost } of steps) {
     const parts = Array.from({ length: endShape - beginShape }, (_, i) => {
       const at = beginShape + i
       return distanceMeters(line.lon[at]!, line.lat[at]!, line.lon[at + 1]!, line.lat[at + 1]!)
     })
+    const limit = limitOf(graph.shapeLimit[graph.edgeShape[edge]!]!)
     const sum = parts.reduce((total, part) => total + part, 0)
     for (const part of parts) {
       // What an edge takes, with the turn onto it, by the share of it that a stretch is.
@@ -24,6 +28,7 @@ export function annotationOf({ steps, line }: GuidedLeg, kinds: readonly Annotat
       lists.speed.push(duration > 0 ? Math.round((distance / duration) * 10) / 10 : 0)
       lists.weight.push(rounded((cost - before.cost) * share))
       lists.datasources.push(0)
+      lists.maxspeed.push(limit)
     }
     before = { seconds, cost }
   }
@@ -31,6 +36,13 @@ export function annotationOf({ steps, line }: GuidedLeg, kinds: readonly Annotat
     ...Object.fromEntries(kinds.map((kind) => [kind, lists[kind]])),
     ...(kinds.includes('datasources') && { metadata: { datasource_names: ['OpenStreetMap'] } }),
   }
+}
+
+type Lists = Record<Exclude<Annotation, 'maxspeed'>, number[]> & { readonly maxspeed: object[] }
+
+function limitOf(kmh: number): object {
+  if (kmh === UNLIMITED) return { none: true }
+  return kmh === 0 ? { unknown: true } : { speed: kmh, unit: 'km/h' }
 }
 
 function rounded(value: number): number {

@@ -1,8 +1,6 @@
 import type { Line } from '../geometry/polyline.ts'
 import type { Maneuver } from '../guide/maneuver.ts'
-import { endsLeg } from '../path/legs.ts'
 import type { Recosting } from '../path/recost.ts'
-import type { Location } from '../request/location.ts'
 import type { Warning } from '../request/problems.ts'
 import type { RouteRequest } from '../request/request.ts'
 import type { Candidate } from '../snap/candidate.ts'
@@ -24,36 +22,50 @@ export interface OsrmResponse {
 export function osrmOf(
   source: OsrmSource,
   told: readonly (readonly ToldLeg[])[],
-  { locations, order, isTrip }: Pick<RouteRequest, 'locations' | 'order' | 'isTrip'>,
+  { order, isTrip }: Pick<RouteRequest, 'order' | 'isTrip'>,
 ): OsrmResponse {
   const best = told[0]!
-  const places = [best[0]!.leg.origin, ...best.map(({ leg }) => leg.destination)]
-  const waypoints = places.map((place) => waypointOf(source, place))
-  const routes = told.map((legs) => osrmRouteOf(source, legs))
+  const places = best.flatMap(({ leg }) => [...leg.passed.map(({ place }) => place), leg.destination])
+  const waypoints = [best[0]!.leg.origin, ...places].map((place) => waypointOf(source, place))
+  const routes = told.map((legs) => osrmRouteOf(source, legs, writtenLegs(source, legs, order)))
   return {
     code: 'Ok',
     ...(isTrip === true ? { trips: routes } : { routes }),
-    waypoints: order === undefined ? waypoints : asAsked(waypoints, order, locations),
+    waypoints: order === undefined ? waypoints : asAsked(waypoints, order),
     ...(source.warnings.length > 0 && { warnings: source.warnings }),
   }
 }
 
 /** The waypoints of a tour in the order of the request, each with its place in the tour. */
-function asAsked(waypoints: readonly object[], order: readonly number[], locations: readonly Location[]): object[] {
+function asAsked(waypoints: readonly object[], order: readonly number[]): object[] {
   const asked: object[] = []
-  const stops = order.filter((_, i) => endsLeg(locations[i]!))
   for (const [i, waypoint] of waypoints.entries()) {
-    asked[stops[i]!] ??= { waypoint_index: i, trips_index: 0, ...waypoint }
+    asked[order[i]!] ??= { waypoint_index: i, trips_index: 0, ...waypoint }
   }
-  return asked.filter((waypoint) => waypoint !== undefined)
+  return asked
 }
 
-/** A route over some legs, in the form of OSRM; legs may be written already. */
-export function osrmRouteOf(
-  source: OsrmSource,
-  legs: readonly ToldLeg[],
-  written = legs.map((told) => osrmLegOf(source, told)),
-): object {
+/** The legs of a route, each with the waypoints that it passes without a stop, as Valhalla and Mapbox have them. */
+function writtenLegs(source: OsrmSource, legs: readonly ToldLeg[], order?: readonly number[]): object[] {
+  let stop = 0
+  return legs.map((told) => {
+    const { steps } = told.guided
+    const passed = told.leg.passed.map(({ edgesBefore }) => {
+      stop++
+      const before = steps.slice(0, edgesBefore)
+      return {
+        distance_from_start: thousandths(before.reduce((sum, { meters }) => sum + meters, 0)),
+        geometry_index: before.at(-1)?.endShape ?? 0,
+        waypoint_index: order?.[stop] ?? stop,
+      }
+    })
+    stop++
+    return { ...osrmLegOf(source, told), via_waypoints: passed }
+  })
+}
+
+/** A route over some legs, in the form of OSRM, with the legs as they are written. */
+export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[], written: readonly object[]): object {
   const { options, mode } = source
   const sum = (of: (told: ToldLeg) => number): number => thousandths(legs.reduce((total, told) => total + of(told), 0))
   const line: Line = { lon: [], lat: [] }
@@ -86,7 +98,9 @@ export function osrmLegOf(source: OsrmSource, told: ToldLeg): object {
     weight: thousandths(extent.cost),
     ...joined([recostings]),
     steps: source.options.steps ? stepsOf(source, told) : [],
-    ...(source.options.annotations.length > 0 && { annotation: annotationOf(told.guided, source.options.annotations) }),
+    ...(source.options.annotations.length > 0 && {
+      annotation: annotationOf(source.graph, told.guided, source.options.annotations),
+    }),
   }
 }
 

@@ -72,7 +72,8 @@ export function voiceInstructions(
 
 function instruction(text: string, meters: number): VoiceInstruction {
   return {
-    distanceAlongGeometry: Math.round(meters * 10) / 10,
+    // Rounded down: what is to be said before the step begins is never said.
+    distanceAlongGeometry: Math.floor(meters * 10) / 10,
     announcement: text,
     ssmlAnnouncement: `<speak>${text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)}</speak>`,
   }

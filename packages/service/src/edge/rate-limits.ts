@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { TerraneError } from '@terrane/core'
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { rateLimited } from '../errors.ts'
+import { FixedWindow } from './fixed-window.ts'
 import { networkOf } from './network.ts'
 import type { EdgeSettings } from './settings.ts'
 
 /** The subject of a rate limit: a secret key, a signed-in user, or an address. */
 export type RateSubject = { readonly key: string } | { readonly user: string } | { readonly address: string }
 
-const WINDOW_SECONDS = 60
+const WINDOW_MS = 60_000
 /** Wrong keys of one address in a minute, after which no further one is looked up. */
 const MAX_WRONG_KEYS = 6000
 /** Most keys that are remembered as good. */
@@ -22,7 +22,7 @@ const MAX_GOOD = 10_000
  * the address. Wrong keys count for the address as well, apart from all else.
  */
 export class RateLimits {
-  readonly #limiters: Readonly<Record<'key' | 'user' | 'address' | 'refused', RateLimiterMemory | null>>
+  readonly #limiters: Readonly<Record<'key' | 'user' | 'address' | 'refused', FixedWindow | null>>
   readonly #good = new LRUCache<string, true>({ max: MAX_GOOD })
 
   constructor({ ratePerAddress, ratePerKey }: EdgeSettings) {
@@ -39,7 +39,7 @@ export class RateLimits {
    *
    * @throws RATE_LIMITED
    */
-  async count(subject: RateSubject): Promise<void> {
+  count(subject: RateSubject): void {
     if ('address' in subject) return consume(this.#limiters.address, networkOf(subject.address))
     if ('user' in subject) return consume(this.#limiters.user, subject.user)
     return consume(this.#limiters.key, digest(subject.key))
@@ -56,8 +56,8 @@ export class RateLimits {
     if (!refused) return verify()
     const network = networkOf(address)
     const known = digest(credential)
-    const spent = await refused.get(network)
-    if (spent && spent.consumedPoints >= refused.points && !this.#good.has(known)) throw tooMany(spent)
+    const waitMs = refused.wait(network)
+    if (waitMs > 0 && !this.#good.has(known)) throw tooMany(waitMs)
     try {
       const principal = await verify()
       this.#good.set(known, true)
@@ -65,28 +65,24 @@ export class RateLimits {
     } catch (error) {
       if (error instanceof TerraneError && error.kind === 'unauthenticated') {
         this.#good.delete(known)
-        await consume(refused, network)
+        consume(refused, network)
       }
       throw error
     }
   }
 }
 
-function limiter(points: number): RateLimiterMemory | null {
-  return points > 0 ? new RateLimiterMemory({ points, duration: WINDOW_SECONDS }) : null
+function limiter(points: number): FixedWindow | null {
+  return points > 0 ? new FixedWindow(points, WINDOW_MS) : null
 }
 
-async function consume(limits: RateLimiterMemory | null, subject: string): Promise<void> {
-  try {
-    await limits?.consume(subject)
-  } catch (error) {
-    if (!(error instanceof RateLimiterRes)) throw error
-    throw tooMany(error)
-  }
+function consume(window: FixedWindow | null, subject: string): void {
+  const waitMs = window?.consume(subject) ?? 0
+  if (waitMs > 0) throw tooMany(waitMs)
 }
 
-function tooMany({ msBeforeNext }: RateLimiterRes): TerraneError {
-  return rateLimited({ seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+function tooMany(waitMs: number): TerraneError {
+  return rateLimited({ seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
 }
 
 function digest(text: string): string {

@@ -99,9 +99,15 @@ export function deployFunction(
   return request('PUT', pathOf(ref, name), { files })
 }
 
-/** The latest entries, oldest first. */
-export async function readLog(ref: string, name: string, signal?: AbortSignal): Promise<readonly LogEntry[]> {
-  const text = await (await send('GET', `${pathOf(ref, name)}/logs?limit=200`, undefined, signal)).text()
+/** The latest entries that contain a text, oldest first. @param search empty: all */
+export async function readLog(
+  ref: string,
+  name: string,
+  search: string,
+  signal?: AbortSignal,
+): Promise<readonly LogEntry[]> {
+  const query = new URLSearchParams({ limit: '200', ...(search !== '' && { search }) })
+  const text = await (await send('GET', `${pathOf(ref, name)}/logs?${String(query)}`, undefined, signal)).text()
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -78,7 +78,7 @@ async function prepare({ platform, boot, ...start }: Start, scopes: Scopes, code
   })
   Object.defineProperty((globalThis as unknown as { Deno: object }).Deno, 'cron', { value: crons.add })
   platform.serveConnections(offer.take)
-  offerOthers(globalThis)
+  offerOthers(globalThis, (text) => channel.log('warn', text))
 }
 
 function serve({ platform, boot, responder }: Start): Promise<void> {

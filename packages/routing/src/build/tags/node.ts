@@ -64,7 +64,7 @@ export function nodeFacts(said: Tags): NodeFacts {
     splits:
       kind !== null ||
       sizes.length + hours.length + unread.length > 0 ||
-      (tags.has('barrier') && access !== ALL_ACCESS) ||
+      access !== ALL_ACCESS ||
       SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
     stop: sign(tags, tags.get('highway') === 'stop', 'direction'),

@@ -90,12 +90,12 @@ function relaxLowerTriangles({ firstUp, firstHead, upHead }: UpperArcs, weights:
       for (let j = i + 1; j < end; j++) {
         const y = upHead[j + toHead]!
         while (upHead[k + toHeadOfX]! < y) k++
-        const xToY = fromX + up[j]!
+        const xToY = (fromX + up[j]!) | 0
+        const yToX = (down[j]! + toX) | 0
         if (xToY < up[k]!) {
           up[k] = xToY
           upMiddle[k] = below
         }
-        const yToX = down[j]! + toX
         if (yToX < down[k]!) {
           down[k] = yToX
           downMiddle[k] = below
@@ -118,22 +118,33 @@ function relaxUpperTriangles(
       const x = upHead[i + toHead]!
       let k = firstUp[x]!
       const toHeadOfX = firstHead[x]! - k
+      // The weights of the arc to `x` are written once, after the loop.
+      let toX = up[i]!
+      let fromX = down[i]!
       for (let j = i + 1; j < end; j++) {
         const y = upHead[j + toHead]!
         while (upHead[k + toHeadOfX]! < y) k++
         const xToY = up[k]!
         const yToX = down[k]!
-        lower(up, lowered.up, j, up[i]! + xToY)
-        lower(up, lowered.up, i, up[j]! + yToX)
-        lower(down, lowered.down, j, yToX + down[i]!)
-        lower(down, lowered.down, i, xToY + down[j]!)
+        const toY = up[j]!
+        const fromY = down[j]!
+        // Weights are bounded, so sums fit 32 bits: `| 0` spares a check for overflow.
+        const toYOverX = (toX + xToY) | 0
+        const toXOverY = (toY + yToX) | 0
+        const fromYOverX = (fromX + yToX) | 0
+        const fromXOverY = (fromY + xToY) | 0
+        if (toYOverX < toY) lower(up, lowered.up, j, toYOverX)
+        else if (toXOverY < toX) toX = toXOverY
+        if (fromYOverX < fromY) lower(down, lowered.down, j, fromYOverX)
+        else if (fromXOverY < fromX) fromX = fromXOverY
       }
+      if (toX < up[i]!) lower(up, lowered.up, i, toX)
+      if (fromX < down[i]!) lower(down, lowered.down, i, fromX)
     }
   }
 }
 
 function lower(weights: Int32Array, lowered: Uint32Array, arc: number, weight: number): void {
-  if (weight >= weights[arc]!) return
   weights[arc] = weight
   lowered[arc >>> 5]! |= 1 << (arc & 31)
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { formatClock, formatDateTime } from '../../lib/format.ts'
 import { readLog, type LogEntry } from '../../lib/functions.ts'
@@ -10,7 +10,11 @@ const EVERY_MS = 2500
 
 /** Log of a function and its host, updated while it is visible. */
 export function FunctionLog({ project, name }: { project: Project; name: string }): JSX.Element {
-  const log = useResource(`log ${project.ref} ${name}`, (signal) => readLog(project.ref, name, signal))
+  const [search, setSearch] = useState('')
+  const wanted = search.trim()
+  const log = useResource(`log ${project.ref} ${name} ${wanted}`, (signal) =>
+    readLog(project.ref, name, wanted, signal),
+  )
   useInterval(log.problem ? null : EVERY_MS, log.reload)
   const list = useRef<HTMLOListElement>(null)
   const last = log.value?.at(-1)
@@ -22,10 +26,21 @@ export function FunctionLog({ project, name }: { project: Project; name: string 
       <header>
         <h2 id="log-title">Log</h2>
         <span class="small dim">of the host that answers</span>
+        <input
+          class="input"
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search the log"
+          maxLength={200}
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
       </header>
       {log.problem && <ProblemNotice problem={log.problem} onRetry={log.reload} />}
       {!log.value && !log.problem && <Loading what="Reading the log" />}
-      {log.value?.length === 0 && <p class="body dim">Nothing has been logged yet.</p>}
+      {log.value?.length === 0 && (
+        <p class="body dim">{wanted === '' ? 'Nothing has been logged yet.' : 'No entry contains this text.'}</p>
+      )}
       {log.value && log.value.length > 0 && (
         <ol ref={list} class="log" tabIndex={0} aria-label="Log entries">
           {log.value.map((entry, i) => (

@@ -1,5 +1,5 @@
-/** Where state is kept: `fn` is of the function, `kv` is a namespace that it binds. */
-export type StoreName = readonly [kind: 'fn' | 'kv', name: string]
+/** Where state is kept: `fn` is of the function, `cache` has its caches, `kv` is a namespace that it binds. */
+export type StoreName = readonly [kind: 'fn' | 'cache' | 'kv', name: string]
 
 /** An entry as the database has it. */
 export interface StoredEntry {

@@ -2,22 +2,23 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const PEERS = resolve(import.meta.dirname, '../../../../infra/peers/functions')
+const PEERS = resolve(import.meta.dirname, '../../../../infra/peers')
 /** What pnpm says where a registry cannot be reached. */
 const UNREACHABLE = /error sending request|client error \(Connect\)|META_FETCH_FAIL|E403/
 
 /**
- * The `node_modules` of infra/peers/functions, installed at its first use; null where the registry cannot be reached.
+ * The `node_modules` of a folder of infra/peers (`functions`), installed at its first use; null where the registry cannot be reached.
  *
  * @throws an error with the output of pnpm where the install fails for another reason
  */
-export function installPeers(): string | null {
-  const packages = join(PEERS, 'node_modules')
+export function installPeers(name: string): string | null {
+  const folder = join(PEERS, name)
+  const packages = join(folder, 'node_modules')
   if (existsSync(join(packages, '.modules.yaml'))) return packages
-  const args = ['install', '--ignore-workspace', '--frozen-lockfile', '--ignore-scripts', '--dir', PEERS]
+  const args = ['install', '--ignore-workspace', '--frozen-lockfile', '--ignore-scripts', '--dir', folder]
   const { status, error, stdout, stderr } = spawnSync('pnpm', args, { encoding: 'utf8' })
   if (status === 0) return packages
   const output = `${stdout}${stderr}`
   if (error === undefined && UNREACHABLE.test(output)) return null
-  throw new Error(`pnpm install in ${PEERS} failed: ${output}`, { cause: error })
+  throw new Error(`pnpm install in ${folder} failed: ${output}`, { cause: error })
 }

@@ -1,0 +1,34 @@
+import { Store, type Commit, type Range, type StoredEntry } from './store.ts'
+
+/**
+ * The store of a function's caches. Programs look into a cache without a thought of failure, so one that cannot be
+ * reached finds and keeps nothing, and says so once in the log of each instance.
+ */
+export class CacheStore extends Store {
+  readonly #warn: (text: string) => void
+  #hasWarned = false
+
+  constructor(send: typeof fetch, warn: (text: string) => void) {
+    super(send, ['cache', ''])
+    this.#warn = warn
+  }
+
+  override get(keys: readonly string[]): Promise<Map<string, StoredEntry>> {
+    return super.get(keys).catch((error: unknown) => this.#miss(error, new Map<string, StoredEntry>()))
+  }
+
+  override list(range: Range): Promise<readonly StoredEntry[]> {
+    return super.list(range).catch((error: unknown) => this.#miss(error, []))
+  }
+
+  /** Null where nothing has been written. */
+  override write(commit: Commit): Promise<string | null> {
+    return super.write(commit).catch((error: unknown) => this.#miss(error, null))
+  }
+
+  #miss<T>(error: unknown, instead: T): T {
+    if (!this.#hasWarned) this.#warn(`caches: nothing was found or kept: ${(error as Error).message}`)
+    this.#hasWarned = true
+    return instead
+  }
+}

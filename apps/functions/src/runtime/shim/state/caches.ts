@@ -1,0 +1,223 @@
+import type { CacheStore } from './cache-store.ts'
+import { MAX_BODY, answerOf, bodyOf, isFor, keptFor, keptHeaders, varyOf, type CachedHead } from './cached-answer.ts'
+import { fromBase64, fromHex, toBase64, toHex, type Mutation, type StoredEntry } from './store.ts'
+
+/** Bytes of a body that lie in one entry. */
+const PART_BYTES = 512 * 1024
+/** Bytes of the key of an answer. */
+const KEY_BYTES = 41
+/** Answers for one address that are looked through, where they vary by headers. */
+const MAX_VARIANTS = 100
+const MAX_NAME = 200
+
+type Asked = Request | URL | string
+interface MatchOptions {
+  /** Answers requests of other methods than GET as well. */
+  readonly ignoreMethod?: boolean
+}
+
+/** What the entry of an answer tells beside its value: its body lies in so many entries of this prefix. */
+interface BodyPlace {
+  readonly body: string
+  readonly parts: number
+}
+
+/**
+ * A cache of a function (`Cache` of Service Workers, section 5.4, as Workers and Deno have it): answers of GET, as long as
+ * they may be kept and there is room. All instances of the function see what one of them has put.
+ */
+class FunctionCache {
+  readonly #store: CacheStore
+  readonly #name: string
+
+  constructor(store: CacheStore, name: string) {
+    this.#store = store
+    this.#name = name
+  }
+
+  async match(asked: Asked, { ignoreMethod = false }: MatchOptions = {}): Promise<Response | undefined> {
+    const { method, headers, address } = readRequest(asked)
+    if (method !== 'GET' && !ignoreMethod) return undefined
+    const first = await this.#prefix(address)
+    const found = await this.#store.list({ ...beginningWith(first), limit: MAX_VARIANTS })
+    const fitting = found
+      .map((entry) => ({ entry, head: headOf(entry) }))
+      .filter(({ head }) => isFor(head, headers))
+      .toSorted((a, b) => (a.entry.versionstamp < b.entry.versionstamp ? 1 : -1))
+    for (const { entry, head } of fitting) {
+      const body = await this.#bodyOf(entry)
+      if (body) return answerOf(head, body, headers)
+    }
+    return undefined
+  }
+
+  /** @throws TypeError for requests other than GET, partial and failed answers, `Vary: *`, and bodies that are too large */
+  async put(asked: Asked, response: Response): Promise<void> {
+    const { method, headers, address } = readRequest(asked)
+    if (method !== 'GET') throw new TypeError('a cache keeps answers of GET only')
+    const { status, statusText } = response
+    if (status === 206) throw new TypeError('a cache keeps no partial answers')
+    if (status === 0) throw new TypeError('a cache keeps no answer of Response.error()')
+    const own = keptHeaders(response.headers)
+    const head: CachedHead = { status, statusText, headers: [...own], vary: varyOf(own, headers) }
+    const bytes = await bodyOf(response)
+    const seconds = keptFor(own)
+    if (seconds !== 0) await this.#keep(address, head, bytes, seconds)
+  }
+
+  async #keep(address: string, head: CachedHead, bytes: Uint8Array, seconds: number | null): Promise<void> {
+    const kept = { operation: 'set', kind: 'raw', ...(seconds !== null && { expires_in: seconds }) } as const
+    const place: BodyPlace = { body: `01${random()}`, parts: Math.ceil(bytes.length / PART_BYTES) }
+    const parts = Array.from({ length: place.parts }, (_, at): Mutation => {
+      const value = bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES)
+      return { ...kept, key: place.body + toHex(Uint8Array.of(at)), value: toBase64(value) }
+    })
+    const key = (await this.#prefix(address)) + (await digest(JSON.stringify(head.vary), 8))
+    const value = toBase64(new TextEncoder().encode(JSON.stringify(head)))
+    const name: Mutation = { operation: 'set', key: nameKey(this.#name), kind: 'raw', value: '' }
+    for (const part of parts.slice(0, -1)) if (!(await this.#store.write({ writes: [part] }))) return
+    // The head comes last: from then on the whole is there, and what it replaces is not.
+    const replaced = await this.#store.list({ first: key, past: `${key}00`, limit: 1, reverse: false, values: false })
+    const writes = [...deleting(replaced), ...parts.slice(-1), { ...kept, key, value, metadata: place }, name]
+    await this.#store.write({ writes })
+  }
+
+  async add(asked: Asked): Promise<void> {
+    const response = await fetch(asked)
+    if (!response.ok) throw new TypeError(`the answer has status ${response.status}`)
+    await this.put(asked, response)
+  }
+
+  /** Deletes the answers for an address, whatever they vary by; false where there was none. */
+  async delete(asked: Asked, { ignoreMethod = false }: MatchOptions = {}): Promise<boolean> {
+    const { method, address } = readRequest(asked)
+    if (method !== 'GET' && !ignoreMethod) return false
+    return this.#clear(await this.#prefix(address))
+  }
+
+  /** Deletes all answers. */
+  async clear(): Promise<boolean> {
+    return this.#clear(`00${await digest(this.#name, 16)}`)
+  }
+
+  async #clear(first: string): Promise<boolean> {
+    let some = false
+    for (;;) {
+      const found = await this.#store.list({ ...beginningWith(first), limit: 50, values: false })
+      if (found.length === 0) return some
+      if (!(await this.#store.write({ writes: deleting(found) }))) return some
+      some = true
+    }
+  }
+
+  /** Null when a part has made room for others. */
+  async #bodyOf({ metadata }: StoredEntry): Promise<Uint8Array<ArrayBuffer> | null> {
+    const keys = partKeys(metadata as BodyPlace)
+    const found = keys.length === 0 ? new Map<string, StoredEntry>() : await this.#store.get(keys)
+    if (found.size < keys.length) return null
+    const parts = keys.map((key) => fromBase64(found.get(key)!.value ?? ''))
+    return new Uint8Array(await new Blob(parts).arrayBuffer())
+  }
+
+  /** Keys of answers begin with 00, the cache and the address. */
+  async #prefix(address: string): Promise<string> {
+    return `00${await digest(this.#name, 16)}${await digest(address, 16)}`
+  }
+}
+
+/** The caches of a function, with Workers' `default`. They go with the function. */
+export class FunctionCaches {
+  readonly default: FunctionCache
+  readonly #store: CacheStore
+  readonly #opened = new Map<string, FunctionCache>()
+
+  constructor(store: CacheStore) {
+    this.#store = store
+    this.default = new FunctionCache(store, '')
+  }
+
+  async open(name: string): Promise<FunctionCache> {
+    const text = String(name)
+    if (text === '' || text.length > MAX_NAME)
+      throw new TypeError(`the name of a cache has 1 to ${MAX_NAME} characters`)
+    const cache = this.#opened.get(text) ?? new FunctionCache(this.#store, text)
+    this.#opened.set(text, cache)
+    return cache
+  }
+
+  async has(name: string): Promise<boolean> {
+    return (await this.keys()).includes(name)
+  }
+
+  /** Names of the caches that hold something, or were opened here. */
+  async keys(): Promise<string[]> {
+    const found = await this.#store.list({ first: '02', past: '03', limit: 1000, reverse: false, values: false })
+    const names = found.map(({ key }) => new TextDecoder().decode(fromHex(key.slice(2))))
+    return [...new Set([...names, ...this.#opened.keys()])].filter((name) => name !== '')
+  }
+
+  async delete(name: string): Promise<boolean> {
+    if (!(await this.has(name))) return false
+    await (await this.open(name)).clear()
+    this.#opened.delete(name)
+    await this.#store.write({ writes: [{ operation: 'delete', key: nameKey(name) }] })
+    return true
+  }
+
+  /** The first answer of any cache that was opened by name. */
+  async match(asked: Asked, options?: MatchOptions): Promise<Response | undefined> {
+    for (const name of await this.keys()) {
+      const found = await (await this.open(name)).match(asked, options)
+      if (found) return found
+    }
+    return undefined
+  }
+}
+
+function readRequest(asked: Asked): { readonly method: string; readonly headers: Headers; readonly address: string } {
+  const url = new URL(asked instanceof Request ? asked.url : String(asked))
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError(`a cache keeps answers of http and https, not of ${url.protocol}`)
+  url.hash = ''
+  const isRequest = asked instanceof Request
+  return {
+    method: isRequest ? asked.method : 'GET',
+    headers: isRequest ? asked.headers : new Headers(),
+    address: url.href,
+  }
+}
+
+function headOf({ value }: StoredEntry): CachedHead {
+  return JSON.parse(new TextDecoder().decode(fromBase64(value ?? ''))) as CachedHead
+}
+
+/** The range of keys of answers that begin so. */
+function beginningWith(first: string) {
+  return { first, past: first + 'ff'.repeat(KEY_BYTES), reverse: false }
+}
+
+/** Deletes answers with their bodies: at most 17 entries of each. */
+function deleting(answers: readonly StoredEntry[]): Mutation[] {
+  const keys = answers.flatMap(({ key, metadata }) => [key, ...partKeys(metadata as BodyPlace)])
+  return keys.map((key) => ({ operation: 'delete', key }))
+}
+
+function partKeys({ body, parts }: BodyPlace): string[] {
+  const most = Math.ceil(MAX_BODY / PART_BYTES)
+  return Array.from({ length: Math.min(parts, most) }, (_, at) => body + toHex(Uint8Array.of(at)))
+}
+
+/** Keys of names begin with 02; the default cache has the empty one. */
+function nameKey(name: string): string {
+  return `02${toHex(new TextEncoder().encode(name))}`
+}
+
+function random(): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(16)))
+}
+
+/** The first bytes of the SHA-256 of a text, in hexadecimal. */
+async function digest(text: string, bytes: number): Promise<string> {
+  const all = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return toHex(all.subarray(0, bytes))
+}

@@ -1,0 +1,54 @@
+/** Most subjects of a generation. Two generations are held, so strangers take a bounded amount of memory. */
+const MAX_SUBJECTS = 50_000
+
+interface Count {
+  points: number
+  /** In milliseconds of `performance.now()`: a system clock that is set back does not lengthen a window. */
+  readonly endsAt: number
+}
+
+/** Counts events of subjects in windows of a fixed length. A window begins with the first event of its subject. */
+export class FixedWindow {
+  readonly #limit: number
+  readonly #windowMs: number
+  #newer = new Map<string, Count>()
+  /** Windows that began before the newer generation. */
+  #older = new Map<string, Count>()
+  #newerSince = performance.now()
+
+  /** @param limit events of one subject in a window */
+  constructor(limit: number, windowMs: number) {
+    this.#limit = limit
+    this.#windowMs = windowMs
+  }
+
+  /** Number of windows that are held. */
+  get size(): number {
+    return this.#newer.size + this.#older.size
+  }
+
+  /** Counts one event. Returns 0 while the subject is within the limit, else the milliseconds until its window ends. */
+  consume(subject: string): number {
+    const now = performance.now()
+    const count = this.#find(subject)
+    if (count && now < count.endsAt) return ++count.points > this.#limit ? count.endsAt - now : 0
+    // After the length of a window all older ones are over. More subjects than fit are forgotten before that.
+    if (now - this.#newerSince >= this.#windowMs || this.#newer.size >= MAX_SUBJECTS) {
+      this.#older = this.#newer
+      this.#newer = new Map()
+      this.#newerSince = now
+    }
+    this.#newer.set(subject, { points: 1, endsAt: now + this.#windowMs })
+    return 0
+  }
+
+  /** Milliseconds until a subject that has reached the limit may go on; 0 for others. Counts nothing. */
+  wait(subject: string): number {
+    const count = this.#find(subject)
+    return count && count.points >= this.#limit ? Math.max(0, count.endsAt - performance.now()) : 0
+  }
+
+  #find(subject: string): Count | undefined {
+    return this.#newer.get(subject) ?? this.#older.get(subject)
+  }
+}
