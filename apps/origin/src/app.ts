@@ -23,6 +23,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { authNotOffered } from './auth-not-offered.ts'
 import { identifyPage, publishableKeyIn } from './publishable-keys.ts'
+import { mapsRoutes } from './maps/maps-app.ts'
 import { ogcRoutes } from './ogc/ogc-app.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
@@ -105,19 +106,22 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const storage = { ...deps.storage, identify, limits: limits.storage }
     await storageRoutes(http, storage)
     await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
-    const authenticateTile = async (request: FastifyRequest) => {
+    const identifyPublishable = (request: FastifyRequest) => {
       const key = publishableKeyIn(request)
-      if (key === null) return await authenticate(request)
-      const principal = await limits.rest.verify(request.ip, key, () =>
-        identifyPage(deps.verifyPublishable, key, request),
-      )
+      if (key === null) return Promise.resolve(null)
+      return limits.rest.verify(request.ip, key, () => identifyPage(deps.verifyPublishable, key, request))
+    }
+    const authenticateTile = async (request: FastifyRequest) => {
+      const principal = await identifyPublishable(request)
+      if (principal === null) return await authenticate(request)
       limits.rest.count({ address: request.ip })
       return principal
     }
     const tileDeps = { ...deps.rest, tileMs: deps.tileMs }
     const tiles = new Tiles(tileDeps)
     await vectorRoutes(http, { ...tileDeps, tiles, authenticate: authenticateTile })
-    await archiveRoutes(http, storage)
+    await archiveRoutes(http, { ...storage, identifyPublishable })
+    await mapsRoutes(http, { ...deps.rest, authenticate: authenticateTile })
     await ogcRoutes(http, { ...deps.rest, tiles, authenticate })
     await sqlRoutes(http, { ...deps.rest, authenticate })
     await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable, pipeline } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
@@ -16,7 +17,7 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } }
 const GZIP = { level: LEVEL }
 /** Media types that are compressed already are not compressed again. */
 const COMPRESSIBLE =
-  /^(?:text\/|application\/(?:[\w.-]+\+)?json\b|application\/vnd\.mapbox-vector-tile|application\/flatgeobuf|application\/geopackage\+sqlite3)/
+  /^(?:text\/|application\/(?:[\w.-]+\+)?json\b|application\/vnd\.mapbox-vector-tile|application\/x-protobuf|image\/svg\+xml|application\/vnd\.oai\.openapi\+json|application\/flatgeobuf|application\/geopackage\+sqlite3)/
 
 const brotliAsync = promisify(brotliCompress)
 const gzipAsync = promisify(gzip)
@@ -40,12 +41,32 @@ export function addVary(reply: FastifyReply, name: string): void {
   if (!names.some((one) => one.toLowerCase() === name.toLowerCase())) reply.header('vary', [...names, name].join(', '))
 }
 
+/** A strong ETag of bytes. */
+export function tagOf(bytes: Uint8Array | string): string {
+  return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
+}
+
+/** The tag of bytes in an encoding: a strong tag names what is sent. */
+export function encodedTag(tag: string, encoding: Encoding | null): string {
+  return encoding === null ? tag : `${tag.slice(0, -1)}-${encoding}"`
+}
+
+/** Whether the client has what a tag names. */
+export function hasTag({ headers }: Pick<FastifyRequest, 'headers'>, tag: string): boolean {
+  const held = headers['if-none-match']
+  return held?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false
+}
+
 /**
  * Compresses the answers of a scope for clients that accept it. What is encoded already, short, a part (206) or has an ETag,
  * which names the bytes, is left as it is.
+ *
+ * @param hasTags answers that are no streams get a strong ETag, and 304 to a client that has them
  */
-export function compressAnswers(scope: Http): void {
+export function compressAnswers(scope: Http, { hasTags = false } = {}): void {
   scope.addHook('onSend', async (request, reply, payload: unknown) => {
+    if (hasTags && isTaggable(request, reply) && (typeof payload === 'string' || Buffer.isBuffer(payload)))
+      return taggedPayload(request, reply, payload)
     if (!COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? ''))) return payload
     addVary(reply, 'Accept-Encoding')
     const encoding = encodingFor(request)
@@ -55,6 +76,24 @@ export function compressAnswers(scope: Http): void {
     if (Buffer.byteLength(payload) < LEAST_BYTES) return payload
     return encoded(reply, encoding, await compress(payload, encoding))
   })
+}
+
+function isTaggable({ method }: FastifyRequest, reply: FastifyReply): boolean {
+  return (method === 'GET' || method === 'HEAD') && reply.statusCode === 200 && isWhole(reply)
+}
+
+async function taggedPayload(request: FastifyRequest, reply: FastifyReply, payload: Buffer | string) {
+  const isCompressible = COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? ''))
+  if (isCompressible) addVary(reply, 'Accept-Encoding')
+  const isShort = Buffer.byteLength(payload) < LEAST_BYTES
+  const encoding = isCompressible && !isShort && request.method !== 'HEAD' ? encodingFor(request) : null
+  const tag = encodedTag(tagOf(payload), encoding)
+  reply.header('etag', tag)
+  if (hasTag(request, tag)) {
+    reply.code(304).removeHeader('content-length').removeHeader('content-type')
+    return null
+  }
+  return encoding === null ? payload : encoded(reply, encoding, await compress(payload, encoding))
 }
 
 function isWhole(reply: FastifyReply): boolean {

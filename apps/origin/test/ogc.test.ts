@@ -103,6 +103,8 @@ describe('documents', () => {
       const answer = await ask(url)
       expect([url, answer.status]).toEqual([url, 200])
       if (!answer.headers.get('content-type')?.includes('json')) continue
+      // The description of the API is OpenAPI, which has no links.
+      if (url.endsWith('/api')) continue
       const document = (await answer.json()) as { links: Link[]; collections?: { links: Link[] }[] }
       const own = ['self', 'alternate'].map((rel) => document.links.some((one) => one.rel === rel))
       expect([url, own]).toEqual([url, [true, true]])

@@ -2,16 +2,16 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { validateStyleMin, type StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { VectorTile } from '@mapbox/vector-tile'
-import { buildPmtiles } from '@terrane/tiling/vector'
 import { Keys } from '@terrane/control'
 import { PbfReader } from 'pbf'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testLane } from '@terrane/database/testing'
 import { createHttp, createLogger } from '@terrane/service'
-import type { StorageDeps } from '../src/storage/access.ts'
-import { archiveRoutes } from '../src/vector/archives.ts'
+
+import { archiveRoutes, type ArchiveDeps } from '../src/vector/archives.ts'
 import { cachedBytes, tagged } from '../src/vector/given.ts'
 import { openOrigin, settingsOf, USER, type TestOrigin } from './harness.ts'
+import { townArchive as archive } from './town-archive.ts'
 
 let origin: TestOrigin
 /** A tile by the specification: layer `made` of version 2 and extent 4096 with one point. */
@@ -246,7 +246,7 @@ describe('an archive', () => {
       },
     }
     const http = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
-    await archiveRoutes(http, { store, limits: { count: async () => {} } } as unknown as StorageDeps)
+    await archiveRoutes(http, { store, limits: { count: async () => {} } } as unknown as ArchiveDeps)
     const statusOf = async (path: string) => (await http.inject(`/vector/v1/archives/open/${path}`)).statusCode
     for (const path of ['a.pmtiles', 'b.pmtiles/10/544/355']) {
       isDown = true
@@ -293,17 +293,3 @@ describe('an archive', () => {
     expect((await asked('open/..%2Fclosed%2Ftown.pmtiles')).status).toBe(422)
   })
 })
-
-async function archive(): Promise<Buffer> {
-  const geometry = Buffer.alloc(21)
-  geometry.writeUInt8(1, 0)
-  geometry.writeUInt32LE(1, 1)
-  geometry.writeDoubleLE(11.58, 5)
-  geometry.writeDoubleLE(48.14, 13)
-  const batch = { geometry, geometryEnds: Uint32Array.of(21), ids: [1], columns: [['a']] }
-  const batches = (async function* () {
-    yield batch
-  })()
-  using made = await buildPmtiles(batches, { layers: [{ name: 'dots', attributes: ['name'] }], zooms: [0, 10] })
-  return Buffer.concat([...made.read()])
-}

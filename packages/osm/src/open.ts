@@ -1,5 +1,6 @@
 import { createGunzip } from 'node:zlib'
 import { pipeline } from 'node:stream'
+import { bunzip } from './bunzip.ts'
 import { osmMalformed, osmTruncated, osmUnsupported } from './errors.ts'
 import { PbfReader } from './pbf/read.ts'
 import type { OsmReader } from './reader.ts'
@@ -8,17 +9,17 @@ import { XmlReader } from './xml/read.ts'
 
 /** What other files begin with, in hexadecimal. */
 const OTHER_FORMATS: Readonly<Record<string, string>> = {
-  '425a68': 'bzip2',
+  '425a68': 'bzip2 within bzip2 or gzip',
   '28b52ffd': 'zstd',
   fd377a585a00: 'xz',
   '504b0304': 'zip',
   '377abcaf': '7z',
   ffe0: 'o5m',
-  '1f8b': 'gzip within gzip',
+  '1f8b': 'gzip within gzip or bzip2',
 }
 
 /**
- * Opens an OSM file by what it holds, not by its name: PBF or OSM XML, either of them packed with gzip or not.
+ * Opens an OSM file by what it holds, not by its name: PBF or OSM XML, either of them packed with gzip, bzip2 or not.
  * @throws OSM_UNSUPPORTED for anything else
  */
 export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<OsmReader> {
@@ -26,10 +27,12 @@ export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<
   return openUnpacked(plain, await firstBytes(plain, signal))
 }
 
-/** What a source holds, packed with gzip or not. */
+/** What a source holds, packed with gzip, bzip2 or not. */
 export async function unpacked(source: OsmSource, signal?: AbortSignal): Promise<OsmSource> {
   const packed = await firstBytes(source, signal)
-  return packed[0] === 0x1f && packed[1] === 0x8b ? gunzipped(source) : source
+  if (packed[0] === 0x1f && packed[1] === 0x8b) return gunzipped(source)
+  if (!Buffer.from(packed).toString('latin1').startsWith('BZh')) return source
+  return { name: source.name, size: null, chunks: (given) => bunzip(source.chunks(given)) }
 }
 
 function openUnpacked(source: OsmSource, head: Uint8Array): OsmReader {

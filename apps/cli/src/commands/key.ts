@@ -40,7 +40,7 @@ export function keyCommands(program: Command): void {
     .addOption(
       new Option('--scope <scope...>', 'what a services key gives access to (default: everything)').choices(SCOPES),
     )
-    .option('--table <table...>', 'tables that an anon key in URLs of tiles shows')
+    .option('--table <table...>', 'tables, and archives as bucket/key, that an anon key in URLs shows')
     .option('--origin <origin...>', 'origins of pages that may use such a key; * for any')
     .option('--label <text>', 'label for people')
     .option('--expires-in <duration>', 'lifetime, e.g. 90d (default: unlimited)', parseDuration)

@@ -58,12 +58,24 @@ export function landingPage(base: string) {
   }
 }
 
-/** A collection in the list of all, which tells no extent. */
-export function listedCollection(base: string, id: string, title: string, systems: readonly Crs[]) {
+/** What a collection is described by; without bounds it tells no extent. */
+export interface DescribedCollection {
+  readonly id: string
+  readonly description: string | null
+  readonly systems: readonly Crs[]
+  /** West, south, east, north. */
+  readonly bounds: readonly number[] | null
+}
+
+/** A collection, the same in the list of all and by itself. */
+export function collectionDocument(base: string, { id, description, systems, bounds }: DescribedCollection) {
+  const title = id
   const self = `${base}/collections/${encodeURIComponent(id)}`
   return {
     id,
     title,
+    ...(description !== null && { description }),
+    ...(bounds !== null && { extent: { spatial: { bbox: [bounds], crs: CRS84.uri } } }),
     itemType: 'feature',
     crs: systems.map(({ uri }) => uri),
     // The last one, but that CRS84 has the same coordinates in the usual order.
@@ -80,16 +92,6 @@ export function listedCollection(base: string, id: string, title: string, system
       ),
       link(`${self}/tiles`, 'http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector', 'Vector tiles'),
     ],
-  }
-}
-
-/** A collection. */
-export function collectionDocument(base: string, collection: Collection, bounds: readonly number[]) {
-  const { id, layer, systems } = collection
-  return {
-    ...listedCollection(base, id, id, systems),
-    ...(layer.comment !== null && { description: layer.comment }),
-    extent: { spatial: { bbox: [bounds], crs: CRS84.uri } },
   }
 }
 

@@ -113,7 +113,6 @@ function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isP
     links,
     numberReturned: page.features.length,
     ...(page.matched !== null && { numberMatched: page.matched }),
-    timeStamp: new Date().toISOString(),
   }
 }
 

@@ -7,7 +7,7 @@ import type { RestDeps } from '../rest/call.ts'
 import { lateAsHouse, toRestError } from '../rest/errors.ts'
 import { runAs } from '../rest/execute.ts'
 import { boundsOf } from '../vector/layer-bounds.ts'
-import { listLayers } from '../vector/layer.ts'
+import { findLayer, listLayers } from '../vector/layer.ts'
 import { placeOf } from '../vector/tile-request.ts'
 import { readingAs, type Tiles } from '../vector/tiles.ts'
 import { takeBasicKey } from './basic-key.ts'
@@ -21,6 +21,8 @@ import { baseOf, readKnown, respond, selfOf } from './respond.ts'
 
 /** Collections that the description of the API names one by one. */
 const MOST_NAMED = 200
+/** Longest list of collections with extents: those of many tables take long to read. */
+const MOST_EXTENTS = 20
 
 export type OgcDeps = FeatureDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }
 
@@ -32,7 +34,7 @@ export async function ogcRoutes(app: Http, deps: OgcDeps): Promise<void> {
   await app.register(
     async (scope) => {
       scope.setErrorHandler(sendError)
-      compressAnswers(scope)
+      compressAnswers(scope, { hasTags: true })
       scope.addHook('onRequest', async (request) => {
         // A browser asks without a key whether it may ask with one.
         if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) return
@@ -99,21 +101,30 @@ function collectionRoutes(scope: Http, deps: OgcDeps): void {
   const config = { quiet: true }
   scope.get('/collections', { config }, async (request, reply) => {
     readKnown(request)
-    const collections = await runAs(deps.database, listingAs(deps, request), async (session) => {
+    const listed = await runAs(deps.database, listingAs(deps, request), async (session) => {
       const layers = await listLayers(session, deps.schemas)
       const systems = new Map<number, readonly Crs[]>()
       for (const srid of new Set(layers.map((layer) => layer.srid || 4326)))
         systems.set(srid, await offeredSystems(session, srid))
-      return layers.map(({ schema, name, srid }) =>
-        documents.listedCollection(baseOf(request), `${schema}.${name}`, name, systems.get(srid || 4326)!),
-      )
+      return layers.map((layer) => ({ ...layer, systems: systems.get(layer.srid || 4326)! }))
     })
+    const collections = []
+    for (const { schema, name, description, systems } of listed) {
+      const bounds = listed.length <= MOST_EXTENTS ? await boundsInList(deps, request, schema, name) : null
+      const described = { id: `${schema}.${name}`, description, systems, bounds }
+      collections.push(documents.collectionDocument(baseOf(request), described))
+    }
     return respond(request, reply, 'Collections', { collections })
   })
   scope.get('/collections/:collection', { config }, async (request, reply) => {
     readKnown(request)
     const document = await withCollection(deps, request, true, async (session, collection) =>
-      documents.collectionDocument(baseOf(request), collection, await boundsOf(session, collection.layer)),
+      documents.collectionDocument(baseOf(request), {
+        id: collection.id,
+        description: collection.layer.comment,
+        systems: collection.systems,
+        bounds: await boundsOf(session, collection.layer),
+      }),
     )
     return respond(request, reply, document.id, document)
   })
@@ -125,6 +136,14 @@ function collectionRoutes(scope: Http, deps: OgcDeps): void {
     )
     return respond(request, reply, `Properties of ${document.title}`, document, documents.SCHEMA_JSON)
   })
+}
+
+/** Bounds of one of several tables; null where they cannot be read, which hides none of the others. */
+async function boundsInList(deps: OgcDeps, request: FastifyRequest, schema: string, name: string) {
+  const read = runAs(deps.database, listingAs(deps, request), async (session) =>
+    boundsOf(session, await findLayer(session, schema, name, null)),
+  )
+  return read.catch(() => null)
 }
 
 function tileRoutes(scope: Http, deps: OgcDeps): void {

@@ -9,6 +9,10 @@ const errors = { '4XX': { description: 'The request cannot be answered; code and
 const get = (summary: string, parameters: readonly object[], type?: string) => ({
   get: { summary, parameters: [parameter('f'), ...parameters], responses: { '200': answer(summary, type), ...errors } },
 })
+/** Names an operation as OGC API Tiles has it (requirement oas30/operation-id). */
+const named = (operationId: string, { get: operation }: ReturnType<typeof get>) => ({
+  get: { operationId, ...operation },
+})
 const query = (name: string, description: string, schema: object = { type: 'string' }) => ({
   name,
   in: 'query',
@@ -78,17 +82,21 @@ export function openApiDocument(
         patch: change('Changes a feature', 'application/merge-patch+json'),
         delete: change('Deletes a feature', null),
       },
-      '/collections/{collectionId}/tiles': get('Tilesets', [collection]),
-      '/collections/{collectionId}/tiles/WebMercatorQuad': get('One tileset', [collection]),
+      '/collections/{collectionId}/tiles': named('.collection.vector.getTileSetsList', get('Tilesets', [collection])),
+      '/collections/{collectionId}/tiles/WebMercatorQuad': named(
+        '.collection.vector.getTileSet',
+        get('One tileset', [collection]),
+      ),
       '/collections/{collectionId}/tiles/WebMercatorQuad/{tileMatrix}/{tileRow}/{tileCol}': {
         get: {
+          operationId: '.collection.vector.getTile',
           summary: 'One vector tile',
           parameters: [collection, ...place],
           responses: { '200': { description: 'Mapbox Vector Tile' }, '204': { description: 'Empty' }, ...errors },
         },
       },
-      '/tileMatrixSets': get('Tile matrix sets', []),
-      '/tileMatrixSets/WebMercatorQuad': get('One tile matrix set', []),
+      '/tileMatrixSets': named('getTileMatrixSetsList', get('Tile matrix sets', [])),
+      '/tileMatrixSets/WebMercatorQuad': named('getTileMatrixSet', get('One tile matrix set', [])),
     },
     components: { securitySchemes: SECURITY, parameters: { ...PATHS, ...queries(most) } },
   }

@@ -2,7 +2,7 @@ import { negotiate } from '@fastify/accept-negotiator'
 import { readParameters } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addVary } from '../compression.ts'
-import { GEOJSON, JSON_TYPE } from './documents.ts'
+import { GEOJSON, JSON_TYPE, OPENAPI } from './documents.ts'
 import { badParameter, unknownParameter } from './errors.ts'
 import { htmlPage, PAGE_POLICY, withFormat } from './html.ts'
 
@@ -34,7 +34,9 @@ export function respond(
 ): FastifyReply {
   const isPage = asksForPage(request)
   const whole = { ...document, links: [...ownLinks(request, type, isPage), ...othersOf(document['links'])] }
-  return isPage ? sendPage(reply, title, whole) : sendText(reply, JSON.stringify(whole), type)
+  if (isPage) return sendPage(reply, title, whole)
+  // OpenAPI allows no members of others at its root.
+  return sendText(reply, JSON.stringify(type === OPENAPI ? document : whole), type)
 }
 
 /** Links of a document to itself and to its other form. */

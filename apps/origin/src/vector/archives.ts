@@ -2,11 +2,14 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib'
 import { defineError } from '@terrane/core'
 import { rateSubject, readBytes, type Http } from '@terrane/service'
-import type { ObjectInfo } from '@terrane/storage'
+import { objectNotFound, type ObjectInfo } from '@terrane/storage'
 import { LRUCache } from 'lru-cache'
 import { Compression, PMTiles, SharedPromiseCache, TileType, type Source } from 'pmtiles'
+import { publicLimitsOf, type Principal } from '@terrane/auth'
 import type { FastifyRequest } from 'fastify'
 import { abortOnDisconnect } from '../abort-on-disconnect.ts'
+import { compressAnswers } from '../compression.ts'
+import { publishableKeyIn } from '../publishable-keys.ts'
 import { existing, existingObject, readableBucket, type StorageDeps } from '../storage/access.ts'
 import { VECTOR_TILE, cachedBytes, sendGiven, tagged, type Given } from './given.ts'
 import { placeOf } from './tile-request.ts'
@@ -47,11 +50,29 @@ const UNPACK = {
   [Compression.Zstd]: promisify(zstdDecompress),
 } as const
 
+/** The members of an archive's TileJSON that are changed. */
+interface TileJson {
+  tiles: readonly string[]
+}
+
+export type ArchiveDeps = StorageDeps & {
+  /** The caller by a publishable key in the URL; null for none. */
+  readonly identifyPublishable: (request: FastifyRequest) => Promise<Principal | null>
+}
+
 /**
  * `/vector/v1/archives/{bucket}/{key}`: the TileJSON of a PMTiles archive in the storage, and `…/{z}/{x}/{y}` its tiles, for map
- * libraries that do not read archives themselves. Archives of public buckets need no key, as their objects do.
+ * libraries that do not read archives themselves. Archives of public buckets need no key, as their objects do; a publishable key
+ * opens archives that it names as `{bucket}/{key}`.
  */
-export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void> {
+export async function archiveRoutes(app: Http, deps: ArchiveDeps): Promise<void> {
+  await app.register(async (scope) => {
+    compressAnswers(scope, { hasTags: true })
+    addRoutes(scope, deps)
+  })
+}
+
+function addRoutes(app: Http, deps: ArchiveDeps): void {
   const unpackAbout = unpackTo(ABOUT_BYTES)
   const directories = new SharedPromiseCache(MOST_DIRECTORIES, false, unpackAbout)
   const archives = new LRUCache<string, PMTiles>({ max: MOST_ARCHIVES })
@@ -60,7 +81,7 @@ export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void>
     const { bucket: id, key } = request.params as { bucket: string; key: string }
     deps.limits.count(rateSubject(request, false))
     const isOpen = (await existing(deps, id))?.public === true
-    if (!isOpen) await readableBucket(deps, request, id)
+    if (!isOpen) await requireReadable(deps, request, id, key)
     const info = await existingObject(deps, id, key)
     const name = `${id}/${key} ${info.etag}`
     const archive = archives.get(name) ?? new PMTiles(sourceOf(deps, info, name), directories, unpackTo(PART_BYTES))
@@ -80,9 +101,12 @@ export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void>
     const { archive, headers, unreadable } = await find(request)
     const { protocol, host, url } = request
     const base = `${protocol}://${host}${url.split('?', 1)[0] ?? ''}`
-    const about = await new PMTiles(archive.source, directories, unpackAbout).getTileJson(base).catch(() => {
+    const reading = new PMTiles(archive.source, directories, unpackAbout).getTileJson(base) as Promise<TileJson>
+    const about = await reading.catch(() => {
       throw unreadable()
     })
+    const pageKey = publishableKeyIn(request)
+    if (pageKey !== null) about.tiles = about.tiles.map((tile) => `${tile}?apikey=${encodeURIComponent(pageKey)}`)
     return reply.headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(about))
   })
   app.get(
@@ -107,6 +131,13 @@ export async function archiveRoutes(app: Http, deps: StorageDeps): Promise<void>
       }
     }),
   )
+}
+
+/** A publishable key in the URL opens what it names, another key what the storage lets it read. @throws UNAUTHORIZED, FORBIDDEN */
+async function requireReadable(deps: ArchiveDeps, request: FastifyRequest, bucket: string, key: string): Promise<void> {
+  const page = await deps.identifyPublishable(request)
+  if (page === null) await readableBucket(deps, request, bucket)
+  else if (!publicLimitsOf(page)?.tables.includes(`${bucket}/${key}`)) throw objectNotFound({ bucket, key })
 }
 
 /** Ranges of an object; a replaced one is another source. */

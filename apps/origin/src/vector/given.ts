@@ -1,6 +1,14 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { LEAST_BYTES, addVary, compress, encodingFor, type Encoding } from '../compression.ts'
+import {
+  LEAST_BYTES,
+  addVary,
+  compress,
+  encodedTag,
+  encodingFor,
+  hasTag,
+  tagOf,
+  type Encoding,
+} from '../compression.ts'
 
 /** A tile with its tag, and what it was compressed to for who asked; without bytes where it shows nothing. */
 export interface Given {
@@ -22,8 +30,7 @@ export function cachedBytes({ bytes }: Given, key: string): number {
 export function tagged(tile: Uint8Array | null): Given {
   const packed = new Map<Encoding, Promise<Buffer>>()
   if (tile === null || tile.length === 0) return { bytes: null, etag: '', packed }
-  const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
-  return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag, packed }
+  return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag: tagOf(tile), packed }
 }
 
 /** Sends a tile, 204 for an empty one. Each encoding has a tag of its own: a tag names bytes. */
@@ -37,11 +44,9 @@ export async function sendGiven(
   addVary(reply, 'Accept-Encoding')
   // Pictures are compressed within.
   const encoding = bytes.length < LEAST_BYTES || type !== VECTOR_TILE ? null : encodingFor(request)
-  const tag = encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`
+  const tag = encodedTag(etag, encoding)
   reply.header('etag', tag)
-  if (request.headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)) {
-    return reply.code(304).send()
-  }
+  if (hasTag(request, tag)) return reply.code(304).send()
   reply.type(type)
   if (encoding === null) return reply.send(bytes)
   const known = packed.get(encoding) ?? compress(bytes, encoding)

@@ -25,6 +25,9 @@ export type TileDeps = Pick<RestDeps, 'database' | 'schemas' | 'limits'> & {
   readonly tileMs: number
 }
 
+/** Headers of answers that depend on the caller: caches ask each time whether they still hold. */
+export const FOR_CALLER = { 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' }
+
 /** Query timeout in milliseconds; same default as pg_tileserv. */
 const TIMEOUT_MS = 10_000
 /** A table that was changed is looked up anew as soon as a statement fails for it. */
@@ -63,7 +66,7 @@ export class Tiles {
       if (total > limit) throw tileTooLarge(limit)
       layers.push(layer)
     }
-    reply.headers({ 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' })
+    reply.headers(FOR_CALLER)
     return await sendGiven(request, reply, layers.length === 1 ? layers[0]! : this.#joined(layers))
   }
 

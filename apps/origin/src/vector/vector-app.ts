@@ -13,7 +13,7 @@ import { listLayers } from './layer.ts'
 import { columnStats } from './stats-route.ts'
 import { tileJson } from './tile-json.ts'
 import { parametersOf, placeOf, sourcesOf } from './tile-request.ts'
-import { readingAs, type TileDeps, type Tiles } from './tiles.ts'
+import { FOR_CALLER, readingAs, type TileDeps, type Tiles } from './tiles.ts'
 
 type VectorDeps = TileDeps & Pick<RestDeps, 'authenticate'> & { readonly tiles: Tiles }
 
@@ -26,8 +26,9 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   await app.register(
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => sendRestError(lateAsHouse(thrown), request, reply))
-      compressAnswers(scope)
-      scope.addHook('onRequest', async (request) => {
+      compressAnswers(scope, { hasTags: true })
+      scope.addHook('onRequest', async (request, reply) => {
+        reply.headers(FOR_CALLER)
         const principal = await deps.authenticate(request)
         request.restCaller = principal
         if (request.raw.url?.includes('%00')) throw badTile('a zero byte is part of no name and no value')

@@ -1,14 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serveAlone } from '../support/alone-page.ts'
 import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
-const MAPLIBRE = dirname(fileURLToPath(import.meta.resolve('maplibre-gl')))
 const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
 
 describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
@@ -217,35 +212,6 @@ describe.skipIf(CHROMIUM === undefined)(`${without}a map in a browser`, () => {
     for (const event of ['dragover', 'drop']) await page.dispatchEvent('main', event, { dataTransfer: data })
   }
 })
-
-const ALONE = `<!doctype html><title>Alone</title><div id="map" style="width: 600px; height: 400px"></div>
-<script type="module">
-  import { Map } from '/maplibre-gl.mjs'
-  globalThis.show = (style) => { globalThis.map = new Map({ container: 'map', style }) }
-</script>`
-
-/** A page of another origin with MapLibre and nothing of the console in it. */
-async function serveAlone(): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://alone')
-    if (pathname === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(ALONE)
-    else {
-      readFile(join(MAPLIBRE, basename(pathname))).then(
-        (bytes) => response.writeHead(200, { 'content-type': 'text/javascript' }).end(bytes),
-        () => response.writeHead(404).end(),
-      )
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
 
 /** Runs in the page: kinds of layers with at least one visible feature. */
 function drawnLayers(): string[] {
