@@ -1,7 +1,7 @@
 import { RootCommand } from '@bomb.sh/tab'
 import type { Command } from 'commander'
 
-/** What a shell completes of a command; `name` is its whole path, e.g. `tables drop`, and empty for the program. */
+/** Completions of a command; `name` is its whole path, e.g. `tables drop`, and empty for the program. */
 export interface CommandWords {
   readonly name: string
   readonly description: string

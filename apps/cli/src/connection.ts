@@ -16,7 +16,7 @@ export interface Connection {
   readonly key: string
   /** The key for browsers, where it is known. */
   readonly anonKey: string | undefined
-  /** What the routing engine wants; the key of the project where it has no other. */
+  /** Key of the routing engine; the key of the project unless another is set. */
   readonly servicesKey: string
   readonly projectRef: string | undefined
   readonly client: TerraneClient

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** What is shown of a record, by column. */
+/** Printed values of a record, by column. */
 export type Shown = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
 
 /** Adds `--json` to a command. */

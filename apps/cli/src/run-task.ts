@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { ask, connect, type Connection } from './connection.ts'
 import { note, printOne, progressLine, withJson } from './output.ts'
 
-/** What every command that runs a task takes. */
+/** Options of every command that runs a task. */
 export interface TaskOptions {
   readonly profile?: string
   readonly watch: boolean

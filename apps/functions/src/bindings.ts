@@ -30,7 +30,7 @@ export function readBindings(bindings: readonly string[]): Binding[] {
   })
 }
 
-/** What is wrong with bindings, by their place in the list. */
+/** Problems of bindings, by their index in the list. */
 export function problemsOfBindings(bindings: readonly string[]): Map<number, string> {
   const problems = new Map<number, string>()
   const names = new Set<string>()

@@ -6,7 +6,7 @@ import { negotiate } from '@fastify/accept-negotiator'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What an answer can be compressed by; the first wins where a client likes both alike. */
+/** Encodings by preference of the server. */
 export type Encoding = 'br' | 'gzip'
 
 /** Shorter answers fit into one packet uncompressed. */

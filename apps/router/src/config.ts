@@ -12,7 +12,7 @@ function perMode<T>(of: (mode: Mode, prefix: string) => T): Record<Mode, T> {
 
 const { isochrone, matrix, modes, trace } = DEFAULT_LIMITS
 
-/** What one request may ask for, in the shape of `Limits`. The defaults are Valhalla's. */
+/** Limits of one request, in the shape of `Limits`. The defaults are Valhalla's. */
 const limits = Type.Object({
   modes: Type.Object(
     perMode((mode, prefix): TObject<{ locations: TInteger; meters: TInteger }> =>

@@ -1,7 +1,7 @@
 import { defineError } from '@terrane/core'
 import { problemBody, type ProblemBody } from '@terrane/routing'
 
-/** What this server answers besides Valhalla's own errors: the same body, numbers made of the HTTP status. */
+/** Errors of this server besides Valhalla's own: the same body, numbers made of the HTTP status. */
 export const ANSWERS = {
   wrongMethod: problemBody(101, 'Try a POST or GET request instead', 405),
   jsonRepeated: problemBody(100, 'Parameter json stands more than once: send it once', 400),

@@ -168,7 +168,7 @@ const MEDIA_TYPES = {
   tile: 'application/vnd.mapbox-vector-tile',
 } as const
 
-/** What is answered under the base where there is nothing. */
+/** Answer to unknown paths under the base. */
 export function unknownPath(actions: readonly Action[]): RouteProblem {
   return new RouteProblem(106, actions.map((action) => `'/${action}'`).join(' '))
 }
@@ -198,7 +198,7 @@ async function checkKey(request: FastifyRequest, verify: Verify, limits: RateLim
   throw refusal
 }
 
-/** What is answered when a key cannot be verified, by the kind of the error. */
+/** Answer when a key cannot be verified, by the kind of the error. */
 const KEY_REFUSALS: Readonly<Partial<Record<ErrorKind, ProblemBody>>> = {
   unauthenticated: ANSWERS.keyUnknown,
   unavailable: ANSWERS.keysUnavailable,

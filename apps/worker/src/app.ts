@@ -51,7 +51,7 @@ import { tableHookRoutes, type TableHookDeps } from './routes/table-hooks.ts'
 import { uiRoute } from './routes/ui.ts'
 import { webhookRoutes, type WebhookDeps } from './routes/webhooks.ts'
 
-/** What the app itself needs: logs, keys, health and limits of requests. */
+/** Dependencies of the app itself: logs, keys, health and limits of requests. */
 interface EdgeDeps {
   readonly logger: Logger
   readonly registry: Registry
@@ -77,7 +77,7 @@ export type AppDeps = EdgeDeps &
   WebhookDeps &
   TableHookDeps
 
-/** What routes name by reference. */
+/** Schemas that routes refer to by name. */
 const SCHEMAS = [
   JobError,
   JobProgress,

@@ -139,7 +139,7 @@ async function openBase(config: WorkerConfig, opening: AsyncDisposableStack) {
 
 type Outside = Awaited<ReturnType<typeof openOutside>>
 
-/** What lies outside of this process: other hosts, storage, and the projects with their sealed credentials. */
+/** Connections out of this process: other hosts, storage, and the projects with their sealed credentials. */
 async function openOutside(config: WorkerConfig, { registry, database, logger, onError }: Base) {
   const key = readSecretsKey(config)
   if (key === null) throw secretsKeyMissing()
@@ -181,7 +181,7 @@ async function openOutside(config: WorkerConfig, { registry, database, logger, o
   return { ...outside, projects }
 }
 
-/** What tasks and routes compute with: places, models, queries and a look at files. */
+/** Engines of tasks and routes: places, models, queries and inspection of files. */
 async function openTools(config: WorkerConfig, fetch: GuardedFetch, opening: AsyncDisposableStack) {
   const workdir = resolve(config.TERRANE_WORK_DIR)
   const geocoder = new Geocoder({
@@ -261,7 +261,7 @@ function workerIdOf({ PORT }: WorkerConfig): string {
 
 interface Work {
   readonly runner: Runner
-  /** What calls others besides jobs. */
+  /** Services that call other hosts besides jobs. */
   readonly services: readonly { start(): Promise<void>; stop(): Promise<void> }[]
   readonly logger: Logger
 }
@@ -284,7 +284,7 @@ async function startWork(
   return drain
 }
 
-/** What one job may be, as `GET /capacity` tells. */
+/** Limits of one job, as `GET /capacity` tells them. */
 function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
   return {
     maxH3Cells: config.maxH3Cells,

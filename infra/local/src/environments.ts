@@ -8,7 +8,7 @@ const EXAMPLE_FUNCTIONS = fileURLToPath(new URL('../../../apps/functions/example
 
 type AppName = 'worker' | 'functions' | 'router' | 'console' | 'origin'
 
-/** What the apps of a stack work on. */
+/** Folders, ports and keys of a stack's apps. */
 interface Places {
   /** The extract of the demo. */
   readonly town: string

@@ -16,7 +16,7 @@ export interface Keys {
   readonly consolePassword: string
 }
 
-/** Who signs in to a new console first. */
+/** The first user of a new console. */
 export const CONSOLE_EMAIL = 'admin@terrane.local'
 
 const TEN_YEARS = 315_360_000

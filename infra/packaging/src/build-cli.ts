@@ -16,7 +16,7 @@ await build({
   outdir: out,
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
-  // What one command needs is loaded by that command alone.
+  // A command loads only its own chunks.
   splitting: true,
   minifyWhitespace: true,
   minifySyntax: true,
@@ -45,7 +45,7 @@ await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}
 await cp(join(root, 'LICENSE'), join(out, 'LICENSE'))
 await cp(join(cli, 'README.md'), join(out, 'README.md'))
 
-/** What a shell completes. The command line is no dependency of this package, so its sources are named by their path. */
+/** Completions for shells. The command line is no dependency of this package, so its sources are named by their path. */
 async function completions(): Promise<unknown> {
   const [{ makeProgram }, { commandWords }, { PUBLISHED }] = await Promise.all([
     load('program.ts'),

@@ -3,7 +3,7 @@ import { headersDisagree, unauthorized } from './errors.ts'
 import type { Principal } from './principal.ts'
 import type { Verify } from './verifier.ts'
 
-/** What a request carries. Empty strings count as absent. */
+/** Credentials of a request. Empty strings count as absent. */
 export interface Credentials {
   readonly apikey: string | null
   readonly bearer: string | null

@@ -4,12 +4,12 @@
  */
 export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
 
-/** What a services key can be limited to: the job API, the routing engine; and an anon key to tables and to pages. */
+/** Scopes of keys: a services key has the job API or the routing engine, an anon key tables and pages. */
 export type KeyScope = 'jobs' | 'routes' | PublicScope
 /** One of what a publishable key is limited to: a table, `schema.name`, or the origin of pages, `*` for any. */
 export type PublicScope = `table:${string}` | `origin:${string}`
 
-/** Who is calling, after the credential was verified. */
+/** The caller, after the credential was verified. */
 export interface Principal {
   readonly role: Role
   /** The only project the caller may touch; null for an organization's key. */
@@ -17,7 +17,7 @@ export interface Principal {
   readonly organizationId: string | null
   /** The id of that project in the control plane; null for tokens, which know its reference only. */
   readonly projectId: string | null
-  /** What a services or publishable key is good for; null is everything. */
+  /** Scopes of a services or publishable key; null means all. */
   readonly scopes: readonly KeyScope[] | null
   /** The user's id (`sub`) of a user token. */
   readonly subject: string | null

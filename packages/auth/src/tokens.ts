@@ -11,7 +11,7 @@ export interface TokenTrust {
   readonly jwtSecret?: string
   /** Resolves a key of the project's JWKS, e.g. jose's `createRemoteJWKSet` or `createLocalJWKSet`. */
   readonly jwks?: JWTVerifyGetKey
-  /** What `aud` of a token that has one must name; any when empty. */
+  /** Accepted values of `aud` in tokens that have one; any when empty. */
   readonly audiences: readonly string[]
 }
 

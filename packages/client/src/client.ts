@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
-/** What a worker can be asked. */
+/** Methods of a worker's client. */
 export interface TerraneClient {
   readonly jobs: JobsClient
 }

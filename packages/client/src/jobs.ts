@@ -4,7 +4,7 @@ import type { AnyJob, InputOf, JobOf, JobProgress, ResultOf, TaskName } from './
 /** Sends a request to the worker. @throws TerraneProblem when it is refused */
 export type Ask = (method: string, path: string, options?: AskOptions) => Promise<unknown>
 
-/** What a request carries besides method and path. */
+/** A request's parts besides method and path. */
 export interface AskOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown

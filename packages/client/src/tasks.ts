@@ -26,10 +26,10 @@ export const TASK_NAMES: readonly TaskName[] = Object.keys(TASKS) as TaskName[]
 /** The record of a job of one task. */
 export type JobOf<Name extends TaskName> = Extract<AnyJob, { taskName: Name }>
 
-/** What a task makes. */
+/** Result of a task. */
 export type ResultOf<Name extends TaskName> = NonNullable<JobOf<Name>['result']>
 
-/** What a task takes. */
+/** Input of a task. */
 export type InputOf<Name extends TaskName> =
   paths[`/jobs/${Name}`]['post']['requestBody']['content']['application/json']
 

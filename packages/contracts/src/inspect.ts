@@ -37,7 +37,7 @@ const LayerFacts = Type.Object({
   }),
 })
 
-/** What an import would find in a file. */
+/** Preview of an import. */
 export const FileFacts = named(
   'FileFacts',
   Type.Object({

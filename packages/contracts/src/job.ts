@@ -109,7 +109,7 @@ export const JobListQuery = Type.Object(
 )
 export type JobListQuery = Static<typeof JobListQuery>
 
-/** What happened to a job, by the line. */
+/** Log lines of a job. */
 export const JOB_LOG_EVENTS = [
   'submitted',
   'started',

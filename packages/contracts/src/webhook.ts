@@ -3,7 +3,7 @@ import { TASK_NAMES } from './job.ts'
 import { FUNCTION_NAME_PATTERN } from './names.ts'
 import { named, nullable, ref } from './named.ts'
 
-/** What webhooks of jobs and table hooks have in common: who is called, and how it is signed. */
+/** Fields that webhooks of jobs and table hooks share: the target and the signature. */
 export const WEBHOOK_FIELDS = {
   url: Type.String({ minLength: 1, maxLength: 2000, examples: ['https://example.com/hooks/terrane'] }),
   function: Type.String({

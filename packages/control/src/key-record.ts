@@ -3,7 +3,7 @@ import type { KeyScope, Role } from '@terrane/auth'
 /** Notifications of changed keys; the payload is the key's SHA-256. */
 export const KEY_CHANNEL = 'terrane_keys'
 
-/** What may be issued: `authenticated` is for users, who come with tokens. */
+/** Roles of issued keys: users have tokens instead, so `authenticated` is missing. */
 export type KeyRole = Exclude<Role, 'authenticated'>
 
 /** A key as the control plane knows it: never the key itself. */
@@ -16,10 +16,10 @@ export interface KeyRecord {
   readonly projectId: string | null
   readonly projectRef: string | null
   readonly role: KeyRole
-  /** What a services key is good for; null is everything. */
+  /** Scopes of a services key; null means all. */
   readonly scopes: readonly KeyScope[] | null
   readonly label: string
-  /** What registered it; null when it was issued here. */
+  /** Origin of a registered key; null when it was issued here. */
   readonly registeredBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date | null

@@ -60,7 +60,7 @@ export class Keyring {
   }
 
   /**
-   * Whom a key stands for; null when it is not known.
+   * The principal of a key; null when it is not known.
    *
    * @throws UNAUTHORIZED when it has expired or was revoked, KEYS_UNAVAILABLE
    */

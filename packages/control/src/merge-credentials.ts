@@ -17,7 +17,7 @@ interface Unmerged {
   readonly sealed: Buffer | null
 }
 
-/** What each app had bound its sealed data to. */
+/** Binding of each app's sealed data. */
 const CONTEXTS = {
   worker: (ref: string) => ref,
   functions: (ref: string) => `functions project ${ref}`,

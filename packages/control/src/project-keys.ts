@@ -6,7 +6,7 @@ import { revocationsOf } from './revocations.ts'
 /** Looks a key up by its SHA-256; null when it is not known. */
 export type FindKey = (sha256: string) => Promise<Principal | null>
 
-/** What a verifier asks the control plane. */
+/** Queries of a verifier to the control plane. */
 export interface KnownKeys {
   readonly findStoredKey: FindKey
   readonly checkRevoked: CheckRevoked

@@ -261,12 +261,12 @@ export class Projects {
   }
 }
 
-/** What the sealed credentials of a project are bound to. */
+/** Additional data (AAD) of a project's sealed credentials. */
 export function credentialContext(id: string): string {
   return `project ${id}`
 }
 
-/** What the sealed services key of an organization is bound to. */
+/** Additional data (AAD) of an organization's sealed services key. */
 export function servicesKeyContext(organizationId: string): string {
   return `console organization ${organizationId}`
 }
@@ -279,7 +279,7 @@ export async function writeCredentials(session: Queryable, id: string, sealed: B
   )
 }
 
-/** What can be neither a reference nor an id is not looked for. */
+/** Text that is neither a reference nor an id is not looked up. */
 function refuseNoName(name: string): void {
   if (!REF.test(name) && !isUuid(name)) throw projectNotFound({ ref: name.slice(0, 100) })
 }

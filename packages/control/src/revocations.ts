@@ -9,7 +9,7 @@ export type RevokedTokens =
   | { readonly token: string }
   | { readonly kind: 'jti' | 'kid'; readonly id: string; readonly projectId: string }
 
-/** What was revoked, and the moment by the clock of the database up to which this is known. */
+/** Revoked keys, and the moment by the database's clock up to which they are known. */
 export interface RevokedPage {
   readonly sha256: readonly string[]
   readonly until: Date

@@ -8,7 +8,7 @@ const AGAIN_MS = 100
 /** Longest wait for a server to take a request, in milliseconds. */
 const PATIENCE_MS = 5000
 
-/** What the driver knows of its connection, which its types do not tell. */
+/** Fields of the driver's connection that its types omit. */
 interface Connected {
   readonly host: string
   readonly port: number

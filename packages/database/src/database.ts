@@ -133,7 +133,7 @@ class Connections {
   }
 }
 
-/** What narrows a database for a caller. */
+/** Role and claims that narrow a database for a caller. */
 interface Bounds {
   readonly signal?: AbortSignal
   readonly answerBytes?: number

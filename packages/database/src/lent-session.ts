@@ -19,7 +19,7 @@ type Listener = (chunk: Buffer) => void
  * loans statements are run on it as on any other.
  */
 export class LentSession {
-  /** What the server has said of itself at the start. */
+  /** Parameters that the server announced at the start. */
   readonly parameters: ReadonlyMap<string, string>
   /** By which a statement that runs here is cancelled. */
   readonly key: { readonly processId: number; readonly secretKey: number }

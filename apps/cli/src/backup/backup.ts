@@ -9,7 +9,7 @@ import { placeTaken } from './errors.ts'
 import { BUCKET, writeManifest, writePart, type SavedObject, type SavedStore } from './manifest.ts'
 import type { Places } from './places.ts'
 
-/** What was saved. */
+/** Result of a backup. */
 export interface Saved {
   readonly tables: number
   readonly objects: number

@@ -31,7 +31,7 @@ export interface SavedStore {
   readonly objects: readonly SavedObject[]
 }
 
-/** What a backup says of itself. */
+/** Manifest of a backup. */
 export interface Manifest {
   readonly format: 1
   readonly createdAt: string

@@ -115,7 +115,7 @@ function isOrigin(text: string): boolean {
   return text === '*' || URL.parse(text)?.origin === text
 }
 
-/** What a publishable key is limited to; undefined for another key. */
+/** Limits of a publishable key; undefined for another key. */
 function publicLimits({ table, origin }: Options, role: KeyRole, command: Command) {
   if (!table && !origin) return undefined
   if (role !== 'anon' || !table || !origin) command.error('error: --table and --origin go together, with --role anon')

@@ -19,7 +19,7 @@ export async function reasonOf(connection: Connection, job: AnyJob): Promise<str
   return [...(await waiting(connection, job)), ...past]
 }
 
-/** What a job in the queue waits for. */
+/** The reason why a job in the queue waits. */
 async function waiting(connection: Connection, job: AnyJob): Promise<string[]> {
   const list = (status: string) =>
     ask(

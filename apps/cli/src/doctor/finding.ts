@@ -1,10 +1,10 @@
-/** What a check found. */
+/** Result of a check. */
 export interface Finding {
   /** Stable name of the check. */
   readonly check: string
   readonly state: 'fine' | 'wrong' | 'unknown'
   readonly message: string
-  /** What to do about it; absent when all is fine. */
+  /** The remedy; absent when all is fine. */
   readonly remedy?: string
 }
 

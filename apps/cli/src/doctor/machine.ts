@@ -8,7 +8,7 @@ import { findStack, stackHome } from '../local-stack.ts'
 import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
 
 const GIB = 2 ** 30
-/** What the embedded database and a small job take. */
+/** Memory and disk that the embedded database and a small job need. */
 const LEAST_MEMORY = 2 * GIB
 const LEAST_DISK = 2 * GIB
 const PORTS = { WORKER: 3333, ORIGIN: 8000, FUNCTIONS: 8001, ROUTER: 8002, CONSOLE: 8003, DATABASE: 54_329 }

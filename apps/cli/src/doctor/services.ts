@@ -16,7 +16,7 @@ export async function services({ env, profile }: CheckContext): Promise<Finding[
   return await connectionFindings(connection)
 }
 
-/** What the services of a project say. */
+/** Checks the health of a project's services. */
 async function connectionFindings(connection: Connection): Promise<Finding[]> {
   let ready: Response
   try {

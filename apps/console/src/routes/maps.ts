@@ -61,7 +61,7 @@ const labelOf = (id: string) => `map ${id}`
 export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'>): void {
   app.put('/api/projects/:ref/maps/:id', { schema: { params: Params, body: Save } }, async (request, reply) => {
     const { version, title, style } = request.body
-    // What cannot be read again is not kept, and nothing but the document decides what the style is.
+    // A document that cannot be read again is refused. The style is computed from the document alone.
     const args = { p_id: request.params.id, p_version: version, p_title: title, p_style: compile(documentOf(style)) }
     return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('save_map', args)))
   })

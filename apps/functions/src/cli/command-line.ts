@@ -81,7 +81,7 @@ const OPTIONS = {
   url: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
-/** What a command line is run with. */
+/** Environment and outputs of a command line. */
 export interface CommandContext {
   /** Addresses and keys; `serve` adds what it makes. */
   readonly env: NodeJS.ProcessEnv

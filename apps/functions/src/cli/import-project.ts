@@ -17,7 +17,7 @@ import { wantsOf } from './wants.ts'
 interface Outcome {
   readonly name: string
   readonly isRunning: boolean
-  /** What has become of it, or why it does not run. */
+  /** Result of its import, or the reason why it does not run. */
   readonly text: string
   readonly hosts: readonly string[]
   /** Variables that it reads and that are not set. */
@@ -26,7 +26,7 @@ interface Outcome {
   readonly unsettable: readonly string[]
   /** Settings of a Worker that have no counterpart. */
   readonly unavailable: readonly string[]
-  /** What is done in another way than its files say. */
+  /** Differences between its files and the imported function. */
   readonly notes: readonly string[]
 }
 
@@ -201,7 +201,7 @@ async function readSecrets(file: string, fence: Fence): Promise<Record<string, s
   return readEnvFile(file)
 }
 
-/** What a project may read. */
+/** Files that a project may read. */
 interface Fence {
   /** Its repository, or the folder that the project lies in. */
   readonly folder: string

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname, sep } from 'node:path'
 import { transform, type Loader } from 'esbuild'
 
-/** What the sources of a function name. */
+/** Variables and modules that the sources of a function name. */
 export interface Wants {
   /** Hosts that its own sources have addresses of. */
   readonly hosts: readonly string[]
@@ -23,7 +23,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 /** An address in a text. */
 const ADDRESS = /["'`](?:https?|wss?):\/\/([a-z0-9.-]{4,253})(?=[:/"'`?#$])/gi
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,9}\.[a-z]{2,63}$/i
-/** What stands before the address of a module. */
+/** Text before the address of a module. */
 const MODULE = /(?:from|import|import\()$/
 const VARIABLE = /\benv(?:\.get\(\s*["'`]|\[["'`]|\.)([A-Z][A-Z0-9_]*)/g
 /** Names in documents, which are not called. */

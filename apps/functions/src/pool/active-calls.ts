@@ -5,7 +5,7 @@ export interface Call {
   /** Unique on this host; never chosen by a caller. */
   readonly id: string
   readonly requestId: string
-  /** Who calls; null until it is known. */
+  /** Caller of the function; null until it is known. */
   readonly caller: Caller | null
   /** Depth of the call in a chain of functions. */
   readonly depth: number

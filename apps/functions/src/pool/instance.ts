@@ -47,7 +47,7 @@ export class Instance {
   /** Settles when the function answers requests, or rejects with {@link BootFailure}. */
   readonly ready: Promise<void>
   readonly exited: Promise<Exit>
-  /** What it runs at times of its own, as it says when it is ready: `name: expression`. */
+  /** Cron handlers reported at the start: `name: expression`. */
   crons: readonly string[] = []
   /** Moment of the last sign of use. */
   usedAt: number
@@ -250,7 +250,7 @@ function bootOf({ name, command, reach, env, bindings, queue, tmpMb }: InstanceO
   }
 }
 
-/** What a process says of its crons, which may be anything. */
+/** Crons as a process reports them; untrusted. */
 function readCrons(said: unknown): readonly string[] {
   return Array.isArray(said) ? said.filter((entry): entry is string => typeof entry === 'string').slice(0, 50) : []
 }

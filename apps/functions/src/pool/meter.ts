@@ -6,7 +6,7 @@ export interface Usage {
   readonly cpuSeconds: number
   /** Its own resident memory: without shared and file-backed pages where the system reports them separately. */
   readonly privateMb: number
-  /** What its main thread does, as in /proc/{pid}/stat: R runs or wants to, S waits, T is stopped; null: not known. */
+  /** State of its main thread, as in /proc/{pid}/stat: R running or runnable, S sleeping, T stopped; null when unknown. */
   readonly state: string | null
 }
 

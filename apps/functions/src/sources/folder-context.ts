@@ -35,7 +35,7 @@ export interface FolderEvents {
   types(version: FunctionVersion, check: TypeCheck): void
 }
 
-/** What the folders of one source share. */
+/** Dependencies shared by the folders of one source. */
 export interface FolderContext extends FolderOptions {
   readonly watcher: FolderWatcher
   /** Order in which folders are looked at and built. */

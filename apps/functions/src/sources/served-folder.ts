@@ -177,7 +177,7 @@ export class ServedFolder {
   async #attempt(): Promise<Round> {
     const { ceilings, builder, project, root, isClosed } = this.#context
     const { home } = this
-    // What config.toml names may have changed.
+    // Files that config.toml names may have changed.
     const fixed = new Set(fixedInputs(home))
     this.#inputs = this.#inputs.with({ fixed, realHome: await realpath(home).catch(() => home) })
     const [own, shared] = await Promise.all([treeOf(home), treeOf(join(root, '_shared'))])

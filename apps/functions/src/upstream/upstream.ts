@@ -19,7 +19,7 @@ export interface StreamedBody {
   readonly bytes: number | null
 }
 
-/** What the caller sends after another protocol was agreed upon: no body, but written in parts as one. */
+/** Bytes from the caller after a protocol switch; sent in chunks, as a body is. */
 export const AFTER_SWITCH: StreamedBody = { bytes: 0 }
 
 /** Bodies up to this size travel with the head in one string: one system call, and no vector of buffers for it. */
@@ -28,7 +28,7 @@ export const SMALL_BODY = 16 * 1024
 /** An idle connection older than this is not used again: the peer may be about to close it. */
 const IDLE_MS = 4000
 
-/** What the system says when there is no listener; others mean that it, or this host, is busy. */
+/** Error codes when no process listens; other codes mean that it, or this host, is busy. */
 const NO_LISTENER: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
 /** HTTP/1.1 connections to one unix socket, kept for the next request, never pipelined. */

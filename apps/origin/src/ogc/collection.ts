@@ -43,7 +43,7 @@ export interface Column {
   readonly mayUpdate: boolean
 }
 
-/** What comparisons may be made with a column. */
+/** Comparisons that a column supports. */
 export type Kind = 'integer' | 'number' | 'text' | 'boolean' | 'instant' | 'timestamp' | 'date' | 'geometry' | 'other'
 
 const KINDS: Readonly<Record<string, Kind>> = {

@@ -8,7 +8,7 @@ import { Numeral } from './exact-json.ts'
 import { envelopesOf, relationSql } from './space.ts'
 import { temporalSql, utcText, type Value } from './cql2-time.ts'
 
-/** What an expression is compiled with. */
+/** Context in which an expression is compiled. */
 export interface Scope {
   readonly collection: Collection
   readonly parameters: Parameters

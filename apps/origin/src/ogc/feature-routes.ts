@@ -95,7 +95,7 @@ function withSelf(request: FastifyRequest, features: readonly FeatureRow[]): rea
   })
 }
 
-/** What an answer says of its features. */
+/** Metadata of an answer's features. */
 function aboutPage(request: FastifyRequest, id: string, page: Page<unknown>, isPage: boolean) {
   const self = new URL(selfOf(request))
   const collection = `${baseOf(request)}/collections/${encodeURIComponent(id)}`

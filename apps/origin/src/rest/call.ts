@@ -25,7 +25,7 @@ export interface RestDeps {
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
 }
 
-/** What handlers of `/rest/v1` work with. */
+/** Dependencies of the handlers of `/rest/v1`. */
 export interface RestScope extends RestDeps {
   readonly pictures: SchemaPictures
 }

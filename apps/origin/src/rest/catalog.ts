@@ -6,7 +6,7 @@ export interface Relation {
   readonly name: string
   readonly comment: string | null
   readonly columns: readonly Column[]
-  /** What the caller may do with it. */
+  /** Rights of the caller on it. */
   readonly may: { readonly read: boolean; readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 }
 

@@ -84,7 +84,7 @@ const CODES: Readonly<Record<string, number>> = {
   P0001: 400,
 }
 
-/** What the driver and the HTTP server throw. */
+/** Errors of the driver and the HTTP server. */
 interface Thrown {
   readonly code?: unknown
   readonly message?: string

@@ -3,7 +3,7 @@ import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 import { answerBytesOf } from './limits.ts'
 
-/** What a statement runs as. */
+/** Role and claims under which a statement runs. */
 export interface RunAs {
   readonly principal: Principal
   readonly schema: string

@@ -1,7 +1,7 @@
 import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 
-/** What `/rest/v1` allows whom. */
+/** Limits of `/rest/v1` by role. */
 export interface RestLimits {
   /** Longest statement by role, in milliseconds; 0 = no limit. */
   readonly timeoutsMs: Readonly<Record<'anon' | 'authenticated' | 'service_role', number>>

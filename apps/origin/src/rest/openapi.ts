@@ -8,12 +8,12 @@ interface Dialect {
   readonly key: (name: string) => string
   /** A parameter of the query or a header. */
   readonly parameter: (where: 'query' | 'header', name: string, schema: Json, description: string) => Json
-  /** What an operation says of its body. */
+  /** Description of an operation's body. */
   readonly body: (name: string, schema: Json) => { readonly parameters: readonly Json[]; readonly rest: Json }
   readonly answer: (description: string, schema?: Json) => Json
   /** A schema whose values may be null. Swagger 2.0 has no word for it. */
   readonly nullable: (schema: Json) => Json
-  /** What a change sends: some columns of a row. */
+  /** Body of a change: some columns of a row. */
   readonly change: (relation: Relation, isNew: boolean) => Json
 }
 
@@ -226,7 +226,7 @@ function routinePath(routine: Routine, all: Pick<SchemaCatalog, 'relations' | 'r
   }
 }
 
-/** What a function returns: the rows of a table by its schema, other rows as objects. */
+/** Result of a function: the rows of a table by its schema, other rows as objects. */
 function resultSchema(result: string, relations: readonly Relation[], dialect: Dialect): Json | undefined {
   if (result === 'void') return undefined
   if (result.startsWith('TABLE(')) return { type: 'array', items: { type: 'object' } }

@@ -1,6 +1,6 @@
 import { RestError } from './errors.ts'
 
-/** What a request wants beside its rows, from Prefer, Accept and Range (PostgREST manual, preferences). */
+/** Preferences of a request, from Prefer, Accept and Range (PostgREST manual, preferences). */
 export interface Preferences {
   readonly representation: 'full' | 'headers' | 'none' | null
   readonly count: boolean
@@ -10,7 +10,7 @@ export interface Preferences {
   readonly missingDefault: boolean
   /** Most rows of a change; null for any number. */
   readonly maxAffected: number | null
-  /** What Preference-Applied tells. */
+  /** Value of Preference-Applied. */
   readonly applied: readonly string[]
 }
 

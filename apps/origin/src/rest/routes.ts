@@ -25,7 +25,7 @@ export async function restRoutes(app: Http, settings: RestDeps): Promise<void> {
       })
       scope.decorateRequest('restCaller', null)
       compressAnswers(scope)
-      // Who asks is settled before a byte of the body is read, and so is how much of one is read.
+      // The caller and the size limit are determined before the body is read.
       scope.addHook('onRequest', async (request) => {
         request.restCaller = await deps.authenticate(request)
         if (request.raw.url?.includes('%00'))

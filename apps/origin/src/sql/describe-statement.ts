@@ -8,7 +8,7 @@ export interface StatementColumn {
   readonly typmod: number
 }
 
-/** What the driver's connection offers beyond its types (PostgreSQL manual, extended query). */
+/** Methods of the driver's connection that its types omit (PostgreSQL manual, extended query). */
 interface Connection {
   parse(message: { text: string; name: string; types: readonly number[] }): void
   describe(message: { type: 'S'; name: string }): void

@@ -8,7 +8,7 @@ export interface Statement {
   readonly parameters: readonly SqlParameter[]
 }
 
-/** What the planner expects: its cost in its own units, and rows. */
+/** The planner's estimate: cost in its own units, and rows. */
 interface Estimate {
   readonly cost: number
   readonly rows: number
@@ -19,7 +19,7 @@ const READ_BYTES = 16 << 20
 /** Most rows that become a table. */
 const MOST_TABLE_ROWS = 2_000_000
 
-/** What the planner expects of a statement, which is not run. */
+/** The planner's estimate of a statement, which is not run. */
 export async function planStatement(session: Session, { sql, parameters }: Statement): Promise<Estimate> {
   const { text, args } = withValues(sql, parameters)
   await describeStatement(session, text)

@@ -135,7 +135,7 @@ async function* entries(
   }
 }
 
-/** What is known of the objects of a page, by key: of these alone, because S3 tells of one at a time. */
+/** Metadata of the objects of one page, by key; S3 answers for one object at a time. */
 async function describe(deps: StorageDeps, bucket: string, page: readonly Entry[]): Promise<Map<string, ObjectInfo>> {
   const infos = await deps.store.describe(
     bucket,

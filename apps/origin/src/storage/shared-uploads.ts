@@ -64,7 +64,7 @@ export class SharedUploads extends DataStore {
       for (let first = await next(); first !== null; first = await next())
         at += await this.#writePart(id, at, first, next)
     } finally {
-      // What the storage refused to take is not read on.
+      // The rest of a body that the storage refused is not read.
       await chunks.return?.()
     }
     if (broken !== null) throw (broken as { readonly error: unknown }).error

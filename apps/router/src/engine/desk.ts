@@ -1,6 +1,6 @@
 import { type Action, refusalOf, type Router, type SentAnswer, type TileAnswer, type Work } from '@terrane/routing'
 
-/** What a thread is asked besides routes. */
+/** Requests to a thread besides routes. */
 export type WorkOrder =
   | { readonly type: 'begin'; readonly id: number; readonly action: WorkAction; readonly text: string }
   /** A part was taken: there may be another. */
@@ -10,7 +10,7 @@ export type WorkOrder =
 /** Actions that are answered in steps. */
 export type WorkAction = Exclude<Action, 'route'>
 
-/** What a thread says of work: the whole answer, or parts of it and their end. */
+/** Messages of a thread about a request: the whole answer, or parts of it and their end. */
 export type WorkNews = { readonly work: number } & (
   | { readonly type: 'answer'; readonly answer: SentAnswer | TileAnswer }
   | { readonly type: 'part'; readonly text: string }

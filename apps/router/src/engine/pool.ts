@@ -197,7 +197,7 @@ export class Pool {
 
   #onAnswer(thread: RouteThread, answer: ThreadAnswer): void {
     const job = thread.jobs.shift()
-    // What a thread still said when it was ended counts no more.
+    // Messages of a thread that was ended are ignored.
     if (job === undefined) return
     thread.setTimer(null)
     if (thread.jobs.length > 0) this.#time(thread)

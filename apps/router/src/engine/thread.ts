@@ -3,14 +3,14 @@ import { Worker } from 'node:worker_threads'
 import type { Action, Limits, SearchKind, SentAnswer, SharedNetwork } from '@terrane/routing'
 import type { WorkNews, WorkOrder } from './desk.ts'
 
-/** What a thread is started with. */
+/** Start parameters of a thread. */
 export interface ThreadData {
   readonly shared: SharedNetwork
   readonly limits: Limits
   /** How many costings with options the thread keeps. */
   readonly costings: number
   readonly search: SearchKind
-  /** What `status` names as served. */
+  /** Actions that `status` lists as served. */
   readonly actions: readonly Action[]
   /** When the graph was made, in milliseconds since 1970; null when unknown. */
   readonly builtAt: number | null

@@ -9,7 +9,7 @@ export interface WorkAnswer {
   readonly body: string | Uint8Array | Readable
 }
 
-/** What a work is given to and says to. */
+/** Input and output of a request in a thread. */
 export interface WorkHost {
   readonly send: (order: WorkOrder) => void
   /** Called once, when nothing more comes of the work. */
@@ -59,7 +59,7 @@ export class WorkJob {
     this.#watch()
   }
 
-  /** What the thread says. */
+  /** A message of the thread. */
   hear(news: WorkNews): void {
     if (this.#isOver) return
     this.#watch()

@@ -27,7 +27,7 @@ export interface ExtractOptions {
   readonly timeoutMs: number
 }
 
-/** What a server said of a download, to ask it later whether that has changed. */
+/** Validators of a download (ETag, Last-Modified), for a conditional request later. */
 interface Validators {
   readonly etag?: string
   readonly lastModified?: string

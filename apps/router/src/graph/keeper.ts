@@ -25,10 +25,10 @@ export interface KeeperOptions {
   readonly onOutcome?: (outcome: Outcome) => void
 }
 
-/** What came of an attempt to bring a graph into service. */
+/** Outcome of an attempt to bring a graph into service. */
 export type Outcome = 'loaded' | 'built' | 'failed'
 
-/** What a graph is made of, as it lies on disk. */
+/** Sources of a graph, as they lie on disk. */
 interface Inputs {
   readonly digest: string
   /** Null when the graph file itself is the input. */
@@ -146,7 +146,7 @@ export class GraphKeeper implements AsyncDisposable {
     const { logger, graphPath } = this.#options
     if (error.message === this.#complaint) return
     this.#complaint = error.message
-    // What is told by its code has no use for a stack.
+    // Errors with a code are logged without their stack.
     const said = error instanceof TerraneError ? { code: error.code, reason: error.message } : { err: error }
     logger.error({ ...said, graph: graphPath }, 'the routing graph could not be brought up to date')
   }

@@ -44,7 +44,7 @@ interface Chip {
   readonly path: string
   readonly tableName: string
   readonly datetime: string | undefined
-  /** What its bytes stand for; null for what is stored. */
+  /** Identity of the model's bytes; null for a stored model. */
   readonly values: ChipValues | null
 }
 
@@ -54,7 +54,7 @@ interface OpenTower {
   users: number
 }
 
-/** What models and files queries are made of; the same as of jobs. */
+/** Models and file access for queries; shared with jobs. */
 export interface QueryEmbedderDeps extends Pick<GeoEmbeddingsDeps, 'models' | 'engines' | 'crs'> {
   readonly workdir: string
 }

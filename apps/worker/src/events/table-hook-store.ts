@@ -26,7 +26,7 @@ export interface HookRow {
   readonly updated_at: Date
 }
 
-/** What a table hook is made of. */
+/** Fields of a table hook. */
 type HookColumn = Exclude<keyof HookRow, 'project_ref' | 'organization_id' | 'project_id' | 'created_at' | 'updated_at'>
 
 /** The queries on `terrane.table_hooks`. */

@@ -83,7 +83,7 @@ async function hasTable(database: Queryable, { table_schema: schema, table_name:
   return rows[0]!.found
 }
 
-/** What the trigger tells its function. */
+/** Arguments that the trigger passes to its function. */
 async function argumentsOf(database: Queryable, hook: HookRow): Promise<string[]> {
   const { keys } = await tableFacts(database, hook)
   return [hookLane(hook.id), arrayText(keys), arrayText(hook.columns ?? []), JSON.stringify(hook.condition ?? {})]

@@ -88,7 +88,7 @@ async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<v
   if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })
 }
 
-/** What is known once all rows are in the staging tables: JSON, for a later run may go on from there. */
+/** Checkpoint after all rows are in the staging tables, as JSON. */
 interface Loaded {
   readonly tables: readonly LoadedTable[]
   readonly layerNames: readonly string[]
@@ -96,7 +96,7 @@ interface Loaded {
   readonly warnings: readonly JobWarning[]
 }
 
-/** What is read, and where it goes. */
+/** Source and target tables of an import. */
 interface Loading {
   /** Numbers of the layers. */
   readonly chosen: readonly number[]

@@ -58,7 +58,7 @@ export interface Target {
   readonly shape: ImportShape
 }
 
-/** What is known once all features lie in the staging tables; JSON, for a later run may go on from there. */
+/** Checkpoint after all features are in the staging tables, as JSON. */
 interface Loaded extends Pick<ImportResult, 'tables' | 'counts' | 'unsimplified'> {
   readonly coverage: Coverage
   readonly origin: Readonly<Record<string, unknown>>
@@ -167,7 +167,7 @@ export function targetsOf(input: TargetsRequest, run: JobRun): Target[] {
   }))
 }
 
-/** What a file says of its place in a replication; an answer of Overpass covers the area alone. */
+/** A file's replication state; an answer of Overpass covers the area alone. */
 function replicationOf(
   { bbox, replicationUrl, replicationSequence, timestamp }: OsmHeader,
   source: Readonly<Record<string, unknown>>,
@@ -200,7 +200,7 @@ function shapeOf({ columns, geometryType, unique, measured, least }: ImportTable
   }
 }
 
-/** What an earlier run of the job has loaded. */
+/** Rows that an earlier run of the job has loaded. */
 async function goOn(targets: readonly Target[], context: JobContext): Promise<Loaded | null> {
   const kept = await context.checkpoint.take<Loaded>(LOADED)
   if (kept === null) return null

@@ -13,7 +13,7 @@ export interface Project {
   readonly store: ArtifactStore
 }
 
-/** What a task's checks at submit may use. */
+/** Dependencies of a task's checks at submit. */
 export interface SubmitContext {
   readonly project: Project
   /**
@@ -79,7 +79,7 @@ export const NO_CHECKPOINT: Checkpoint = {
 export interface Shard {
   readonly id: string
   readonly status: JobStatus
-  /** What it was planned with, without secrets. */
+  /** The plan of the job, without secrets. */
   readonly input: Readonly<Record<string, unknown>>
   readonly result: Readonly<Record<string, unknown>> | null
   readonly error: JobError | null
@@ -104,7 +104,7 @@ export interface Sharding<Input = unknown> {
   publish(input: Input, shards: readonly Shard[], context: JobContext): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** What a running job may use. Nothing else: a task has no globals. */
+/** Dependencies of a running job. A task has no globals. */
 export interface JobContext {
   /** Names the job's staging tables and uploads; the swap wants it. */
   readonly run: JobRun
@@ -139,9 +139,9 @@ export interface Task<Input = unknown> {
    * of another version kept is dropped.
    */
   readonly version: number
-  /** What can be refused before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
+  /** Checks before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
   checkSubmit(input: Input, context: SubmitContext): Promise<void>
-  /** What a request may choose from; told by `GET /capacity`. */
+  /** Choices of a request; told by `GET /capacity`. */
   offers?(): Promise<Pick<Capacity, 'models'>>
   /** Does the work and returns the public result. */
   run(input: Input, context: JobContext): Promise<Readonly<Record<string, unknown>>>

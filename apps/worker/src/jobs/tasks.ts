@@ -24,7 +24,7 @@ import { osmImportSettings } from './osm/settings.ts'
 import { overtureImportArea } from './overture-import-area.ts'
 import type { Task } from './task.ts'
 
-/** What tasks share. */
+/** Dependencies that tasks share. */
 export interface TaskDeps {
   readonly fetch: GuardedFetch
   readonly geocoder: Geocoder
@@ -54,7 +54,7 @@ export async function openModels(
   return { models, engines, crs: await readCrsFile(config.crsFile) }
 }
 
-/** What converts files that no reader here knows. */
+/** Converter of files that no reader here knows. */
 export function engineOf(config: WorkerConfig): Engine {
   return config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine
 }

@@ -20,7 +20,7 @@ export interface ExecuteOptions {
   readonly workdir: string
   /** Least time between two checkpoints of a run; that of the rules when absent. */
   readonly checkpointMs?: number
-  /** What shards are queued with. */
+  /** Options with which shards are queued. */
   readonly shards: ShardOptions
 }
 

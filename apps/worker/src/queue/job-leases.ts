@@ -25,7 +25,7 @@ const MOST_LEFT_BEHIND = 2
 /** Interval after which a job that waits for its shards looks for them itself, in case a message was lost. */
 const LOOK_AGAIN = '60s'
 
-/** What {@link JobLeases} takes jobs from, and for whom. */
+/** Dependencies of {@link JobLeases}. */
 export interface JobLeasesOptions {
   readonly boss: PgBoss
   readonly database: Database

@@ -35,7 +35,7 @@ export function timeoutSeconds(expireSeconds: number): number {
   return Math.min(expireSeconds, QUEUE_MAX_SECONDS - EXPIRY_NET_SECONDS)
 }
 
-/** What the queue keeps of these rules. */
+/** The same rules as options of the queue. */
 export function queueSettings(expireSeconds: number) {
   return {
     notify: false,

@@ -33,7 +33,7 @@ export interface JobRow {
   readonly updated_at: Date
 }
 
-/** Whose jobs a caller may see. */
+/** Filter of the jobs that a caller may see. */
 export interface JobScope {
   readonly projectRef: string
   readonly organizationId: string | null
@@ -62,7 +62,7 @@ export interface NewJob {
   readonly schedule: { readonly id: string; readonly at: Date } | null
 }
 
-/** Whose job it is. */
+/** Owner of the job. */
 export function scopeOf(row: Pick<JobRow, 'project_ref' | 'organization_id' | 'project_id'>): JobScope {
   return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

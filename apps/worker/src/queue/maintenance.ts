@@ -12,7 +12,7 @@ const SCHEDULE_MS = 2000
 const RECONCILE_MS = 10_000
 const RETENTION_SWEEP_MS = 3_600_000
 
-/** What {@link Maintenance} works on. */
+/** Dependencies of {@link Maintenance}. */
 export interface MaintenanceOptions {
   readonly boss: PgBoss
   readonly database: Database

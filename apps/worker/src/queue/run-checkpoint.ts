@@ -2,7 +2,7 @@ import type { Database } from '@terrane/database'
 import { dropCheckpoint, dropStaging, keepCheckpoint, takeOver, type JobRun } from '@terrane/database/staging'
 import type { Checkpoint, Identity, KeepOptions } from '../jobs/task.ts'
 
-/** What lies in the database. */
+/** A checkpoint's row in the database. */
 interface Note {
   readonly version: number
   readonly identity: string

@@ -56,7 +56,7 @@ export interface FunctionCronsOptions {
   readonly registry: Registry
 }
 
-/** What functions want. */
+/** Schedules that functions declare. */
 const WANTED = `select p.project_id, p.name as function_name, entry.value as entry, coalesce(p.policy->>'time_zone', 'UTC') as time_zone
   from ${LIVE_FUNCTIONS} p cross join jsonb_array_elements_text(p.policy->'schedule') entry (value)`
 

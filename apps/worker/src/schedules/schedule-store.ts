@@ -29,7 +29,7 @@ export interface ScheduleRow {
 /** A schedule whose time has come. */
 export type DueSchedule = ScheduleRow & { readonly next_at: Date }
 
-/** What a schedule is made of. */
+/** Fields of a schedule. */
 type ScheduleColumn = 'id' | 'task' | 'name' | 'cron' | 'time_zone' | 'input' | 'sealed_input' | 'next_at' | 'paused'
 
 /** The queries on `terrane.schedules`. */

@@ -21,7 +21,7 @@ export interface WebhookRow {
   readonly updated_at: Date
 }
 
-/** What one delivery needs. */
+/** Input of one delivery. */
 export interface DeliveryRow {
   readonly id: string
   readonly webhook_id: string
@@ -31,7 +31,7 @@ export interface DeliveryRow {
   readonly job: JobRow
 }
 
-/** What a webhook is made of. */
+/** Fields of a webhook. */
 type WebhookColumn = Exclude<keyof WebhookRow, 'project_ref' | 'created_at' | 'updated_at'>
 
 /** The queries on `terrane.webhooks` and their deliveries. */

@@ -14,7 +14,7 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
       build.onResolve({ filter: /.*/ }, async ({ path, importer, namespace, kind }) => {
         if (kind === 'entry-point' || (namespace !== 'file' && namespace !== NAMESPACE)) return null
         const leads = followImport(graph, importer, path)
-        // What could not be fetched fails where it is asked for.
+        // A module that could not be fetched fails where it is imported.
         const isAbsent = namespace === NAMESPACE && kind === 'dynamic-import' && !isKnown(graph, leads)
         if (isAbsent) return { path, external: true }
         if (leads === null) return null

@@ -5,8 +5,8 @@ import { bundleFailed } from '../errors.ts'
 import { readWrangler, type WorkerSettings } from './wrangler.ts'
 
 /**
- * What the `config.toml` of a Supabase project says about one of its functions, or the configuration of a Worker about itself.
- * Paths are absolute.
+ * Settings of one function in the `config.toml` of a Supabase project, or in the configuration of a Worker. Paths are
+ * absolute.
  */
 export interface ProjectRules {
   /** False: the function is not served. */

@@ -8,7 +8,7 @@ import { fromSunday } from './wrangler-crons.ts'
 /** File names of the configuration of a Cloudflare Worker, in the order of their precedence. */
 export const WRANGLER_FILES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml'] as const
 
-/** What the configuration of a Worker says of the function in its folder. */
+/** The configuration of a Worker for the function in its folder. */
 export interface WorkerSettings {
   /** The Worker's name; null: none is given. */
   readonly name: string | null
@@ -25,7 +25,7 @@ export interface WorkerSettings {
   readonly consumer: { readonly queue: string; readonly batch: number; readonly attempts: number } | null
   /** Settings that have no counterpart here, or are not read, as `field: name`. */
   readonly unavailable: readonly string[]
-  /** What is done in another way than the file says. */
+  /** Settings of the file that are applied differently. */
   readonly notes: readonly string[]
 }
 

@@ -27,7 +27,7 @@ export interface FieldError {
   readonly message: string
 }
 
-/** What a thrower may add to a catalogue entry. */
+/** Optional parts of an error, added where it is thrown. */
 export interface ErrorExtras {
   /** The remedy, in one sentence. */
   readonly hint?: string

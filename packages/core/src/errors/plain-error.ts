@@ -10,7 +10,7 @@ export interface PlainError {
   readonly errors: readonly FieldError[]
 }
 
-/** What of an error can be posted to another thread. */
+/** The part of an error that can be posted to another thread. */
 export function toPlainError(error: unknown): PlainError {
   if (error instanceof TerraneError) {
     const { code, kind, message, hint, details, errors } = error

@@ -32,7 +32,7 @@ export class Warnings {
     this.#byCode.set(code, { message, count, examples: examples.slice(0, MOST_EXAMPLES) })
   }
 
-  /** What was gathered; `layer` is the layer that all of it is about. */
+  /** All warnings so far; `layer` is their common layer. */
   list(layer?: string): Warning[] {
     return [...this.#byCode].map(([code, { message, count, examples }]) => ({
       code,
@@ -43,7 +43,7 @@ export class Warnings {
     }))
   }
 
-  /** What was gathered since it was last taken; `layer` is the layer that all of it is about. */
+  /** The warnings since the last call; `layer` is their common layer. */
   take(layer?: string): Warning[] {
     const list = this.list(layer)
     this.#byCode.clear()

@@ -1,9 +1,9 @@
 import type { PlainError } from '../errors/index.ts'
 
-/** What a method of a thread takes. */
+/** Parameters of a thread's method. */
 export type Input<Api, Name extends keyof Api> = Api[Name] extends (input: infer I) => unknown ? I : never
 
-/** What a method of a thread gives. */
+/** Result of a thread's method. */
 export type Output<Api, Name extends keyof Api> = Api[Name] extends (input: never) => infer O ? Awaited<O> : never
 
 /** A call of a method of a thread; numbers begin at 1. */

@@ -3,7 +3,7 @@ import { reviveError } from '../errors/index.ts'
 import type { Input, Output, ThreadCall, ThreadMessage } from './messages.ts'
 
 export interface ThreadOptions<Event> {
-  /** What the thread is started with; `serveThread` passes it on. */
+  /** Start parameters of the thread; `serveThread` passes them on. */
   readonly setup?: unknown
   readonly resourceLimits?: ResourceLimits
   /** Its abort ends the thread, and calls fail with its reason. */
@@ -122,7 +122,7 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
     this.#fail(error)
   }
 
-  /** What the listener throws ends the thread. */
+  /** An error of the listener ends the thread. */
   #tell(event: Event): void {
     try {
       this.#options.onEvent?.(event)

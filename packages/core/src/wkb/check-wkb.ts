@@ -1,6 +1,6 @@
 import { WkbCursor, WkbError } from './wkb-cursor.ts'
 
-/** What keeps a geometry out of PostGIS. */
+/** Reasons why PostGIS refuses a geometry. */
 export type WkbProblem = 'damaged' | 'short line' | 'open ring' | 'short ring' | 'odd part'
 
 const POINT = 1
@@ -21,7 +21,7 @@ export function wkbProblem(wkb: Uint8Array): WkbProblem | null {
   return problemAt(new WkbCursor(wkb))
 }
 
-/** What {@link wkbProblem} says of the geometry that a cursor stands at. */
+/** {@link wkbProblem} of the geometry at a cursor. */
 export function problemAt(cursor: WkbCursor): WkbProblem | null {
   try {
     return geometryProblem(cursor, 0, null)

@@ -29,7 +29,7 @@ export class WkbCursor {
   stride = 16
   /** The reference system that was told last; 0 for none. */
   srid = 0
-  /** What follows is little-endian. */
+  /** The following numbers are little-endian. */
   little = true
   view: DataView
   #end = 0

@@ -1,6 +1,6 @@
 import { FLAG_M, FLAG_SRID, FLAG_Z, ISO_M, ISO_Z } from './wkb.ts'
 
-/** What a position consists of. */
+/** Dimensions of a position. */
 export type Dimensions = 'xy' | 'xyz' | 'xym' | 'xyzm'
 
 /** The code of ISO WKB for a kind of geometry (1 point to 17 triangle) of these dimensions. */
@@ -58,7 +58,7 @@ export class WkbWriter {
     return this.#dimensions === 'xy'
   }
 
-  /** What was written; the writer is empty then. Its array buffer holds other geometries, too. */
+  /** Takes the bytes written so far; the writer is empty then. The array buffer may hold other geometries too. */
   take(): Uint8Array<ArrayBuffer> {
     const slab = this.#slab
     const bytes = new Uint8Array(slab.buffer, this.#start, this.#at - this.#start)

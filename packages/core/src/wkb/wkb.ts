@@ -5,7 +5,7 @@ export const FLAG_M = 0x40000000
 export const FLAG_SRID = 0x20000000
 export const ISO_Z = 1000
 export const ISO_M = 2000
-/** What is left of a type without flags. */
+/** Type number without flags. */
 export const TYPE_BITS = 0x1fffffff
 /** Of a triangle. */
 export const LAST_CODE = 17
@@ -13,7 +13,7 @@ const LINE = 2
 const POLYGON = 3
 const TO_MULTI = 3
 
-/** What a geometry says of itself at its start. */
+/** Header of a geometry. */
 export interface WkbHead {
   /** 1 point to 7 collection; above, up to 17, curves and surfaces. */
   readonly code: number

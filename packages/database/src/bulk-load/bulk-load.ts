@@ -42,7 +42,7 @@ export async function bulkLoad(
 ): Promise<number> {
   const { parallel } = database.capabilities
   const partBytes = parallel ? Infinity : EMBEDDED_COPY
-  // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
+  // Rows lost with the server are staged anew; the commit that swaps them in waits for all earlier writes.
   const inTransaction = parallel && target.schema === STAGING_SCHEMA
   return database.session(async (session) => {
     const encoder = new CopyEncoder(target.columns)

@@ -18,7 +18,7 @@ export interface CatalogueEntry {
   readonly metric: 'cosine' | 'l2'
   readonly rows: number
   readonly zeroVectors: number
-  /** What the approximate index is; null where every row is compared. */
+  /** The approximate index; null where every row is compared. */
   readonly index: VectorIndex | null
   readonly source: string | null
   readonly sourceCrs: string | null
@@ -79,7 +79,7 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
   ])
 }
 
-/** What the catalogue says of how a table was made; null where it does not say. */
+/** A table's provenance in the catalogue; null where it has none. */
 export interface FoundEmbeddings {
   readonly tableName: string
   readonly kind: 'geo' | 'srai'
@@ -93,7 +93,7 @@ export interface FoundEmbeddings {
   readonly bands: readonly number[] | null
 }
 
-/** What the catalogue says of how a table was made; null when there is no such table. */
+/** A table's provenance in the catalogue; null when there is no such table. */
 export async function findEmbeddings(database: Queryable, tableName: string): Promise<FoundEmbeddings | null> {
   const { rows } = await database.query<FoundEmbeddings>(
     `select table_name as "tableName", kind, model_name as "modelName", model_sha256 as "modelSha256", dims, level, normalized,

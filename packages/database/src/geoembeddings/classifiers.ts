@@ -1,7 +1,7 @@
 import type { Queryable, Session } from '../database.ts'
 import { EMBEDDINGS_SCHEMA } from './embedding-table.ts'
 
-/** What is needed of an embeddings table to classify its rows. */
+/** The parts of an embeddings table that classification needs. */
 export interface VectorTable {
   readonly tableName: string
   readonly dims: number

@@ -73,7 +73,7 @@ export async function dropCollection(database: Database, run: JobRun): Promise<v
   })
 }
 
-/** What an embedding table has after an append. */
+/** State of an embedding table after an append. */
 export interface AppendedTable {
   readonly rows: number
   readonly bbox: readonly [number, number, number, number]
@@ -163,7 +163,7 @@ async function numberSources(session: Queryable, tableName: string, sources: Rea
   )
 }
 
-/** What the catalogue says of a table that rows are to be added to; null when there is none. */
+/** The catalogue's entry of a table to append to; null when there is none. */
 export async function findAppendable(database: Queryable, tableName: string): Promise<Appendable | null> {
   const { rows } = await database.query<Appendable>(
     `select kind, model_name, model_sha256, dims, level, normalized, tile_size, stride, bands, scale, metadata, rows, bbox,

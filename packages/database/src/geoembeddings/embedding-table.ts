@@ -19,7 +19,7 @@ export type EmbeddingKind = 'tile' | 'patch' | 'h3' | 'place'
 export interface EmbeddingTableShape {
   readonly kind: EmbeddingKind
   readonly dims: number
-  /** What searches measure, and the index with them; cosine when absent. */
+  /** Distance of searches and of the index; cosine when absent. */
   readonly metric?: 'cosine' | 'l2'
   /** Until it is finished the staging table of patches has all bits of their numbers; the table keeps half. */
   readonly wholeNumbers?: boolean

@@ -6,7 +6,7 @@ export const MAX_INDEXED_DIMS = 4000
 const MIN_BIT_DIMS = 256
 /** An index over bits that finds less of the nearest rows gives way to one over halfvec. */
 const MIN_BIT_RECALL = 0.98
-/** What a row of the graph takes beside its vector (m 16; measured). */
+/** Bytes of a row in the graph beside its vector (m 16; measured). */
 const GRAPH_BYTES = 830
 /** Number of rows that the mean direction is computed from. */
 const CENTER_ROWS = 20_000
@@ -16,7 +16,7 @@ const RECALL_NEIGHBOURS = 10
 /** Helpers of a build, beside the server's own setting where that is more. */
 const BUILD_WORKERS = 2
 
-/** What an approximate index is over, and the part of the nearest rows that searches through it find, 0 to 1. */
+/** Rows of an approximate index, and its recall, 0 to 1. */
 export interface VectorIndex {
   readonly kind: 'halfvec' | 'bit'
   /** Null where nothing measured it. */
@@ -51,7 +51,7 @@ export async function buildVectorIndex(
   return await build(session, table, 'halfvec', engine)
 }
 
-/** What the comment of a table's index says; null when the table has none. */
+/** The comment of a table's index; null when the table has none. */
 export async function readVectorIndex(database: Queryable, name: string): Promise<VectorIndex | null> {
   const { rows } = await database.query<{ about: VectorIndex | null }>(
     `select obj_description(i.indexrelid, 'pg_class')::jsonb - 'center' as about

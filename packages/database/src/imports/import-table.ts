@@ -16,7 +16,7 @@ export interface ImportShape {
   readonly least?: number
 }
 
-/** What is kept of a table that was imported, for attribution and support. */
+/** Record of an imported table, for attribution and support. */
 export interface ImportRecord {
   readonly jobId: string
   readonly task: string

@@ -2,7 +2,7 @@ import { STAGING_SCHEMA, type StagedTable } from '../staging/staging.ts'
 import { qualified, quoteIdentifier, type Session } from '../database.ts'
 import type { ImportShape } from './import-table.ts'
 
-/** What a merge changed, with the boxes (west, south, east, north) of the rows before and after. */
+/** Changes of a merge, with the boxes (west, south, east, north) of the rows before and after. */
 export interface MergedRows {
   readonly inserted: number
   readonly updated: number

@@ -101,7 +101,7 @@ export function selectExpression({ field, alias, cast }: SelectItem, source: str
   return { sql: cast === null ? sql : `cast(${sql} as ${castType(cast)})`, name: alias ?? key ?? field.column }
 }
 
-/** What an aggregate makes of a value. */
+/** SQL of an aggregate over a value. */
 export function withAggregate(value: string, item: Pick<SelectItem, 'aggregate' | 'aggregateCast'>): string {
   const { aggregate, aggregateCast } = item
   const sql = aggregate === null ? value : `${aggregate}(${value})`

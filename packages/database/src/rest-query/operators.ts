@@ -86,7 +86,7 @@ export function indexOutsideQuotes(text: string, wanted: string, from = 0): numb
   return -1
 }
 
-/** What stands between an opening and a closing character that enclose the whole text, or null. */
+/** Text between an opening and a closing character that enclose it whole, or null. */
 export function enclosed(text: string, open: string, close: string): string | null {
   return text.length >= 2 && text.startsWith(open) && text.endsWith(close) ? text.slice(1, -1) : null
 }

@@ -17,7 +17,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'not.and',
   'not.or',
 ])
-/** What a parameter may say of an embedded resource, beside filters: `districts.order`. */
+/** Parameters of an embedded resource beside filters: `districts.order`. */
 const WORDS_OF_EMBEDDED: ReadonlySet<string> = new Set(['order', 'limit', 'offset', 'and', 'or', 'not.and', 'not.or'])
 const OF_EMBEDDED = /\.(?:order|limit|offset|and|or)$/
 /** Longest query string, in characters after decoding. */

@@ -15,7 +15,7 @@ export type OpenEmbed = Open<Embed>
 export type OpenResource = Open<Resource>
 type Open<T> = { -readonly [K in Exclude<keyof T, 'embeds'>]: T[K] } & { embeds: OpenEmbed[] }
 
-/** What `select` says: columns, aggregates and embedded resources. @throws PGRST100 */
+/** Parses `select`: columns, aggregates and embedded resources. @throws PGRST100 */
 export function parseSelect(text: string | null): Pick<OpenResource, 'select' | 'embeds'> {
   if (text === null || text.trim() === '' || text === '*') return { select: null, embeds: [] }
   return items(text, 0, { embeds: 0, repeats: 0 })

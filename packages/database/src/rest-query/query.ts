@@ -12,7 +12,7 @@ export interface SelectItem {
   readonly field: FieldPath
   readonly alias: string | null
   readonly cast: string | null
-  /** What is made of the values of a group; null for the value of the row. `count()` has the column `*`. */
+  /** Aggregate of a group's values; null for the value of the row. `count()` has the column `*`. */
   readonly aggregate: Aggregate | null
   /** Type of the aggregate. */
   readonly aggregateCast: string | null
@@ -45,7 +45,7 @@ export interface Logic {
 
 export type Condition = Filter | Logic
 
-/** What is read of one table: of the one in the path, or of one that `select` embeds. */
+/** Query of one table: the one in the path, or one that `select` embeds. */
 export interface Resource {
   /** Null for every column. */
   readonly select: readonly SelectItem[] | null

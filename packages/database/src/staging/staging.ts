@@ -8,7 +8,7 @@ export const STAGING_SCHEMA = 'terrane_staging'
 
 /** Longest wait for a staging table that is to be dropped, in milliseconds. */
 const DROP_LOCK_MS = 2000
-/** What PostgreSQL says when a lock is not to be had in time. */
+/** PostgreSQL's error code of a lock timeout. */
 export const LOCK_NOT_AVAILABLE = '55P03'
 
 /** A table that a job builds in the staging schema and that becomes `schema.table` when the job succeeds. */
@@ -224,7 +224,7 @@ export function fitName(table: string, suffix: string): string {
   return `${table.slice(0, 63 - suffix.length - 7)}_${hash}${suffix}`
 }
 
-/** What the names of staging tables of a job, or of one run of it, begin with. */
+/** Prefix of the names of staging tables of a job, or of one run of it. */
 function prefixOf(jobId: string, run?: number): string {
   return `j_${jobId.replaceAll('-', '')}_${run === undefined ? '' : `${run.toString(36)}_`}`
 }

@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
 const SERVER = import.meta.resolve('@terrane/pglite-server')
-/** What a prepared database depends on: the migrations, and the embedded server with its version of PGlite. */
+/** Inputs of a prepared database: the migrations, and the embedded server with its version of PGlite. */
 const SOURCES = [
   new URL('../../migrations/', import.meta.url),
   new URL('./', SERVER),

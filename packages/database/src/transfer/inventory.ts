@@ -77,7 +77,7 @@ export const ROLES = `
   select format('grant %I to %I', r.rolname, m.rolname) from pg_auth_members a
   join named r on r.oid = a.roleid join named m on m.oid = a.member`
 
-/** What a database has that is not its server's or an extension's; a database to restore into has none. */
+/** Objects of a database beyond those of its server and extensions; empty for a database to restore into. */
 export const ANYTHING = `
   select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and ${notOfExtension('pg_class', 'c.oid')}

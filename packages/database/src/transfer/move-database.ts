@@ -1,7 +1,7 @@
 import { DatabaseReader } from './read-database.ts'
 import { writeDatabase, type Transferred } from './write-database.ts'
 
-/** What moved. */
+/** Result of a move. */
 export interface Moved extends Transferred {
   readonly warnings: readonly string[]
 }

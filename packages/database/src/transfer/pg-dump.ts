@@ -3,10 +3,10 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import type { LentSession } from '../lent-session.ts'
 import { lastMessage, message } from './messages.ts'
 
-/** What the thread of pg_dump is started with. */
+/** Start parameters of the pg_dump thread. */
 export interface DumpSettings {
   readonly args: readonly string[]
-  /** What it hears when it connects: it is signed in already. */
+  /** The server's greeting: the client is signed in already. */
   readonly greeting: Uint8Array
   /** Counts the answers. */
   readonly answers: Int32Array<SharedArrayBuffer>

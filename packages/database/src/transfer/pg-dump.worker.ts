@@ -9,7 +9,7 @@ const { args, greeting, port, answers } = workerData as DumpSettings & { readonl
 let asked: Buffer = Buffer.alloc(0)
 let heard = 0
 
-/** What pg_dump needs of a PGlite: a server that is asked and answers at once. */
+/** The part of PGlite that pg_dump needs: a synchronous query call. */
 const server = {
   execProtocolRawStream(bytes: Uint8Array, { onRawData }: { onRawData: (data: Uint8Array) => void }): void {
     asked = Buffer.concat([asked, bytes])

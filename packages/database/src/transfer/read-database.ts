@@ -11,11 +11,11 @@ export interface DatabaseOutline {
   readonly tables: readonly TableOutline[]
   /** Sequences, then indexes, constraints, triggers and policies, then materialized views. */
   readonly after: readonly string[]
-  /** What there is, one line each ({@link INVENTORY}). */
+  /** Inventory of the database, one line an object ({@link INVENTORY}). */
   readonly inventory: readonly string[]
   /** Migrations that were applied: which version of Terrane it is of. */
   readonly migrations: readonly string[]
-  /** What is not taken along. */
+  /** Objects that are not copied. */
   readonly warnings: readonly string[]
 }
 
@@ -85,7 +85,7 @@ export async function anythingIn(session: LentSession): Promise<string[]> {
   return (await session.query(ANYTHING)).rows.map(({ name }: { name: string }) => name)
 }
 
-/** What a database has but rows, one line each. */
+/** Inventory of a database without rows, one line an object. */
 export async function inventoryOf(session: LentSession): Promise<string[]> {
   await session.query(`set local search_path = ''`)
   return (await session.query(INVENTORY)).rows.map(({ line }: { line: string }) => line)

@@ -10,7 +10,7 @@ import { anythingIn, inventoryOf, openSession, type DatabaseOutline, type TableO
 const PART_BYTES = 32 << 20
 const NEWLINE = 10
 
-/** What came over. */
+/** Result of the copy. */
 export interface Transferred {
   readonly tables: number
   readonly rows: number
@@ -49,7 +49,7 @@ export async function writeDatabase(
   } catch (error) {
     throw mapConnectionError(error)
   } finally {
-    // What was not committed is rolled back.
+    // Uncommitted rows are rolled back.
     session.close()
   }
 }

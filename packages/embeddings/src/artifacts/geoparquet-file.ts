@@ -5,7 +5,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 
 import { type BoundingBox, type Polygon, boundsOf, encodeWkb } from './wkb.ts'
 
-/** What was written. */
+/** Result of writing a file. */
 export interface GeoParquetSummary {
   readonly rows: number
   readonly bytes: number

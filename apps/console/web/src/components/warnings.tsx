@@ -12,7 +12,7 @@ function exampleText(examples: readonly (number | string)[]): string {
   return `${examples.length === 1 ? 'Row' : 'Rows'} ${shown}${examples.length > MOST_EXAMPLES ? ', …' : ''}`
 }
 
-/** What a job lost, left out or did not find, or what an import would: each with its count and examples. */
+/** Warnings of a job or of an import preview, each with its count and examples. */
 export function Warnings({ warnings }: { warnings: readonly JobWarning[] }): JSX.Element | null {
   if (warnings.length === 0) return null
   return (

@@ -4,7 +4,7 @@ import { humanise } from '../lib/format.ts'
 import type { Field } from './fields.ts'
 import type { FormState, Problems } from './read-form.ts'
 
-/** What the fields of a form share. */
+/** Properties that all fields of a form share. */
 export interface FormContext extends Pick<FormState, 'variants'> {
   readonly projectRef: string
   readonly problems: Problems

@@ -10,7 +10,7 @@ export type Group = Readonly<Record<string, unknown>>
 /** Messages by JSON pointer. */
 export type Problems = Map<string, string>
 
-/** What a person has entered. */
+/** Values entered in a form. */
 export interface FormState {
   /** The request body, in which everything that is typed stays text until it is read. */
   readonly body: Group
@@ -18,7 +18,7 @@ export interface FormState {
   readonly variants: Readonly<Record<string, number>>
 }
 
-/** What the values of a form are checked against, and the problems that were found. */
+/** The schema of a form, and the problems found in its values. */
 export interface FormCheck extends Pick<FormState, 'variants'> {
   readonly problems: Problems
   /** Largest area that a form accepts, in km²; 0 for no limit. */

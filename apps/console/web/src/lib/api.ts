@@ -25,7 +25,7 @@ class ApiError extends Error {
 /** Bytes that browsers send after a page was left: 64 KiB of all requests together. */
 const MOST_KEPT_ALIVE = 40_000
 
-/** Who is signed in. */
+/** The user who is signed in. */
 export interface Session {
   readonly user: { readonly id: string; readonly email: string; readonly name: string }
   readonly csrf_token: string
@@ -71,7 +71,7 @@ export async function send(method: string, path: string, body?: unknown, signal?
   if (method !== 'GET' && token) headers['x-csrf-token'] = token
   if (body !== undefined) headers['content-type'] = 'application/json'
   const text = body === undefined ? null : JSON.stringify(body)
-  // What is sent as the page is left outlives it, where it is small enough for browsers.
+  // Requests sent while the page is closing are finished by the browser if their body is small.
   const isLast = method !== 'GET' && globalThis.document?.visibilityState === 'hidden'
   const keepalive = isLast && text !== null && new Blob([text]).size < MOST_KEPT_ALIVE
   let response: Response

@@ -10,7 +10,7 @@ const MOST_LAYERS = 8
 /** Too large, too many at once, too slow: no fault of the file. */
 const NOT_NOW: ReadonlySet<number> = new Set([413, 429, 504])
 
-/** What is known of a file before it is used. */
+/** Facts about a file, read before it is used. */
 export interface FileLook {
   /** One per layer, or one of a raster. */
   readonly lines: readonly string[]
@@ -86,7 +86,7 @@ function lookOfRaster({
   return { lines: [`${size}, ${count} ${count === 1 ? 'band' : 'bands'} of ${dtype}, ${crs}`], warnings: [], extent }
 }
 
-/** What an import would find, as lines for people. */
+/** Lines that describe to a person what an import would find. */
 export function lookOfFeatures({ layers, warnings }: FileFacts): FileLook {
   const lines = layers.slice(0, MOST_LAYERS).map(({ name, rows, geometry_types: types, srid, fields }) => {
     const shape = types.length > 0 ? types.join(', ') : 'no geometry'

@@ -15,7 +15,7 @@ export interface FunctionSummary {
   readonly created_at: string | null
 }
 
-/** Who may call a function, and what it may do. */
+/** Access rules and permissions of a function. */
 export interface Policy {
   readonly auth: 'none' | 'anon' | 'user' | 'service'
   readonly methods: readonly string[]

@@ -16,7 +16,7 @@ export interface FileLink {
   readonly bytes: number
 }
 
-/** What the page of a job links to. */
+/** Links on the page of a job. */
 export interface JobLinks {
   readonly tables: readonly TableLink[]
   /** Name of a table in schema geoembeddings. */
@@ -48,7 +48,7 @@ const LINKS: { readonly [Name in TaskName]: (result: TaskResults[Name]) => Parti
   exportTable: ({ bucket, path, bytes }) => ({ files: [{ bucket, path, bytes }] }),
 }
 
-/** What a job's result links to; nothing for a task that this page does not know. */
+/** Links of a job's result; empty for a task that this page does not know. */
 export function jobLinks({ taskName, result }: Pick<Job, 'taskName' | 'result'>): JobLinks {
   if (result === null || !Object.hasOwn(LINKS, taskName)) return NONE
   const of = LINKS[taskName as TaskName] as (result: unknown) => Partial<JobLinks>

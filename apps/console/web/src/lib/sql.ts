@@ -20,7 +20,7 @@ export interface Statement {
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** What a statement gave. */
+/** Result of a statement. */
 export interface SqlResult {
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   readonly rows: readonly Row[]

@@ -6,7 +6,7 @@ interface TaskFace {
   readonly icon: IconName
   readonly label: string
   readonly group: TaskGroup
-  /** What it is for, in a sentence without names of the interface. */
+  /** The purpose of the task, in a sentence without names of the interface. */
   readonly about: string
 }
 

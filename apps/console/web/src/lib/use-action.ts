@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { toProblem, type Problem } from './api.ts'
 
-/** What a person does on a page: whether it is under way, and why it was refused. */
+/** State of an action on a page: whether it is running, and why it failed. */
 export interface Action {
   readonly busy: boolean
   readonly problem: Problem | null

@@ -11,7 +11,7 @@ interface Tick {
 const NAME = /^[\w -]{1,64}$/
 const PARTS = ['minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const
 
-/** What a function does at times: handlers of `Deno.cron`, and `scheduled` of Workers. */
+/** Scheduled handlers of a function: of `Deno.cron`, and `scheduled` of Workers. */
 export class Crons {
   readonly #handlers = new Map<string, () => unknown>()
   /** `name: expression`, as a policy has them. */

@@ -3,7 +3,7 @@ import type { Scope, Scopes } from './scope.ts'
 /** Values by their owner that follow the flow of a program; never changed, only replaced. */
 type Context = Readonly<Record<string, unknown>> | null | undefined
 
-/** What Deno's own `AsyncLocalStorage` is made of. */
+/** Internals of Deno's own `AsyncLocalStorage`. */
 interface Core {
   readonly getAsyncContext: () => Context
   readonly setAsyncContext: (context: Context) => void

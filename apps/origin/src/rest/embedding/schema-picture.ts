@@ -2,7 +2,7 @@ import type { Queryable } from '@terrane/database'
 import { RestError } from '../errors.ts'
 import { relationshipsOf, type CatalogFunction, type CatalogTable, type Relationship } from './relationships.ts'
 
-/** What a role sees of the tables that may be embedded. */
+/** The tables and relationships that a role can embed. */
 export interface SchemaPicture {
   /** Relationships from a table. */
   from(schema: string, table: string): readonly Relationship[]

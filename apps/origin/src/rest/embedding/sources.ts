@@ -4,7 +4,7 @@ import { findRelationship } from './find-relationship.ts'
 import type { Relationship } from './relationships.ts'
 import type { SchemaPicture } from './schema-picture.ts'
 
-/** What statements are written with. */
+/** Context in which statements are written. */
 export interface ReadContext {
   readonly schema: string
   /** Null where nothing is embedded and no rows are grouped. */

@@ -2,7 +2,7 @@ import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
 import { chooseGeometry, readTable, type ColumnFacts, type ScanType } from '@terrane/database/scan'
 import { noGeometryColumn, propertyNotShown } from './errors.ts'
 
-/** What a tile archive shows of a table: SQL expressions for its geometry, feature id and attributes. */
+/** Columns of a table in a tile archive: SQL expressions for geometry, feature id and attributes. */
 export interface SpatialTable {
   /** `"schema"."table"`. */
   readonly name: string

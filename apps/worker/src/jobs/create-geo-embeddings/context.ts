@@ -5,7 +5,7 @@ import type { GeoRequest } from './request.ts'
 /** Meters in a degree of a meridian, on a sphere of the Earth's mean radius. */
 const METERS_PER_DEGREE = (Math.PI / 180) * 6_371_008.8
 
-/** What a model asks of the tiles beside their pixels; empty for one that asks nothing. */
+/** Inputs of a model beside the pixels of a tile; empty when it has none. */
 export function tileContext(
   request: GeoRequest,
   manifest: ModelManifest,

@@ -82,7 +82,7 @@ async function checkCollection(
   for (const entry of entries ?? []) {
     const request = readRequest({ ...entry.body, ...(body.scale && { scale: body.scale }) })
     checkRequest(request, manifest)
-    // What a listing has told is there.
+    // Files from a listing exist.
     if (body.storagePrefix === undefined && entries!.length <= MOST_LOOKS) {
       await checkSource(request.source, submit, deps, entry.at)
       continue

@@ -11,7 +11,7 @@ import { describeSource, nameOf, type RasterSource } from './source.ts'
 import type { SourceFile, SourceOptions } from './source-file.ts'
 import type { StoredStretch } from './stretch.ts'
 
-/** What a table was made of, and how. */
+/** Provenance of a table. */
 export interface Provenance {
   readonly request: GeoRequest
   readonly model: Model
@@ -19,7 +19,7 @@ export interface Provenance {
   readonly stretch: StoredStretch
   /** Share of clamped samples of each channel. */
   readonly clamped: readonly number[]
-  /** What computed the model. */
+  /** Device that computed the model. */
   readonly choice: ProviderChoice
   /** Of how the raster was made of others. */
   readonly fileWarnings?: readonly JobWarning[]
@@ -27,7 +27,7 @@ export interface Provenance {
   readonly vectorWarnings?: readonly JobWarning[]
 }
 
-/** What record, catalogue and STAC item say of the table. */
+/** Description of the table for record, catalogue and STAC item. */
 export function publicationOf(provenance: Provenance, skipped: number): Omit<Publication, 'sources'> {
   const { request, model, inspected, stretch, choice } = provenance
   const { manifest } = model
@@ -70,7 +70,7 @@ export function publicationOf(provenance: Provenance, skipped: number): Omit<Pub
   }
 }
 
-/** What a person should know of how a raster was read and computed. */
+/** Warnings about how a raster was read and computed. */
 export function warningsOf({
   inspected,
   clamped,
@@ -115,7 +115,7 @@ export function metadataOf({ request, model, inspected, stretch }: Provenance): 
   }
 }
 
-/** What the table keeps of a raster that is loaded. */
+/** Catalogue entry of a loaded raster. */
 export function sourceOfTable(
   request: GeoRequest,
   inspected: InspectedRaster,

@@ -4,7 +4,7 @@ import type { PartialBand, Scene } from '@terrane/tiling/scene'
 import type { CrsEntry, Guard, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
 import { checkClamped } from './clamped.ts'
 
-/** What the thread is asked. */
+/** Request to the thread. */
 export interface InspectTask {
   readonly path: string
   readonly request: Omit<InspectRequest, 'crs'>
@@ -22,11 +22,11 @@ export interface StackTask {
   readonly maxBytes: Guard
 }
 
-/** What the thread can do. */
+/** Methods of the thread. */
 export interface InspectMethods {
   /** Writes a scene as one GeoTIFF; returns the bands that end within its grid. */
   stack(task: StackTask): PartialBand[]
-  /** What the headers tell. */
+  /** Contents of the headers. */
   inspect(task: InspectTask): InspectedRaster
   /** The scale of the raster that was inspected last, which needs pixels. */
   scale(request: ScaleRequest): Omit<ScaledRaster, 'inspected'>
@@ -123,7 +123,7 @@ function dropThread(): void {
   kept = null
 }
 
-/** What is in no catalogue is a fault of this program. */
+/** Errors without a code are bugs of this program. */
 function unexpected(why: string): TerraneError {
   return new TerraneError('INTERNAL', 'internal', 'Reading the raster failed', { details: why })
 }

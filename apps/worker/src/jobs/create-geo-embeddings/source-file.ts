@@ -71,7 +71,7 @@ export interface SourceFile {
   readonly version: string
   /** The files that a VRT names. */
   readonly files?: readonly FileSource[]
-  /** What a person should know of how the file was made of others. */
+  /** Warnings about how the file was assembled from others. */
   readonly warnings?: readonly JobWarning[]
 }
 

@@ -122,7 +122,7 @@ export function fileNumber(files: readonly Pick<SceneFile, 'source'>[], source: 
 }
 
 /**
- * What tells a source from the others of its table: its address without credentials; a path as it stands below its root.
+ * Identity of a source within its table: its address without credentials, or its path below its root.
  */
 export function nameOf(source: RasterSource, dataRoots: readonly string[]): string {
   if (source.kind === 'scene') return sceneName(source, (file) => nameOf(file, dataRoots))
@@ -131,7 +131,7 @@ export function nameOf(source: RasterSource, dataRoots: readonly string[]): stri
   return root === undefined ? source.path : source.path.slice(root.length)
 }
 
-/** What a record may say of the source. */
+/** Public part of the source, for a record. */
 export function describeSource(source: RasterSource): string {
   if (source.kind === 'scene') return sceneName(source, describeSource)
   if (source.kind === 'storage') return `${source.bucket}/${source.path}`

@@ -6,7 +6,7 @@ const LEAST_DIMS = 8
 /** With fewer rows a half says nothing. */
 const LEAST_ROWS = 3
 
-/** What was counted so far; plain data for a checkpoint. */
+/** Counts so far; plain data for a checkpoint. */
 export interface VectorCountsState {
   readonly rows: number
   readonly zero: number
@@ -57,7 +57,7 @@ export class VectorCounts {
       throw vectorsEmpty({ count: constant + invalid, rows: rows + invalid })
   }
 
-  /** What a result says of vectors that no search finds, or that all searches find. */
+  /** Warnings about vectors that no search finds, or that every search finds. */
   warnings(): JobWarning[] {
     const { rows, zero, alike } = this.#state
     const warnings: JobWarning[] = []

@@ -70,7 +70,7 @@ function guardOf({ maxCells }: SraiEmbeddingsDeps): CellGuard {
   return { limit: maxCells, setting: MAX_CELLS_SETTING }
 }
 
-/** What is known once all cells are in the staging table. */
+/** State after all cells are in the staging table. */
 interface Loaded extends Made {
   readonly output: OutputState
 }

@@ -5,7 +5,7 @@ import { redactUrl } from '../../projects/redact.ts'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
 import type { PortableCatalogue } from './own-table.ts'
 
-/** What is known of the vectors of a table. */
+/** Facts about the vectors of a table. */
 export interface VectorFacts {
   readonly catalogue: Omit<PortableCatalogue, 'sources'>
   /** Null for our own tables and for products that are not known here. */
@@ -17,7 +17,7 @@ export interface VectorFacts {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** What the product says of the vectors of others. */
+/** The product's statements about imported vectors. */
 export function foreignCatalogue(
   product: EmbeddingProduct | null,
   about: Pick<VectorFacts['catalogue'], 'model_name' | 'level' | 'normalized'> & Partial<VectorFacts['catalogue']>,
@@ -38,7 +38,7 @@ export function foreignCatalogue(
   }
 }
 
-/** What record, catalogue and STAC item say of the table. */
+/** Description of the table for record, catalogue and STAC item. */
 export function publicationOf(
   body: ImportEmbeddings,
   { catalogue, product, dims, skipped, warnings, datetime, metadata }: VectorFacts,

@@ -100,7 +100,7 @@ export const bandScalesDiffer = defineError(
   }),
 )
 
-/** What is in no catalogue is a fault of this program, or of a damaged file. */
+/** Errors without a code are bugs of this program, or come from a damaged file. */
 export const fileUnreadable = defineError(
   'FILE_UNREADABLE',
   'invalid',

@@ -87,7 +87,7 @@ export async function importRaster(
   return await output.publish(describeRaster(body, inspected, plan, { ...about, state: output.state }), watch)
 }
 
-/** What record, catalogue and sources say of a pooled raster. */
+/** Description of a pooled raster for record, catalogue and sources. */
 function describeRaster(
   body: ImportEmbeddings,
   inspected: InspectedRaster,

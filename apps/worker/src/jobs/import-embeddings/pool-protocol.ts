@@ -25,7 +25,7 @@ export interface PoolProgress {
   readonly total: number
 }
 
-/** What the thread can do. */
+/** Methods of the thread. */
 export interface PoolMethods {
   open(input: {
     readonly path: string

@@ -3,7 +3,7 @@ import type { EmbeddingKind } from '@terrane/database/geoembeddings'
 import type { Quantization } from '@terrane/embeddings/products'
 import type { VectorColumns } from '@terrane/files/parquet'
 
-/** What the headers of a file tell. */
+/** Contents of the headers of a file. */
 export interface FileHeader {
   readonly rows: number
   readonly dims: number
@@ -48,7 +48,7 @@ export interface ReadSummary {
   readonly warnings: readonly JobWarning[]
 }
 
-/** What the thread can do. */
+/** Methods of the thread. */
 export interface ReadMethods {
   open(input: { readonly path: string; readonly columns: VectorColumns }): Promise<FileHeader>
   begin(plan: RowPlan): void

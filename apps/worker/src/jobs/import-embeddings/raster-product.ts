@@ -1,7 +1,7 @@
 import type { ProductName } from '@terrane/embeddings/products'
 import type { RasterInfo } from '@terrane/tiling/raster'
 
-/** What a raster tells of its product. */
+/** Product metadata of a raster. */
 export interface RasterProduct extends ProductName {
   /** Begin of the year of the vectors; null when it is unknown. */
   readonly datetime: string | null

@@ -4,7 +4,7 @@ import { relationExists, tableExists } from '@terrane/database/staging'
 import { SCHEMA } from '../import-names.ts'
 import { notClassTable } from './errors.ts'
 
-/** What the record of a table of classes says of how it was made. */
+/** Provenance in the record of a table of classes. */
 export interface ClassSource {
   readonly embeddings: string
   readonly classifier: string

@@ -38,7 +38,7 @@ const SHAPE: ImportShape = {
   primaryKey: 'id',
 }
 
-/** What a job wrote. */
+/** Result of a job's writes. */
 export interface ClassCounts {
   readonly classified: number
   readonly zeros: number

@@ -71,7 +71,7 @@ async function run(body: ClassifyEmbeddings, context: JobContext) {
     : await output.merge(about, change, describe)
 }
 
-/** What has changed since a table of classes was written. @throws NOT_A_CLASS_TABLE */
+/** Changes since a table of classes was written. @throws NOT_A_CLASS_TABLE */
 async function changeOf(
   { project: { database } }: JobContext,
   tableName: string,
@@ -111,7 +111,7 @@ export function zerosWarning(zeros: number): JobWarning[] {
   return zeros > 0 ? [{ code: 'VECTORS_ZERO', message, count: zeros }] : []
 }
 
-/** What is recorded of a table of classes, and its readers. */
+/** Record of a table of classes, and its readers. */
 export function descriptionOf(
   task: TableDescription['task'],
   body: Pick<ClassifyEmbeddings, 'table' | 'ownerUuid' | 'isPublic'>,

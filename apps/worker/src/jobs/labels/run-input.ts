@@ -58,7 +58,7 @@ export interface ChosenRows {
   readonly sourceNumbers?: readonly number[]
 }
 
-/** What of a table counts: a condition on a row `t` after `where true`. @throws SOURCES_UNKNOWN */
+/** Filter of the rows that count: a condition on a row `t` after `where true`. @throws SOURCES_UNKNOWN */
 export async function chosenRows(
   database: Queryable,
   table: string,
@@ -86,7 +86,7 @@ export function prepare(vectors: Float32Array, { dims, metric }: Pick<VectorTabl
   return metric === 'l2' ? new Set() : normalizeVectors(vectors, dims)
 }
 
-/** Whose a result is, and who reads it. */
+/** Owner and readers of a result. */
 export interface Readers {
   readonly owner: string | null
   readonly isPublic: boolean
@@ -102,7 +102,7 @@ export function readersOf(request: ReadersRequest, table: VectorTable, isOpen: b
   return { owner: ownerOf(request, table), isPublic: isPublic ?? (!ownerUuid && table.isPublic && isOpen) }
 }
 
-/** Whose a result is: that of the embeddings table unless the request says otherwise. */
+/** Owner of a result: that of the embeddings table unless the request says otherwise. */
 export function ownerOf({ ownerUuid }: ReadersRequest, table: VectorTable): string | null {
   return ownerUuid === undefined ? table.owner : ownerUuid
 }

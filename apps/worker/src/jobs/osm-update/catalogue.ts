@@ -14,7 +14,7 @@ export interface TableChanges {
   readonly deleted: number
 }
 
-/** What a job has done so far: written with the rows, so that a later run of it goes on from there. */
+/** Checkpoint of a job, written with the rows. */
 export interface UpdateProgress {
   /** The import's after its last file. */
   readonly version: number
@@ -39,7 +39,7 @@ export interface OsmImport {
   readonly version: number
 }
 
-/** What of an import is known at its end. */
+/** State of an import at its end. */
 export type NewOsmImport = Omit<OsmImport, 'version'>
 
 /** Where the data stand after a change file. */
@@ -119,7 +119,7 @@ export async function advance(
   )
 }
 
-/** What an earlier run of a job has done; null where there is none. */
+/** Checkpoint of an earlier run of a job; null where there is none. */
 export async function progressOf(database: Queryable, jobId: string): Promise<UpdateProgress | null> {
   const { rows } = await database.query<UpdateProgress>(
     'select version, files, tables from terrane.osm_updates where job_id = $1',
@@ -154,7 +154,7 @@ function isOfRules({ rules, topics }: Pick<FoundImport, 'rules' | 'topics'>): bo
   return HASH_OF_THEN.test(rules) && isNamed(topics) && rulesOf([...TOPICS, 'all']) === TOPICS_OF_THEN
 }
 
-/** What rows are made by: the version of how rules are read, and a hash of them. */
+/** Version of the rules that make rows, and a hash of them. */
 function rulesOf(topics: OsmImport['topics']): string {
   const rules = isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics
   return `2:${createHash('sha256')

@@ -105,7 +105,7 @@ export class Merging {
     this.#known = { ...this.#known, ...mark, version: this.#known.version + 1 }
   }
 
-  /** What the job has changed so far, earlier runs of it included. */
+  /** Changes of the job so far, earlier runs included. */
   async results(): Promise<{ tables: object[]; files: number; mark: DataMark }> {
     const { database } = this.#context.project
     await database.query(

@@ -25,7 +25,7 @@ export interface CacheOptions {
 export interface CachedFile {
   readonly path: string
   readonly bytes: number
-  /** What the server said when the file was downloaded. */
+  /** Response headers of the download. */
   readonly lastModified: string | null
   /** False when the server could not be reached and an older copy is used. */
   readonly fresh: boolean

@@ -7,7 +7,7 @@ import { diskFull } from '../../errors.ts'
 import { tooManyNodes } from './errors.ts'
 import type { OsmImportSettings } from './settings.ts'
 
-/** What a job may take to read a file; plain data, for a thread may be the one that reads. */
+/** Memory that a job may use to read a file; plain data, so that it can be sent to a thread. */
 export interface OsmMemoryBudget {
   readonly maxNodes: number
   /** As the file's blobs tell; 0 where they do not. */

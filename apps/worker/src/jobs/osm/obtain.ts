@@ -236,7 +236,7 @@ async function chooseSource(
   throw outside(missed!, aoi!, settings)
 }
 
-/** What a file says of its extent. What is wrong with a file, the job says. */
+/** The extent that a file states. Problems of the file are reported by the job. */
 async function extentOf(path: string): Promise<Bbox | null> {
   try {
     const { size } = await stat(path)

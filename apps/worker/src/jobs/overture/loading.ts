@@ -38,18 +38,18 @@ export interface Target {
   readonly shape: ImportShape
 }
 
-/** What is in the staging tables: JSON, for a later run may go on from there. */
+/** Checkpoint: contents of the staging tables, as JSON. */
 interface Loaded {
   readonly targets: readonly Omit<Target, 'staged'>[]
   readonly rows: number
   readonly traffic: Traffic
   /** Runs of row groups that are read and loaded, in the order of the plan. */
   readonly runs: number
-  /** What the record says of the source, once all is loaded. */
+  /** The source's entry in the record, once all is loaded. */
   readonly source: Readonly<Record<string, unknown>> | null
 }
 
-/** What is in the staging tables, and where it came from. */
+/** Contents of the staging tables, and their source. */
 interface LoadedTables {
   readonly source: Readonly<Record<string, unknown>>
   readonly targets: readonly Target[]

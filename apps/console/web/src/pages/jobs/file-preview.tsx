@@ -8,7 +8,7 @@ import { useResource } from '../../lib/use-resource.ts'
 /** Pause in typing after which a file is inspected, in milliseconds. */
 const STILL_MS = 700
 
-/** What an import with this body would find in its file, and what it would warn about. */
+/** Preview of an import with this body: layers, columns and warnings. */
 export function FilePreview(props: {
   projectRef: string
   body: Readonly<Record<string, unknown>>

@@ -129,7 +129,7 @@ function Files({ project, files }: { project: Project; files: readonly FileLink[
   )
 }
 
-/** What became of each raster of a table of many. */
+/** State of each raster of a table of many rasters. */
 function Sources({ sources }: { sources: JobSources }): JSX.Element {
   const { said, failures, unnamed } = sources
   return (

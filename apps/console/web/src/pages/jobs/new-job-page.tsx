@@ -148,7 +148,7 @@ function RequestTools(props: { project: Project; task: string; body: unknown; re
   )
 }
 
-/** What is entered in a task's form, and the request body that it makes. */
+/** Values of a task's form, and the request body made of them. */
 function useTaskInput(project: Project, task: TaskDescription, input: Group) {
   const field = useMemo(() => formOf(task.body ?? {}) as GroupField, [task])
   const [entered, enter] = useState<FormState>(() => ({ body: withoutSecrets(input), variants: {} }))

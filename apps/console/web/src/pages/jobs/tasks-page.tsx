@@ -40,7 +40,7 @@ export function TasksPage({ project }: { project: Project }): JSX.Element {
   )
 }
 
-/** What this page does not know yet is offered last. */
+/** Tasks that this page does not know are offered last. */
 function groupOf(name: string): TaskGroup {
   return taskFace(name)?.group ?? 'publish'
 }

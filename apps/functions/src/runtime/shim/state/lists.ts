@@ -29,7 +29,7 @@ export function rangeOf({ prefix, start, end }: Selector): [first: string, past:
   return [from ?? `${own}00`, to ?? `${own}ff`]
 }
 
-/** What `list` gives: entries in order, and the cursor after the last one. */
+/** Result of `list`: entries in order, and the cursor after the last one. */
 export class ListIterator<Entry> implements AsyncIterableIterator<Entry> {
   readonly #entries: AsyncGenerator<Entry>
   readonly #cursor: () => string

@@ -9,7 +9,7 @@ export interface Watch<T> {
   readonly stop: () => void
 }
 
-/** What `look` finds, each time that its stamp has changed: looked at once a second, and only while it is read. */
+/** Yields the result of `look` whenever its stamp has changed; polls once a second while it is read. */
 export function watch<T>(look: () => Promise<T>, stampOf: (found: T) => string): Watch<T> {
   const state: { isStopped: boolean; wake: (() => void) | null } = { isStopped: false, wake: null }
   let before: string | null = null

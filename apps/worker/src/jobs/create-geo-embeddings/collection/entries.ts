@@ -12,15 +12,15 @@ export interface Entry {
   readonly body: CreateGeoEmbeddings
   /** Where it stands in the request. */
   readonly at: string
-  /** What the catalogue keeps of it. */
+  /** Fields of the catalogue. */
   readonly facts: SourceFacts | null
 }
 
-/** What tells the rasters of a request. */
+/** Identity of a raster among those of a request. */
 export interface EntryContext {
   readonly project: Pick<Project, 'store'>
   readonly dataRoots: readonly string[]
-  /** What the model calls its channels. */
+  /** The model's names of its channels. */
   readonly channels: readonly string[]
 }
 
@@ -73,7 +73,7 @@ export async function entriesOf(
   return (await entriesAtHand(body, context, remote))!
 }
 
-/** What is said of a job as a whole; a strict one takes offence at what all of it warns of. */
+/** Warnings of a job as a whole; strict mode refuses a warning that all files share. */
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   ...SOURCE_FIELDS.slice(3),
   'mode',

@@ -21,7 +21,7 @@ export interface ShardInput extends Readonly<Record<string, unknown>> {
     /** Sources that the table has and that have not changed. */
     readonly unchanged: number
     readonly table: TablePlan
-    /** What the catalogue keeps of the source; absent in shards of before. */
+    /** The source's fields in the catalogue; absent in shards of earlier versions. */
     readonly facts?: SourceFacts | null
   }
 }

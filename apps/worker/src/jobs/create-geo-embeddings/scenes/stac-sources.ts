@@ -25,7 +25,7 @@ export interface StacRaster {
   readonly facts: SourceFacts
 }
 
-/** What the catalogue keeps of a source beside its time: fields of its item by their names. */
+/** Fields of a source's item in the catalogue, by name, beside its time. */
 export type SourceFacts = Readonly<Record<string, unknown>>
 
 interface Context {
@@ -33,7 +33,7 @@ interface Context {
   readonly dataRoots: readonly string[]
   /** Null where nothing is to be fetched. */
   readonly remote: { readonly fetch: GuardedFetch; readonly signal: AbortSignal } | null
-  /** What the model calls its channels. */
+  /** The model's names of its channels. */
   readonly channels: readonly string[]
 }
 
