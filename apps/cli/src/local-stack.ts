@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { TerraneError } from '@terrane/core/errors'
 
-/** Files that the local stack writes into its folder. */
+/** Keys that the local stack writes into its folder. */
 interface LocalKeys {
   readonly jwtSecret: string
   readonly anonKey: string

@@ -17,7 +17,7 @@ interface Unmerged {
   readonly sealed: Buffer | null
 }
 
-/** Binding of each app's sealed data. */
+/** Additional data (AAD) of each app's sealed credentials. */
 const CONTEXTS = {
   worker: (ref: string) => ref,
   functions: (ref: string) => `functions project ${ref}`,

@@ -1,4 +1,4 @@
-/** What is known of geometries before they are read. */
+/** Facts about geometries before they are read. */
 export interface SourceGeometry {
   readonly name: string
   /** Null where the column does not say, so that each row has its own. */
@@ -13,7 +13,7 @@ export interface SourceGeometry {
   readonly shapes: readonly number[]
 }
 
-/** What geometries may have that a format does not hold. */
+/** Properties of geometries that a format may lack. */
 export type Lack = 'measures' | 'curves' | 'surfaces' | 'nested collections' | 'empty geometries'
 
 /** Conversions of geometries that a format cannot hold, and their warnings. */
@@ -97,7 +97,7 @@ export const NO_SYSTEM: Pick<Remedy, 'code' | 'message' | 'changes'> = {
   changes: (g) => `st_srid(${g}) = 0`,
 }
 
-/** What has to be done with the geometries of a source, in this order. */
+/** Conversions of a source's geometries, in this order. */
 export function remediesFor({ types }: Pick<SourceGeometry, 'types'>, lacks: readonly Lack[]): readonly Remedy[] {
   return lacks.map((lack) => REMEDIES[lack]).filter(({ concerns }) => types === null || types.some(concerns))
 }

@@ -7,7 +7,7 @@ const RINGED = new Set([3, 17])
 const FIRST_CURVE = 8
 const LAST_CURVE = 14
 
-/** What the geometries of an export have in common, gathered while they pass. */
+/** Common properties of an export's geometries, gathered while they pass. */
 export class ShapeFacts {
   readonly #types = new Set<number>()
   readonly #all: MutableBox = emptyBox()

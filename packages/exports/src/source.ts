@@ -10,7 +10,7 @@ const WGS84 = 4326
 /** Maximum digits behind the point: enough for each double, as the server writes the shortest exact form. */
 export const DIGITS = 40
 
-/** What a column of an export holds. */
+/** Kind of values in a column of an export. */
 export type Kind =
   | 'int2'
   | 'int4'
@@ -46,7 +46,7 @@ export interface ExportColumn {
 
 /** A table, view or query, and how it is read. */
 export interface ExportSource {
-  /** What stands after FROM. */
+  /** The FROM clause. */
   readonly from: string
   readonly name: string
   readonly columns: readonly ExportColumn[]

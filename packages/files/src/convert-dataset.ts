@@ -32,7 +32,7 @@ const EXCHANGE_OPTIONS = [
   '-forceNullable',
 ]
 
-/** What is converted, and what for. */
+/** Input and purpose of a conversion. */
 export interface ConversionWork {
   readonly dataset: Dataset
   readonly engine: Engine
@@ -75,7 +75,7 @@ export async function convertDataset(work: ConversionWork): Promise<OpenedDatase
     const moved = isMoved ? await transformed(work, conversion) : null
     if (moved === null) return openedOf(reading, layers, notes)
     const other = await open(moved.target)
-    // What was said of the file as a whole holds for both.
+    // Warnings about the file as a whole hold for both.
     const said = new Set(reading.warnings.map(({ code }) => code))
     other.warnings = other.warnings.filter(({ code }) => !said.has(code))
     return openedOf(overlaid(reading, other, notes), moved.layers, notes)

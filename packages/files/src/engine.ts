@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { conversionFailed, engineUnavailable, layerUnknown, readerTooLarge, sourceSrsNeeded } from './errors.ts'
 import type { Driver } from './unpack/sniff.ts'
 
-/** What is to be converted, and how. Everything in it has been checked: nothing is a client's text but names. */
+/** Input of a conversion. All of it has been checked: only names are text of clients. */
 export interface Conversion {
   /** Folder that holds the files of the data set and nothing else. */
   readonly folder: string
@@ -41,7 +41,7 @@ export class EngineProcess {
   readonly child: ChildProcess
   readonly ended: Promise<void>
   #messages = ''
-  /** What it has said of a damaged source, however much it said later. */
+  /** First message about a damaged source; later messages do not replace it. */
   #damage: string | null = null
   #reason: Error | null = null
 
@@ -69,7 +69,7 @@ export class EngineProcess {
     this.ended.catch(() => {})
   }
 
-  /** What the engine complained about last. */
+  /** Last error message of the engine. */
   get complaint(): string {
     return plainComplaint(this.#messages) || 'the engine gave no reason'
   }

@@ -23,7 +23,7 @@ export interface Field {
   readonly type: FieldType
 }
 
-/** What a reader knows of a layer before its rows are read: from all of the file, not from its first rows. */
+/** Schema of a layer before its rows are read, from the whole file, not from its first rows. */
 export interface LayerSchema {
   readonly name: string
   readonly rows: number
@@ -53,7 +53,7 @@ export interface FeatureReader {
   readonly layers: readonly LayerSchema[]
   /** The rows of a layer, in the order of the file. */
   read(layer: number): AsyncIterable<FeatureBatch> | Iterable<FeatureBatch>
-  /** What could not be kept since it was last asked: at first of the file, then of the layer that was read. */
+  /** Warnings since the last call: first of the file, then of the layer that was read. */
   takeWarnings(): readonly Warning[]
 }
 
@@ -64,7 +64,7 @@ const BATCH_BYTES = 4 << 20
 /** Layers that can be read: of one file, or of several. */
 export interface LayerSource extends AsyncDisposable {
   readonly layers: readonly LayerSchema[]
-  /** What could not be kept, as known at the end of the layer that was read last. */
+  /** Warnings at the end of the layer that was read last. */
   readonly warnings: readonly Warning[]
   /** The rows of layers, one layer after the other, by their numbers. */
   read(layers: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>
@@ -79,13 +79,13 @@ export interface LayerPlan {
   readonly plan: unknown
 }
 
-/** What an encoder made of some rows of a layer. */
+/** Encoded rows of a layer. */
 export interface EncodedRows {
   readonly layer: number
   /** The encoder's note about the bytes; null at the end of the layer. */
   readonly note: unknown
   readonly chunks: readonly Uint8Array[]
-  /** What the encoder could not keep, at the end of the layer. */
+  /** Warnings of the encoder, at the end of the layer. */
   readonly warnings: readonly Warning[]
 }
 
@@ -93,7 +93,7 @@ export interface EncodedRows {
 export interface RowEncoder {
   /** True when no more rows are wanted. */
   readonly isComplete: boolean
-  /** What could not be kept. */
+  /** Warnings. */
   readonly warnings: Warnings
   add(batch: FeatureBatch): void
   /** Sends what there is. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type { Conversion, Layer } from './engine.ts'
 
-/** What is used of the Emscripten module. */
+/** The part of the Emscripten module that is used. */
 export interface GdalModule {
   ccall(name: string, result: string | null, types: readonly string[], values: readonly unknown[]): unknown
   _malloc(bytes: number): number

@@ -47,7 +47,7 @@ export interface OpenedFile extends AsyncDisposable {
   readonly bytes: number
   /** Warnings about the choice of data sets; a caller may add its own. */
   readonly notes: Warnings
-  /** What could not be kept, as known at the end of the layer that was read last. */
+  /** Warnings at the end of the layer that was read last. */
   readonly warnings: readonly Warning[]
   /** The rows of layers, one layer after the other, by their numbers; of all layers when absent. */
   read(layers?: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>

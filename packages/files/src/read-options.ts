@@ -16,7 +16,7 @@ import type { FieldType } from './feature-stream.ts'
  */
 export const ALL_LAYERS = '*'
 
-/** What a file does not say itself, or says wrongly. */
+/** Facts that a file does not state, or states wrongly. */
 export interface ReadOptions {
   /** Name of the only layer that is wanted; `*` and none for all. */
   readonly layer?: string

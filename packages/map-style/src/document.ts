@@ -53,7 +53,7 @@ export interface RasterLayer extends AnyLayer {
   readonly url: string
   /** Numbers of one or three bands, from 1. */
   readonly bands: readonly number[]
-  /** What is drawn darkest and brightest, per band; empty for the raster's own limits. */
+  /** Values that are drawn darkest and brightest, per band; empty for the raster's own limits. */
   readonly stretch: readonly (readonly [number, number])[]
   /** Name of a colormap for one band; null for greys. */
   readonly colormap: string | null

@@ -1,4 +1,4 @@
-/** What a palette is for: more and less, below and above a middle, or kinds without an order. */
+/** Kind of a palette: sequential, diverging or categorical. */
 export type PaletteKind = 'sequential' | 'diverging' | 'category'
 
 /**

@@ -1,6 +1,6 @@
 import type { MapDocument } from './document.ts'
 
-/** What of a map is published: the layers that are shown, without the notes. */
+/** The published part of a map: the layers that are shown, without the notes. */
 export function publishedOf(map: MapDocument): MapDocument {
   return { ...map, notes: '', layers: map.layers.filter(({ isShown }) => isShown) }
 }

@@ -10,7 +10,7 @@ export interface QuestionTable {
   readonly geometry: string | null
 }
 
-/** What people ask of two tables first. */
+/** Common questions about two tables. */
 export type Question =
   /** Rows of `table` that lie within a distance of a row of `other`. */
   | { readonly verb: 'within'; readonly table: QuestionTable; readonly other: QuestionTable }

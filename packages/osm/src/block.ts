@@ -61,7 +61,7 @@ export interface OsmBlock {
   readonly relations: RelationColumns
 }
 
-/** What a file says of itself. */
+/** Header of a file. */
 export interface OsmHeader {
   /** West, south, east, north in degrees. */
   readonly bbox: readonly [number, number, number, number] | null

@@ -7,7 +7,7 @@ import type { OsmReader } from './reader.ts'
 import type { OsmSource } from './source.ts'
 import { XmlReader } from './xml/read.ts'
 
-/** What other files begin with, in hexadecimal. */
+/** First bytes of other file formats, in hexadecimal. */
 const OTHER_FORMATS: Readonly<Record<string, string>> = {
   '425a68': 'bzip2 within bzip2 or gzip',
   '28b52ffd': 'zstd',

@@ -12,7 +12,7 @@ export interface ReadOptions {
 /** Reads the elements of one OSM file in blocks, once per call, in any format. */
 export interface OsmReader {
   readonly source: OsmSource
-  /** What the file says of itself. */
+  /** Header of the file. */
   header(signal?: AbortSignal): Promise<OsmHeader>
   /** About how many nodes the file holds, without reading much of it; null where it does not tell. */
   estimateNodes(signal?: AbortSignal): Promise<number | null>

@@ -3,7 +3,7 @@ import type { Aoi } from '@terrane/core'
 import { parquetInvalid } from './errors.ts'
 import type { DecodeRequest, DecodedRows } from './decode-group.ts'
 
-/** What is asked of the thread: a row group, with the footer of its file. */
+/** Request to the thread: a row group, with the footer of its file. */
 export interface GroupRequest extends Omit<DecodeRequest, 'metadata'> {
   /** Tells files apart. */
   readonly url: string

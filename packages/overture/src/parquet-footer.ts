@@ -11,7 +11,7 @@ const FIRST_READ = 1 << 16
 const LARGEST_FOOTER = 1 << 27
 const MAGIC = 'PAR1'
 
-/** What a row group may take once it is in memory: more is refused before it is read. */
+/** Largest row group in memory, in bytes; a larger one is refused before it is read. */
 const MAX_GROUP_BYTES = 2 ** 30
 
 /** A row group and where its bytes are. */

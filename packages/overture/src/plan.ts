@@ -17,7 +17,7 @@ export interface Run {
   readonly end: number
 }
 
-/** What is to be read of one type. */
+/** Files and row groups to read of one type. */
 export interface TypePlan {
   readonly type: string
   /** Every file that was opened: at least one, so that the columns are known. */

@@ -1,6 +1,6 @@
 import { downloadFailed, downloadRefused, downloadTooLarge } from './errors.ts'
 
-/** What is asked for. */
+/** Options of a request. */
 export interface RangeOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** The body must be cut with an error at the first byte over this. */
@@ -22,7 +22,7 @@ export interface RangeResponse {
 /** Fetches a URL or a range of it. An error that may pass is a `TerraneError` that is `retryable`. */
 export type RangeFetch = (url: string, options: RangeOptions) => Promise<RangeResponse>
 
-/** What remote files are read with. */
+/** Reads byte ranges of remote files. */
 export interface RangeSource {
   readonly fetch: RangeFetch
   /** Counts what is asked for. */

@@ -1,7 +1,7 @@
 /** How the geometries of a type go into tables: one family, or one table per family with a suffix. */
 export type Geometry = 'point' | 'line' | 'polygon' | 'mixed'
 
-/** What Overture publishes, and under which terms: docs.overturemaps.org/attribution. */
+/** Types that Overture publishes, with their licences: docs.overturemaps.org/attribution. */
 interface OvertureType {
   readonly topic: string
   readonly geometry: Geometry

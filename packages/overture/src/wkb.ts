@@ -1,6 +1,6 @@
 import { WkbCursor, wkbHead, type Aoi } from '@terrane/core'
 
-/** What a geometry is made of; `other` cannot go into a table of one type. */
+/** Type of a geometry; `other` cannot go into a table of one type. */
 export type Family = 'point' | 'line' | 'polygon' | 'other'
 
 /** Family of an OGC WKB geometry by its head; those with heights or measures are none of the tables'. */

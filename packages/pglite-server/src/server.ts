@@ -4,7 +4,7 @@ import { defineError } from '@terrane/core/errors'
 import type { SyncMode } from './engine/engine.ts'
 import type { SessionLimits } from './sessions/session-queue.ts'
 
-/** What the thread of the server is started with. */
+/** Start parameters of the server's thread. */
 export interface ServerSettings {
   readonly dataDir: string | null
   readonly sync: SyncMode

@@ -1,4 +1,4 @@
-/** What a router answers, by Valhalla's names. */
+/** Actions of a router, by Valhalla's names. */
 export const ACTIONS = [
   'route',
   'sources_to_targets',

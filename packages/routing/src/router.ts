@@ -28,11 +28,11 @@ import { routeOf } from './route.ts'
 /** How a router answers. */
 export interface RouterOptions {
   readonly limits?: Limits
-  /** What finds the paths; the hierarchy when absent. */
+  /** Search algorithm; the hierarchy when absent. */
   readonly search?: SearchKind
   /** How many costings with options of their own are kept ready. */
   readonly costings?: number
-  /** What `status` names as served; everything when absent. */
+  /** Actions that `status` lists as served; all when absent. */
   readonly actions?: readonly Action[]
   /** When the data of the network was made, which `status` tells. */
   readonly builtAt?: Date

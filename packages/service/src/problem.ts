@@ -233,7 +233,7 @@ function fieldError(v: AjvError): FieldError {
   }
 }
 
-/** What an object must have. */
+/** Names of the required properties, for a message. */
 function membersOf({ parentSchema }: AjvError): string {
   const { required = [] } = parentSchema ?? {}
   return required.length > 0 ? `: {${required.join(', ')}}` : ''

@@ -78,7 +78,7 @@ function compilerOf(app: Http, coerceTypes: boolean, allErrors: boolean): (schem
   }
 }
 
-/** What Fastify expects of a validator that refuses. */
+/** Error that Fastify expects of a validator. */
 function failure({ errors }: { errors?: unknown }): Error {
   return Object.assign(new Error('the request does not fit the schema'), { validation: errors, statusCode: 400 })
 }

@@ -20,7 +20,7 @@ export interface ServeOptions {
   readonly drainIdleMs?: number
 }
 
-/** What an app has to end before what it needs is closed. */
+/** Work that an app ends before its dependencies are closed. */
 export interface StopPhases {
   /** Ends or hands over what runs without a caller, such as jobs. The app still answers meanwhile, but is not ready. */
   readonly work?: (budgetMs: number) => Promise<void>

@@ -11,7 +11,7 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** What Node's server has since 24.9, which its types do not say. */
+/** A property of Node's server since 24.9 that its types omit. */
 type UpgradingServer = Server & { shouldUpgradeCallback: (request: IncomingMessage) => boolean }
 
 const KEY = /^[A-Za-z0-9+/]{22}==$/
@@ -41,7 +41,7 @@ function wantsWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** What of a handshake is not as RFC 6455 (section 4.2.1) has it. */
+/** Violation of RFC 6455 (section 4.2.1) in a handshake. */
 function faultOf({ headers }: IncomingMessage): string | null {
   if (headers['sec-websocket-version'] !== '13') return 'Sec-WebSocket-Version is not 13'
   const key = headers['sec-websocket-key'] ?? ''

@@ -67,7 +67,7 @@ const SUFFIX = '.json'
 /** Whether a name may have been cut; a whole name can look the same. */
 const CUT = new RegExp(`^-.{${KEPT}}-[0-9a-f]{64}$`)
 
-/** What lies directly in a folder, with whole keys, in their order. */
+/** Entries directly in a folder, with whole keys, in their order. */
 async function children(folder: string, above: string) {
   const found: { key: string; path: string }[] = []
   for (const name of await readdirOrEmpty(folder)) {

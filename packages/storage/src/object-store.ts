@@ -15,7 +15,7 @@ export interface Bucket {
 
 export type BucketRules = Pick<Bucket, 'public' | 'fileSizeLimit' | 'allowedMimeTypes'>
 
-/** What is known of an object without reading it. */
+/** Metadata of an object, known without reading it. */
 export interface ObjectInfo {
   readonly bucket: string
   readonly key: string
@@ -29,10 +29,10 @@ export interface ObjectInfo {
   readonly updatedAt: Date
 }
 
-/** What a listing tells of an object; {@link ObjectStore.describe} tells the rest. */
+/** Metadata of an object in a listing; {@link ObjectStore.describe} has the rest. */
 export type ListedObject = Pick<ObjectInfo, 'bucket' | 'key' | 'size' | 'etag' | 'createdAt' | 'updatedAt'>
 
-/** What begins alike up to a slash. */
+/** Common prefixes up to a slash. */
 export interface ListedFolder {
   /** The beginning of its keys, with the slash. */
   readonly folder: string
@@ -105,7 +105,7 @@ export interface ObjectAddress {
   readonly key: string
 }
 
-/** What a job needs to publish files: every backend has it, also a remote storage API. */
+/** Operations with which a job publishes files; every backend has them, also a remote storage API. */
 export type ArtifactStore = Pick<
   ObjectStore,
   'getBucket' | 'createBucket' | 'put' | 'head' | 'get' | 'list' | 'move' | 'remove'

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname, sep } from 'node:path'
 import { transform, type Loader } from 'esbuild'
 
-/** Variables and modules that the sources of a function name. */
+/** Hosts and variables that the sources of a function name. */
 export interface Wants {
   /** Hosts that its own sources have addresses of. */
   readonly hosts: readonly string[]

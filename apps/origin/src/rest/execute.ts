@@ -3,7 +3,7 @@ import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 import { answerBytesOf } from './limits.ts'
 
-/** Role and claims under which a statement runs. */
+/** Execution settings of a statement: caller, schema, access mode and timeout. */
 export interface RunAs {
   readonly principal: Principal
   readonly schema: string

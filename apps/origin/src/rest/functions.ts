@@ -8,7 +8,7 @@ export interface Argument {
   readonly optional: boolean
 }
 
-/** Result of a call. */
+/** Arguments of a call. */
 export interface Given {
   readonly names: readonly string[]
   /** The body is JSON, which a function of one unnamed json argument takes whole. */

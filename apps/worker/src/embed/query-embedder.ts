@@ -44,7 +44,7 @@ interface Chip {
   readonly path: string
   readonly tableName: string
   readonly datetime: string | undefined
-  /** Identity of the model's bytes; null for a stored model. */
+  /** Meaning of its sample values; null for stored values. */
   readonly values: ChipValues | null
 }
 

@@ -200,7 +200,7 @@ function shapeOf({ columns, geometryType, unique, measured, least }: ImportTable
   }
 }
 
-/** Rows that an earlier run of the job has loaded. */
+/** Checkpoint of an earlier run of the job; null when there is none. */
 async function goOn(targets: readonly Target[], context: JobContext): Promise<Loaded | null> {
   const kept = await context.checkpoint.take<Loaded>(LOADED)
   if (kept === null) return null

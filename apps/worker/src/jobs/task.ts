@@ -79,7 +79,7 @@ export const NO_CHECKPOINT: Checkpoint = {
 export interface Shard {
   readonly id: string
   readonly status: JobStatus
-  /** The plan of the job, without secrets. */
+  /** Input of the shard, without secrets. */
   readonly input: Readonly<Record<string, unknown>>
   readonly result: Readonly<Record<string, unknown>> | null
   readonly error: JobError | null

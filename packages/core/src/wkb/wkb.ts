@@ -5,7 +5,7 @@ export const FLAG_M = 0x40000000
 export const FLAG_SRID = 0x20000000
 export const ISO_Z = 1000
 export const ISO_M = 2000
-/** Type number without flags. */
+/** Bits of a geometry type without flags. */
 export const TYPE_BITS = 0x1fffffff
 /** Of a triangle. */
 export const LAST_CODE = 17

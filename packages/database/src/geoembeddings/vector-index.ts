@@ -16,7 +16,7 @@ const RECALL_NEIGHBOURS = 10
 /** Helpers of a build, beside the server's own setting where that is more. */
 const BUILD_WORKERS = 2
 
-/** Rows of an approximate index, and its recall, 0 to 1. */
+/** Kind of an approximate index, and its recall, 0 to 1. */
 export interface VectorIndex {
   readonly kind: 'halfvec' | 'bit'
   /** Null where nothing measured it. */

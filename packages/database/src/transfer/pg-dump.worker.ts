@@ -9,7 +9,7 @@ const { args, greeting, port, answers } = workerData as DumpSettings & { readonl
 let asked: Buffer = Buffer.alloc(0)
 let heard = 0
 
-/** The part of PGlite that pg_dump needs: a synchronous query call. */
+/** The part of PGlite that pg_dump needs: a synchronous call of the wire protocol. */
 const server = {
   execProtocolRawStream(bytes: Uint8Array, { onRawData }: { onRawData: (data: Uint8Array) => void }): void {
     asked = Buffer.concat([asked, bytes])

@@ -28,7 +28,7 @@ export class ModelSession {
   readonly #output: ModelManifest['outputs'][number]
   /** Tiles of every run where the graph fixes them; 1 where it does not. */
   readonly #fixedBatch: number
-  /** What computes it. */
+  /** Device that computes it. */
   readonly choice: ProviderChoice
 
   private constructor({ session, ...choice }: OpenSession, manifest: ModelManifest) {

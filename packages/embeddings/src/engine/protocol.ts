@@ -3,13 +3,13 @@ import type { Provider, ProviderChoice } from './providers.ts'
 import type { TileContext } from './tile-context.ts'
 import type { TileSource } from './tile-source.ts'
 
-/** What a thread is started with. */
+/** Start parameters of a thread. */
 export interface ThreadSetup {
   readonly manifest: ModelManifest
   readonly graph: Uint8Array | string
   /** Cores for one run of the model. */
   readonly threads: number
-  /** What to compute with, best first. */
+  /** Execution providers, in order of preference. */
   readonly providers: readonly Provider[]
 }
 
@@ -34,7 +34,7 @@ export interface Job {
   readonly window: number
   readonly control: SharedArrayBuffer
   readonly ring: Ring | null
-  /** What is known of the tiles beside their pixels. */
+  /** Metadata of the tiles beside their pixels. */
   readonly context: TileContext
 }
 
@@ -61,7 +61,7 @@ export interface BatchMessage {
 /** Embeddings of a job, or what computes the model of a thread that is ready. */
 export type ThreadEvent = BatchMessage | { readonly type: 'ready'; readonly choice: ProviderChoice }
 
-/** What a thread can do. */
+/** Methods of a thread. */
 export interface EngineMethods {
   run(job: Job): void
 }

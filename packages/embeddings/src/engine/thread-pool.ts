@@ -7,7 +7,7 @@ export interface PoolOptions {
   /** How the cores are used where the CPU computes. */
   readonly onCpu: EngineMode
   readonly cores: number
-  /** What to compute with, best first. */
+  /** Execution providers, in order of preference. */
   readonly providers: readonly Provider[]
 }
 
@@ -28,7 +28,7 @@ export class ThreadPool {
     this.#options = options
   }
 
-  /** What computes the model, once it is open. It stays the same for the life of the pool. */
+  /** Provider that computes the model, once it is open. It stays the same for the life of the pool. */
   get choice(): ProviderChoice {
     return this.#choice ?? ON_CPU
   }

@@ -1,7 +1,7 @@
 import { modelInputMissing } from '../errors.ts'
 import type { ExtraInput, ModelManifest } from '../models/manifest.ts'
 
-/** What is known of tiles beside their pixels. */
+/** Metadata of tiles beside their pixels. */
 export interface TileContext {
   /** When the imagery was taken, RFC 3339. */
   readonly datetime: string | null

@@ -18,7 +18,7 @@ export interface TileReader {
 export interface TileSource {
   /** URL of the module. */
   readonly module: string
-  /** What to pass to `openTileReader`; must survive `structuredClone`. */
+  /** Input of `openTileReader`; must survive `structuredClone`. */
   readonly options: unknown
   /** Number of tiles; they are numbered from 0. */
   readonly count: number

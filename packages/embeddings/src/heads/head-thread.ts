@@ -9,7 +9,7 @@ import type { Validation } from './validate.ts'
 /** How examples are held out. */
 export type HoldOut = Omit<FoldOptions, 'labels' | 'classes'>
 
-/** What the thread can do. */
+/** Methods of the thread. */
 export interface HeadMethods {
   /** Null where no example can be held out. */
   validate(request: {

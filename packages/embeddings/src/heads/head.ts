@@ -1,4 +1,4 @@
-/** What makes classes of vectors; `centroids` are the centres of clusters. */
+/** Classifier of vectors; `centroids` are the centres of clusters. */
 export type HeadKind = 'knn' | 'logistic' | 'linear' | 'centroids'
 
 /** A fitted head. Its rows are examples (`knn`), centres (`centroids`) or the weights of each class. */
@@ -7,7 +7,7 @@ export interface Head {
   readonly dims: number
   /** Number of classes. */
   readonly classes: number
-  /** What is taken from a vector before it meets the rows: `dims` numbers. Far from 0, products of float32 would cancel. */
+  /** Offset subtracted from a vector before the product with the rows: `dims` numbers. Far from 0, products of float32 would cancel. */
   readonly origin: Float32Array
   /** Rows of `dims` numbers, one after the other, from the origin. */
   readonly rows: Float32Array

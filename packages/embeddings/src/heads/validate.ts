@@ -12,7 +12,7 @@ export interface ClassScore {
   readonly examples: number
 }
 
-/** What heads said of examples that they had not seen. */
+/** Predictions of heads for examples they were not trained on. */
 export interface Validation {
   /** Held-out examples that were judged. */
   readonly examples: number
@@ -38,7 +38,7 @@ export function validate(data: LabelledVectors, folds: readonly SpatialFold[], o
   for (const { heldOut, learnt } of folds) {
     const known = pick(data, learnt)
     const learntClasses = new Set(known.labels)
-    // What nothing was learnt of cannot be found.
+    // A class without examples cannot be predicted.
     const asked = pick(data, heldOut.filter((i) => learntClasses.has(data.labels[i]!))) // prettier-ignore
     if (learntClasses.size < 2 || asked.labels.length === 0) continue
     const { head } = fitHead(known, options)

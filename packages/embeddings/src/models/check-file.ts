@@ -17,7 +17,7 @@ import { checkDigest, digestFile, type FileDigest } from './verify.ts'
 /** A manifest, given or drafted from the graph alone, and a tile that ran by it. */
 export interface CheckedModel {
   readonly manifest: ModelManifest
-  /** What the graph does not tell, and a person has to look at. */
+  /** Settings that the graph does not state and a person has to check. */
   readonly notes: readonly string[]
   /** The embedding of one tile of gray. */
   readonly embedding: Float32Array
@@ -85,7 +85,7 @@ async function tryText(path: string, manifest: TextModel['manifest']): Promise<v
   await tower.embed('water')
 }
 
-/** What a file of a manifest is called beside the graph at `path`, whose own name may not suit the model directory. */
+/** Name in the manifest of a file beside the graph at `path`, whose own name may not suit the model directory. */
 export function nameBeside(path: string, file: ModelFile): string {
   return file.path === graphName(path) ? basename(path) : file.path
 }
@@ -195,7 +195,7 @@ function externalData(graph: Buffer): string[] {
   return [...names]
 }
 
-/** What the graph is to be called in the model directory. */
+/** Name of the graph in the model directory. */
 function graphName(path: string): string {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(basename(path)) ? basename(path) : 'model.onnx'
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { modelUnavailable } from '../errors.ts'
 import type { ModelFile } from './manifest.ts'
 
-/** What the store reads of a response. */
+/** The part of a response that the store reads. */
 export interface FetchedResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }

@@ -51,7 +51,7 @@ export function imageInput(
   }
 }
 
-/** What the axes behind the batch are; null for a size that is free. */
+/** Sizes of the axes after the batch; null for a size that is free. */
 interface Axes {
   readonly layout: ModelManifest['input']['layout']
   readonly channels: number | null

@@ -16,7 +16,7 @@ export interface LockOptions {
   readonly staleMs?: number | undefined
 }
 
-/** What a holder writes into its lock file. */
+/** Content of a lock file. */
 interface Holder {
   readonly machine: string
   readonly pid: number

@@ -33,7 +33,7 @@ const POOLINGS = [
   'mean-positions-last',
 ] as const satisfies readonly Pooling[]
 
-/** What an input beside the pixels is filled with, from the request, the raster and its profile. */
+/** Value of an input beside the pixels, from the request, the raster and its profile. */
 const EXTRAS = [
   /** Sine and cosine of the week (2π/52), then of the hour (2π/24). */
   'week-hour-waves',
@@ -63,8 +63,8 @@ export interface ExtraInput {
 export const LAYOUTS = ['nchw', 'nhwc', 'ncthw', 'ntchw'] as const
 
 /**
- * What has to be known of a model to run it: the content of `<id>.json` in the model directory. Fields are
- * required where nothing else is said, unknown ones are refused.
+ * Description of a model: the content of `<id>.json` in the model directory. Fields are required unless stated
+ * otherwise, unknown ones are refused.
  */
 export interface ModelManifest {
   readonly id: string
@@ -82,7 +82,7 @@ export interface ModelManifest {
     readonly name: string
     /** The only size the graph takes; null when the tile's own size is fed. */
     readonly size: { readonly width: number; readonly height: number } | null
-    /** What each channel is, in order. */
+    /** Meaning of each channel, in order. */
     readonly bands: readonly string[]
     /**
      * What `mean` and `std` are of: values scaled to [0, 1] (when absent), reflectance or decibels by the profile of the
@@ -99,7 +99,7 @@ export interface ModelManifest {
     /** Order of the axes, `t` a time axis of one date; `nchw` when absent. */
     readonly layout?: (typeof LAYOUTS)[number] | undefined
   }
-  /** What the graph takes beside the pixels. */
+  /** Inputs of the graph beside the pixels. */
   readonly extra_inputs?: readonly ExtraInput[] | undefined
   /** The first of these that the graph has gives the tile's embedding. */
   readonly outputs: readonly {

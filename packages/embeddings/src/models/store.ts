@@ -58,7 +58,7 @@ export interface ModelStatus {
   readonly manifest: ModelManifest | null
   /** `ready`: all files are here; `downloadable`: they will be fetched on first use. */
   readonly availability: 'ready' | 'downloadable' | 'unpinned' | 'missing' | 'invalid'
-  /** What is wrong with a manifest that is not usable. */
+  /** Problem of a manifest that is not usable. */
   readonly problem: string | null
 }
 

@@ -25,7 +25,7 @@ interface Context extends VitShape {
   readonly weights: (shape: readonly number[], deviation?: number) => Value
   /** A matrix of such weights, to be multiplied with. */
   readonly matrix: (rows: number, columns: number) => Value
-  /** What is multiplied with a matrix. */
+  /** Prepares the operand of a matrix product. */
   readonly operand: (value: Value) => Value
   readonly filled: (count: number, value: number) => Value
 }

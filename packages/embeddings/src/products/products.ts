@@ -1,6 +1,6 @@
 import type { Quantization } from './quantization.ts'
 
-/** What is published of a product of ready-made embeddings. */
+/** Published facts about a product of ready-made embeddings. */
 export interface EmbeddingProduct {
   readonly id: string
   /** Dimensions by version; versions are spaces of their own. Empty where every model may be in it. */

@@ -72,7 +72,7 @@ function entriesOf(value: unknown, path: string): [string, unknown][] {
   return entries
 }
 
-/** What OpenStreetMap takes as a key or value, and a database can store. */
+/** Text that OpenStreetMap allows as a key or value, and a database can store. */
 function isText(text: string): boolean {
   return text !== '' && text.length <= 255 && !text.includes('\0')
 }

@@ -29,7 +29,7 @@ export interface RegionEmbeddingsRequest {
 export interface RegionEmbeddings {
   readonly cells: readonly string[]
   readonly dims: number
-  /** What each number counts; null where it has no meaning of its own. */
+  /** Label of each number; null where it has no meaning of its own. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number

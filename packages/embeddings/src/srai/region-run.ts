@@ -15,11 +15,11 @@ import type { CellGuard } from './regions.ts'
 export interface FeatureSource {
   /** URL of the module. */
   readonly module: string
-  /** What to pass to `openFeatures`; must survive `structuredClone`. */
+  /** Input of `openFeatures`; must survive `structuredClone`. */
   readonly options: unknown
 }
 
-/** What a feature module exports. */
+/** Exports of a feature module. */
 export interface FeatureModule {
   openFeatures(options: unknown, hooks: FeatureHooks): Iterable<RegionFeature> | AsyncIterable<RegionFeature>
 }
@@ -28,7 +28,7 @@ export interface FeatureModule {
 export interface FeatureHooks {
   /** How far the reading is; the counting then keeps quiet. */
   readonly onProgress: OnProgress
-  /** What became of the things read, once all are. */
+  /** Called with the counts once all features are read. */
   readonly onCounts: (counts: Readonly<Record<string, number>>) => void
 }
 
@@ -44,14 +44,14 @@ export interface RegionRunRequest {
   readonly source: FeatureSource | (() => Promise<FeatureSource>)
 }
 
-/** What the thread is started with. */
+/** Start parameters of the thread. */
 export type RegionThreadData = Omit<RegionRunRequest, 'source'>
 
-/** What is known when all is computed. */
+/** Result of the whole run. */
 export interface RegionSummary {
   readonly cells: number
   readonly dims: number
-  /** What each number counts; null where it has no meaning of its own. */
+  /** Label of each number; null where it has no meaning of its own. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
@@ -60,7 +60,7 @@ export interface RegionSummary {
   readonly losses: readonly number[]
   /** As of `RegionEmbeddings`. */
   readonly fingerprint: string
-  /** What the feature module said of what it read; null when it said nothing. */
+  /** The feature module's own report about its features; null without one. */
   readonly counts: Readonly<Record<string, number>> | null
 }
 
@@ -81,7 +81,7 @@ export interface RegionRun extends AsyncDisposable {
   batches(): AsyncIterable<RegionBatch>
 }
 
-/** What the thread can do once it has covered the area with cells; its progress is its events. */
+/** Methods of the thread after it has covered the area with cells; its progress is its events. */
 export interface RegionMethods {
   embed(source: FeatureSource): RegionSummary
   /** Some more rows. */

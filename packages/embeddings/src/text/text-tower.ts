@@ -4,7 +4,7 @@ import { keepTelemetryOff } from '../engine/telemetry.ts'
 import type { TextManifest } from '../models/text-manifest.ts'
 import type { TextModel } from '../models/store.ts'
 
-/** What the thread is started with. */
+/** Start parameters of the thread. */
 export interface TextSetup {
   readonly id: string
   readonly dims: number
@@ -15,7 +15,7 @@ export interface TextSetup {
   readonly threads: number
 }
 
-/** What the thread can do. */
+/** Methods of the thread. */
 export interface TextMethods {
   embed(text: string): Float32Array
 }

@@ -33,7 +33,7 @@ const NEW_TYPES: Readonly<Record<number, FieldType>> = {
   [FIELD.stampWithOffset]: 'timestamptz',
 }
 
-/** What is known of a table without the engine. */
+/** Facts about a table, read without the engine. */
 export interface PlainTable {
   readonly name: string
   /** Null where the table is damaged. */

@@ -65,7 +65,7 @@ export interface TableField {
   readonly width: number | null
 }
 
-/** What a table says before its rows. */
+/** Header of a table. */
 export interface TableHead {
   /** 3, or 4 where numbers of objects have 64 bits. */
   readonly version: number

@@ -5,7 +5,7 @@ import { decimalText, isoOfCount, isoOfDays, isoTimeOfCount } from './instants.t
 /** Takes the value at a row out of a column. */
 export type ValueOf = (vector: Vector, row: number) => unknown
 
-/** What a column becomes, and how its values do; all of a bulk load's forms. */
+/** Type of a column, and the conversion of its values; all of a bulk load's forms. */
 export interface ArrowColumn {
   readonly type: FieldType
   readonly valueOf: ValueOf

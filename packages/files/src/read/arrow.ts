@@ -65,7 +65,7 @@ export async function openArrow({ path, srid: asked }: Pick<ReadRequest, 'path' 
       if (wkb === undefined) isLossless = false
     }
   }
-  // What is no geometry stays to be seen in its column.
+  // Values that are not geometries stay visible in their column.
   const columns = schema.fields.flatMap(({ name, type }, index) =>
     index === place?.index && isLossless ? [] : [{ name, index, column: arrowColumn(type as DataType) }],
   )

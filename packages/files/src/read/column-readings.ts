@@ -5,7 +5,7 @@ import type { ColumnReading, Doubt, TextColumn } from './text-column.ts'
 
 const TO_CHOOSE = 'Name the type of the column in types to read it otherwise.'
 
-/** What is said of columns whose meaning is not plain; their names follow. */
+/** Warnings about columns of ambiguous meaning; their names follow. */
 const DOUBTS: Readonly<Record<Doubt, { readonly code: string; readonly message: string }>> = {
   'read as numbers': {
     code: 'NUMBERS_GUESSED',

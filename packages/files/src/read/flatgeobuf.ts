@@ -117,7 +117,7 @@ function readHeader(path: string): Header {
   }
 }
 
-/** What is made of each feature of a file, whose bytes hold until the next one. */
+/** Yields the result of `make` for each feature of a file. Its bytes are valid until the next one. */
 function* eachFeature<T>(path: string, header: Header, make: (feature: Table, size: number) => T): Generator<T> {
   const file = openSync(path, 'r')
   let count = 0
@@ -190,7 +190,7 @@ function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** What reading beyond bytes says of a file. */
+/** Turns a read beyond the end of a file into an error about the file. */
 function damaged(error: unknown, where: string): unknown {
   if (!(error instanceof RangeError)) return error
   return conversionFailed({ reason: `the FlatGeobuf is damaged at ${where}: ${error.message}` }, { cause: error })

@@ -39,7 +39,7 @@ interface Parsed {
   readonly geometry?: GeoJsonGeometry | null
 }
 
-/** What is used of a feature. */
+/** The members of a feature that are used. */
 interface Feature {
   readonly id: unknown
   readonly properties: Readonly<Record<string, unknown>> | null
@@ -50,7 +50,7 @@ interface Feature {
   readonly isLatin: boolean
 }
 
-/** What is learnt of a file when it is gone through for the first time. */
+/** Result of the first pass over a file. */
 class Survey {
   name = 'features'
   srid: number | null = WGS84

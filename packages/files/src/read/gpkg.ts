@@ -38,7 +38,7 @@ export const TYPES: Readonly<Record<string, FieldType>> = {
 
 /** Names of fields that hold identifiers, whatever they look like. */
 const IDENTIFIERS = new Set(['fid', 'gml_id'])
-/** What texts of a source without types may be. */
+/** Types that texts of a source without types may have. */
 const GUESSED: readonly FieldType[] = [...NUMBERS, 'bool', 'date', 'time', 'timestamp', 'timestamptz']
 /** Corners of the box that GML has around a feature, which its geometry says. */
 const OF_BOX = new Set(['lowerCorner', 'upperCorner'])

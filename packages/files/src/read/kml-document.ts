@@ -29,7 +29,7 @@ const CONTAINERS = new Set(['Folder', 'Document'])
 const MULTIS = ['MultiGeometry', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'MultiTrack']
 const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', ...MULTIS, 'Track', 'Model'])
 const OVERLAYS = new Set(['GroundOverlay', 'ScreenOverlay', 'PhotoOverlay', 'NetworkLink'])
-/** What a camera says besides where it stands. */
+/** Values of a camera besides its position. */
 const CAMERA = new Set(['heading', 'tilt', 'roll'])
 const VERBATIM = new Set(['description', 'Snippet', 'snippet', 'value', 'SimpleData'])
 const LISTS_OF_DATA = new Set(['Data', 'SchemaData'])

@@ -1,7 +1,7 @@
 import { parquetSchema, type FileMetaData, type SchemaTree } from 'hyparquet'
 import type { FieldType } from '../feature-stream.ts'
 
-// What the schema of a Parquet file says of its columns.
+// Columns in the schema of a Parquet file.
 
 /** Names of the values that a column consists of. */
 export function leafNames({ element, children }: SchemaTree): string[] {

@@ -41,7 +41,7 @@ export interface GeometryColumn {
   readonly decode: GeometryDecoder
 }
 
-/** What GeoParquet (1.0, 1.1) says in the file's metadata under `geo`. */
+/** GeoParquet metadata (1.0, 1.1) under `geo`. */
 interface GeoMetadata {
   readonly primary_column?: string
   readonly columns?: Readonly<Record<string, { readonly encoding?: string; readonly crs?: unknown }>>
@@ -84,7 +84,7 @@ export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path
       }
     }
   }
-  // What is no geometry stays to be seen in its column.
+  // Values that are not geometries stay visible in their column.
   const fields = columns.filter(({ name }) => name !== geometry?.name || !isLossless)
   const srid = geometry ? geometry.srid : WGS84
   return {

@@ -48,7 +48,7 @@ export interface LayerRequest {
   readonly plan?: unknown
 }
 
-/** What the reading process says, in this order: the layers, then batches or encoded rows of each layer that was asked for. */
+/** Messages of the reading process, in this order: the layers, then batches or encoded rows of each requested layer. */
 export type Frame =
   | { readonly kind: 'layers'; readonly layers: readonly LayerSchema[]; readonly warnings: readonly Warning[] }
   | { readonly kind: 'batch'; readonly layer: number; readonly batch: FeatureBatch }
@@ -57,7 +57,7 @@ export type Frame =
       readonly kind: 'end'
       readonly layer: number
       readonly warnings: readonly Warning[]
-      /** What its encoder could not keep. */
+      /** Warnings of its encoder. */
       readonly unkept: readonly Warning[]
     }
   | { readonly kind: 'error'; readonly error: PlainError }

@@ -14,7 +14,7 @@ const PROCESS_MB = HEAP_MB + 1024
 const STUCK_SECONDS = 45
 const BYTES_PER_SECOND = 2 * 1024 * 1024
 
-/** What reading processes run, and how long. */
+/** Program and time limit of reading processes. */
 export interface ReaderProcessOptions {
   /** A program that calls `serveProcess` with an encoder of its own; the built-in one, which encodes nothing, when absent. */
   readonly program?: URL

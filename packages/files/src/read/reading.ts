@@ -43,7 +43,7 @@ export class SpareReader implements AsyncDisposable {
   }
 }
 
-/** What a reading takes place in. */
+/** Context of a reading. */
 export interface ReadingPlace {
   readonly workdir: string
   readonly signal: AbortSignal
@@ -54,7 +54,7 @@ export interface ReadingPlace {
 /** A data set that is open in a reader of its own, which ends with it. */
 export class Reading implements LayerSource {
   readonly layers: readonly LayerSchema[]
-  /** What could not be kept, as known at the end of the layer that was read last. */
+  /** Warnings at the end of the layer that was read last. */
   warnings: readonly Warning[]
   readonly #reader: Reader
   readonly #frames: AsyncGenerator<ReceivedFrame>
@@ -99,7 +99,7 @@ export class Reading implements LayerSource {
     }
   }
 
-  /** What the reader says of layers, to the end of the last one. */
+  /** Messages of the reader about layers, to the end of the last one. */
   async *#ask(requests: readonly LayerRequest[]): AsyncGenerator<ReceivedFrame> {
     this.#reader.write(JSON.stringify(requests))
     for (let open = requests.length; open > 0;) {

@@ -3,10 +3,10 @@ import { castText } from './asked-types.ts'
 import { clockText, dayText, formsOfText, isSurePoint, plainNumber, type DayOrder, type Form } from './text-forms.ts'
 import { TypeGuess, kindOfCell, valueOfCell, type Kind } from './value-types.ts'
 
-/** What separates whole numbers from fractions. */
+/** Decimal separator of numbers. */
 export type DecimalSign = ',' | '.'
 
-/** What is not known for sure of a column. */
+/** Doubts about the meaning of a column. */
 export type Doubt =
   /** Numbers were read by what other columns are like, or by what is likely. */
   | 'read as numbers'
@@ -19,14 +19,14 @@ export type Doubt =
   /** Numbers with units, or with words for no value, stay text. */
   | 'more than numbers'
 
-/** What a column becomes, and how its cells are read. */
+/** Type of a column, and how its cells are parsed. */
 export interface ColumnReading {
   readonly type: FieldType
   readonly read: (cell: string) => unknown
   readonly doubt: Doubt | null
 }
 
-/** What the rest of the file says about a column. */
+/** Facts about a column from the rest of the file. */
 export interface ColumnPlace {
   /** Of the numbers of other columns; null where they have none or do not agree. */
   readonly sign: DecimalSign | null

@@ -52,7 +52,7 @@ const DAY =
   /^(?<a>\d{1,2})(?<mark>[./-])(?<b>\d{1,2})\k<mark>(?<year>\d{4}|\d{2})(?:,?[ T]\s?(?<clock>[\d:.]+(?:\s?[ap]\.?m\.?)?))?$/i
 const CLOCK = /^(?<hour>\d{1,2}):(?<rest>[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)(?:\s?(?<half>[ap])\.?m\.?)?$/i
 
-/** What a cell is like; a day with a time of day is like two things. */
+/** Forms that a cell matches; a day with a time of day matches two. */
 export function formsOfText(text: string): readonly Form[] {
   if (NONE.test(text)) return ['none']
   const first = text.charCodeAt(0)

@@ -38,7 +38,7 @@ export interface Dataset {
   /** Name within the folder; '.' for the folder itself. */
   readonly file: string
   readonly driver: Driver
-  /** What its file was called, without its ending. */
+  /** Name of its file, without the ending. */
   readonly stem: string
   /** Types of columns that its kind of files has. */
   /** A file that says the types of its elements. */
@@ -46,7 +46,7 @@ export interface Dataset {
   readonly types?: Readonly<Record<string, 'text'>>
 }
 
-/** What an archive holds. */
+/** Contents of an archive. */
 export interface FoundDatasets {
   readonly datasets: readonly Dataset[]
   /** Files that are no data, and are not known to belong to any. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
-/** What lies in a KMZ besides documents: pictures and models. */
+/** Files of a KMZ besides documents: pictures and models. */
 const BESIDE_KML = /\.(?:png|jpe?g|gif|dae|bmp|tiff?|svg)$/
 const MAIN = 'doc.kml'
 const LINK = /<href>(?:([^<]{1,2000})|<!\[CDATA\[([^\]<]{1,2000})\]\]>)<\/href>/gi

@@ -31,7 +31,7 @@ export type Driver =
 /** What a file is: of a format, a table of dBASE, which the driver for Shapefiles reads, or an archive. */
 export type Content = Driver | 'DBF' | 'zip' | 'gzip' | 'tar'
 
-/** What can be imported from a file of its own. */
+/** Formats that can be imported from a single file. */
 export type FileContent = Exclude<Content, 'zip' | 'gzip' | 'tar'>
 
 export function driverOf(content: FileContent): Driver {

@@ -12,7 +12,7 @@ const FILE_TYPE = 0xf000
 const STORED = 0
 const DEFLATED = 8
 
-/** What an archive may hold. */
+/** Limits of an archive. */
 export interface ArchiveLimits {
   readonly maxEntries: number
   readonly maxBytes: number

@@ -1,7 +1,7 @@
 import type { AreaAssembler } from '../area/assemble.ts'
 import type { TagView } from './tag-view.ts'
 
-/** What an element is drawn as: bits, for an element may be several. */
+/** Geometry types of an element: bits, because an element may have several. */
 export const POINT = 1
 export const LINE = 2
 export const AREA = 4
@@ -50,7 +50,7 @@ export interface FeatureVisitor {
   drain?(): Promise<void> | void
 }
 
-/** What became of the candidates of a file. */
+/** Counts of the candidates of a file, by outcome. */
 export interface FeatureCounts {
   nodes: number
   ways: number

@@ -14,7 +14,7 @@ export class TagView {
   #strings: StringTable | null = null
   #columns: TagColumns | null = null
   #row = 0
-  /** What each string of the block is as a key. */
+  /** Number of each string of the block as a key. */
   #keyOf = new Int16Array(0)
   /** JSON text of each string of the block. */
   #json: (string | undefined)[] = []

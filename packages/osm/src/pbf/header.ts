@@ -2,7 +2,7 @@ import type { OsmHeader } from '../block.ts'
 import { osmMalformed, osmUnsupported } from '../errors.ts'
 import { BYTES, VARINT, Wire } from './wire.ts'
 
-/** What a reader must know to read the file rightly; LocationsOnWays is optional by its nature. */
+/** Features a reader must support to read the file correctly; LocationsOnWays is optional by definition. */
 const KNOWN_FEATURES = new Set(['OsmSchema-V0.6', 'DenseNodes', 'LocationsOnWays'])
 
 /**

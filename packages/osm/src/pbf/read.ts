@@ -41,7 +41,7 @@ export class PbfReader implements OsmReader {
     try {
       return await estimateNodes(file, signal)
     } catch (error) {
-      // What is wrong with a file is said when it is read.
+      // Errors in a file are reported when it is read.
       if (error instanceof TerraneError) return null
       throw error
     }

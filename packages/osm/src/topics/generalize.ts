@@ -6,7 +6,7 @@ import { METRES_PER_UNIT, areaOf, lengthOf } from './measure.ts'
 import { keptPoints } from './simplify.ts'
 import type { GeneralizedTable } from './style.ts'
 
-/** What a row is drawn from. */
+/** Input from which a row is drawn. */
 export type Shape = Pick<OsmFeature, 'geometry' | 'lon' | 'lat' | 'lineStart' | 'lines' | 'area'>
 
 /** A tolerance with which rings cross is halved this often; then the area stays as it is. */

@@ -36,7 +36,7 @@ export interface NotFilter {
   readonly not: Filter
 }
 
-/** What a column holds, and so how the text of a tag is read; {@link readText} says how. */
+/** Type of a column, which decides how the text of a tag is read; see {@link readText}. */
 export const COLUMN_TYPES = ['text', 'integer', 'number', 'metres', 'kmh', 'flag', 'bool', 'oneway', 'json'] as const
 export type ColumnType = (typeof COLUMN_TYPES)[number]
 

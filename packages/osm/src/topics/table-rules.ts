@@ -108,7 +108,7 @@ export class TableRules {
   }
 }
 
-/** What a closed way must be besides to be an area. */
+/** Further condition for a closed way to be an area. */
 function compileArea(where: Filter, areas: NonNullable<StyleTable['areas']>, find: Finder, tags: TagView): Finder {
   if (typeof areas === 'object') {
     const isArea = compileFinder(areas, tags)

@@ -5,7 +5,7 @@ import { readStyle } from './read-style.ts'
 import type { OsmStyle } from './style.ts'
 import { STYLES } from './styles/index.ts'
 
-/** What a caller asks for by name; each becomes one table, or one per geometry type where its features mix. */
+/** Topics that a caller names; each becomes one table, or one per geometry type where its features mix. */
 export type Topic = Exclude<keyof typeof STYLES, 'all'>
 
 const NAMES = Object.keys(STYLES) as readonly (keyof typeof STYLES)[]

@@ -111,7 +111,7 @@ export function decodeIds(data: Uint8Array): Float64Array {
   return ids
 }
 
-/** What is kept of a relation: its tags and the members that are ways. */
+/** Stored part of a relation: its tags and the members that are ways. */
 export function withWaysOnly(relation: OsmRelation): OsmRelation {
   return { ...relation, members: relation.members.filter(({ type }) => type === 'way') }
 }

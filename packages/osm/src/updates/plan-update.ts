@@ -18,7 +18,7 @@ import {
 import type { Location, Page, PageStore } from './pages.ts'
 import type { OsmChanges } from './read-changes.ts'
 
-/** What a change file does to an extract. */
+/** Effect of a change file on an extract. */
 export interface UpdatePlan {
   /** Elements whose features may have changed: their rows go, and come anew from `elements`. */
   readonly affected: Readonly<Record<OsmElement['type'], ReadonlySet<number>>>

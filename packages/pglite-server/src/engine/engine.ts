@@ -20,7 +20,7 @@ export interface EngineSource {
   readonly rewindable: boolean
 }
 
-/** What the thread of the engine is started with. */
+/** Start parameters of the engine's thread. */
 export interface EngineSettings extends EngineSource {
   /** Bytes of answers that the client has not taken yet. */
   readonly flow: Int32Array<SharedArrayBuffer>

@@ -63,7 +63,7 @@ async function run(bytes: Uint8Array): Promise<void> {
   // An error of SQL leaves the server by an exception of the host, which takes no frame off the C stack: without this, some
   // thousand errors later the stack has grown over the static data.
   stack.value = stackAtRest
-  // What is thrown here is no error of SQL and ends this thread.
+  // An error thrown here is not an SQL error and ends this thread.
   await db.runExclusive(() =>
     db.execProtocolRawStream(bytes, {
       onRawData: (data) => {

@@ -13,7 +13,7 @@ interface ArchivedFile {
   readonly bytes: Buffer | null
 }
 
-/** What of Emscripten's file system is used here. */
+/** The part of Emscripten's file system that is used here. */
 interface FileSystem {
   mkdirTree(path: string): void
   writeFile(path: string, bytes: Uint8Array, options: { readonly canOwn: boolean }): void

@@ -31,7 +31,7 @@ const IMPORT_SECTION = 2
 const MEMORY_IMPORT = 2
 const SHARED_WITH_MAXIMUM = 3
 
-/** What of the global WebAssembly is used here. */
+/** The part of the global WebAssembly that is used here. */
 interface Wasm {
   Memory: new (descriptor: { readonly initial: number }) => { readonly buffer: SharedArrayBuffer }
   Module: new (bytes: Bytes) => object

@@ -19,7 +19,7 @@ export function createCosting(network: Graph, mode: Mode, options: CostOptions):
   const travelType =
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
-  // What is for local traffic may be open to all at some time.
+  // A street for local traffic may be open to all at some hours.
   const graph = options[AT_SOME_TIME] === true ? withoutLocalHours(network, access) : network
   const rights = new Rights(graph, access, options)
   const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, access, profile, options)
@@ -31,7 +31,7 @@ export function createCosting(network: Graph, mode: Mode, options: CostOptions):
   const passesYards = (access & MOTOR_ACCESS) === 0
   const isLocal = (at: number): boolean =>
     passesYards ? (get(graph.edgeFlags[at]!, FlagField.local) & access) !== 0 : isForLocals(graph, at, access)
-  // What may be used at some time may also be driven as fast as at any time.
+  // A street that is open at some hours has the fastest of its timed speeds.
   const fastest = options[AT_SOME_TIME] === true ? timedSpeeds(graph, access) : null
   const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true
   return {

@@ -3,7 +3,7 @@ import { byUse, preferences } from './preferences.ts'
 import type { OptionReader, TurnCosts } from './profile.ts'
 import type { TurnView } from './turn-view.ts'
 
-/** What modes differ in when they enter a street. */
+/** Parameters by mode for entering a street. */
 interface EnteringRules {
   /** On foot no toll is paid, no private bollard is locked, and service roads inside a crossing count like others. */
   readonly isOnFoot?: boolean
@@ -12,7 +12,7 @@ interface EnteringRules {
 }
 
 /**
- * What entering a street costs and takes apart from the turn itself: barriers, tolls, ferries, unwelcome kinds of street.
+ * Cost and time of entering a street apart from the turn itself: barriers, tolls, ferries, kinds of street to avoid.
  * Source: Valhalla 3.6 `sif/dynamiccost.h`.
  */
 export function entering(options: OptionReader, rules: EnteringRules): TurnCosts {

@@ -6,7 +6,7 @@ export interface SignText extends Name {
   readonly count: number
 }
 
-/** What the signs of a maneuver say, by the role of the text. */
+/** Texts on the signs of a maneuver, by their role. */
 export interface Signs {
   exitNumbers: readonly SignText[]
   exitBranches: readonly SignText[]

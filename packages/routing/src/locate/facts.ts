@@ -22,7 +22,7 @@ export function edgeInfo(graph: Graph, texts: TextReader, edge: number): Readonl
   }
 }
 
-/** What the graph knows of a directed edge. */
+/** Attributes of a directed edge in the graph. */
 export function edgeFacts(graph: Graph, edge: number): Readonly<Record<string, unknown>> {
   const info = graph.edgeInfo[edge]!
   const traffic = graph.edgeTraffic[edge]!

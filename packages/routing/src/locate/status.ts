@@ -10,7 +10,7 @@ const VERSION = '0.1.0'
 /** Kinds of unread tags that are listed. */
 const MOST_TAGS = 100
 
-/** What a router serves. */
+/** Status of a router. */
 export interface Status {
   readonly version: string
   /** Seconds since 1970. */

@@ -15,7 +15,7 @@ import type { TimedLaw } from '../time/law.ts'
 import { ArcValues } from './arc-values.ts'
 import type { MatrixRequest } from './request.ts'
 
-/** What it takes from a source to a target. */
+/** Time and distance from a source to a target. */
 export interface Cell {
   readonly cost: number
   readonly seconds: number
@@ -26,7 +26,7 @@ export interface Cell {
   readonly leg: Leg | null
 }
 
-/** What cells depend on. */
+/** Inputs of the cells. */
 export type CellsRequest = Pick<MatrixRequest, 'sources' | 'targets' | 'dateTime' | 'shapeFormat'> & Terms
 
 /** A location on the network, and all that is above it in the hierarchy. */
@@ -40,7 +40,7 @@ interface End {
 
 type PlacedSeed = SweepSeed & { readonly candidate: Candidate }
 
-/** What it takes from the seeds of a location to each entry of its label. */
+/** Costs from the seeds of a location to each entry of its label. */
 interface Sums {
   readonly seconds: Float64Array
   readonly meters: Float64Array

@@ -33,7 +33,7 @@ export interface MatrixRequest {
   readonly verbose: boolean
   readonly format: 'json' | 'osrm'
   readonly shapeFormat: Geometry
-  /** What tables in the form of OSRM hold. */
+  /** Members of tables in the form of OSRM. */
   readonly tables: { readonly durations: boolean; readonly distances: boolean }
   /** How many of the others are told for a single location, nearest first; null for all. */
   readonly nearest: number | null

@@ -31,7 +31,7 @@ export function writerOf(ground: Ground, request: MatrixRequest, stops: Stops): 
   return request.verbose ? new CellsWriter(ground, request, stops) : new TablesWriter(ground, request, stops, 'short')
 }
 
-/** What the writers share: lines, warnings, and the members after the rows. */
+/** State that the writers share: lines, warnings, and the members after the rows. */
 class Tail {
   readonly #ground: Ground
   readonly #request: MatrixRequest

@@ -24,7 +24,7 @@ import {
   uturnSentence,
 } from './sentences.ts'
 
-/** What is said of a maneuver; texts that it does not have are empty. */
+/** Texts of a maneuver; empty where it has none. */
 export interface Narration {
   /** To be read. */
   readonly instruction: string

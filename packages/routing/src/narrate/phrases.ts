@@ -12,7 +12,7 @@ export interface Phrases {
   readonly cardinals: readonly string[]
   /** From the first to the tenth. */
   readonly ordinals: readonly string[]
-  /** What paths without a name are called. */
+  /** Words for paths without a name. */
   readonly unnamed: { readonly walkway: string; readonly cycleway: string; readonly crosswalk: string }
   readonly lengths: LengthPhrases
   /** {length}, {alert}: what is said some way ahead of a maneuver; the alert is a sentence. */

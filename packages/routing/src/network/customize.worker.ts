@@ -6,19 +6,19 @@ import type { HierarchyMetric } from '../search/cch/metric.ts'
 import { customizeFor } from './network.ts'
 import { openShared, type SharedNetwork } from './share.ts'
 
-/** What the worker is asked for. */
+/** Request to the worker. */
 export interface CustomizeTask {
   readonly key: string
   readonly mode: Mode
   readonly options: CostOptions
 }
 
-/** What it answers. */
+/** Answer of the worker. */
 export interface CustomizeAnswer extends Pick<HierarchyMetric, 'up' | 'down'> {
   readonly leastWeight: number
 }
 
-/** What the thread can do. */
+/** Methods of the thread. */
 export interface CustomizeMethods {
   customize(task: CustomizeTask): CustomizeAnswer
 }

@@ -33,7 +33,7 @@ export interface Network {
   readonly metrics: Readonly<Record<Mode, Customized>>
 }
 
-/** What is prepared for one costing. */
+/** Prepared data of one costing. */
 export interface Customized {
   readonly metric: HierarchyMetric
   /** The least weight per metre of any edge, for estimates. */
@@ -47,7 +47,7 @@ export interface NetworkFacts {
   readonly bytes: number
   readonly sources: readonly string[]
   readonly drivingSide: string
-  /** What the graph was built from, as the build was told; empty when it was not. */
+  /** Sources of the graph, as given to the build; empty when none were. */
   readonly inputs: string
   /** Conditional tags that the build could not read, the most frequent first. */
   readonly unread: readonly UnreadCount[]
@@ -139,7 +139,7 @@ export function openNetwork(file: SectionFile): Network {
   return { file, graph, turns: new TurnNetwork(graph, states, topology), metrics }
 }
 
-/** What is worth knowing about a network. */
+/** Summary of a network. */
 export function factsOf({ file, graph }: Network): NetworkFacts {
   const { sources, drivingSide, inputs, unread } = file.meta
   return {

@@ -37,7 +37,7 @@ const PROFILES: Readonly<Record<string, string>> = {
   foot: 'pedestrian',
 }
 
-/** What a query may exclude, by the options of costings. */
+/** Values of `exclude`, as options of costings. */
 const EXCLUDED: Readonly<Record<string, string>> = {
   motorway: 'exclude_highways',
   toll: 'exclude_tolls',

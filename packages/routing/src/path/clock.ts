@@ -45,7 +45,7 @@ export function isInTime(
   return verdicts.every((verdict, i) => verdict === 'open' || (verdict === 'local' && i > lastPublic))
 }
 
-/** What searching in time is done on. */
+/** Graph and weights of a search in time. */
 export interface TimedGround {
   readonly states: ArcGraph
   readonly weights: StateWeights
@@ -81,7 +81,7 @@ export function secondsInTime(weights: StateWeights, clock: Clock, startMs: numb
   }
 }
 
-/** What an arc costs on top for who leaves its tail at a moment; see `TimedOptions`. */
+/** Extra cost of an arc at the moment its tail is left; see `TimedOptions`. */
 export function extraInTime(
   { graph, costing }: StateWeights,
   { law, stands }: Clock,

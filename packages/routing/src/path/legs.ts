@@ -6,7 +6,7 @@ import type { Candidate, Snapped } from '../snap/candidate.ts'
 import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { Path, PathEdge } from './path.ts'
 
-/** What a route does at a location: `break` and `break_through` end a leg, the `through` ones forbid turning around. */
+/** Type of a location: `break` and `break_through` end a leg, the `through` ones forbid turning around. */
 export type StopType = 'break' | 'through' | 'via' | 'break_through'
 
 /** A location of a trip and where it may be. */

@@ -15,7 +15,7 @@ export interface NamedCosting {
   readonly costing: Costing
 }
 
-/** What a leg takes under other costings. */
+/** Time and cost of a leg under other costings. */
 export function recost(graph: Graph, leg: Leg, costings: readonly NamedCosting[]): Recosting[] {
   return costings.map(({ name, costing }) => ({
     name,

@@ -35,14 +35,14 @@ export function takeHierarchySweep(turns: TurnNetwork): Taken<HierarchySweep> {
   )
 }
 
-/** What is free for a network, or a new one. */
+/** A sweep that is free for a network, or a new one. */
 export function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, make: () => T): Taken<T> {
   const sweep = free.get(turns) ?? make()
   free.delete(turns)
   return { sweep, giveBack: () => void free.set(turns, sweep) }
 }
 
-/** What a sweep heeds besides its costing. */
+/** Restrictions of a sweep besides its costing. */
 export interface SweepTerms {
   readonly closures: Closures
   /** Where it begins: closed edges among these may be left and reached. */

@@ -31,13 +31,13 @@ export function readShapeFormat(value: unknown): Geometry {
   return format
 }
 
-/** What of an answer in the form of OSRM a request asks for. */
+/** Requested members of an answer in the form of OSRM. */
 export interface OsrmOptions {
   readonly steps: boolean
   readonly geometries: Geometry
   /** Values of each stretch between two points of a leg. */
   readonly annotations: readonly Annotation[]
-  /** What is shown ahead of a maneuver, and what is said. */
+  /** Whether banners and voice instructions are wanted. */
   readonly banners: boolean
   readonly voices: boolean
   readonly overview: 'full' | 'simplified' | false

@@ -8,7 +8,7 @@ import { RouteProblem, type Warning, warning } from './problems.ts'
 import { unheeded } from './unheeded.ts'
 import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
 
-// What requests of several actions have in common, and how each part is read.
+// Parts that requests of several actions share, and their readers.
 
 /** A closed line of points, as longitude and latitude. */
 export type Ring = readonly (readonly [number, number])[]
@@ -124,7 +124,7 @@ export function readLocations(value: unknown, problem: 130 | 131 | 132 | 133, li
   })
 }
 
-/** What a request leaves out of the network. */
+/** Exclusions of a request. */
 export function readExclusions(
   request: Json,
   limits: Limits,

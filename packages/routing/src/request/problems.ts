@@ -1,6 +1,6 @@
 import { TerraneError } from '@terrane/core'
 
-/** What can be wrong with a route request: Valhalla's numbers, each with its HTTP status and its message. */
+/** Errors of a route request: Valhalla's numbers, each with its HTTP status and its message. */
 const PROBLEMS = {
   100: [400, 'Failed to parse json request'],
   101: [405, 'Try a POST or GET request instead'],
@@ -109,7 +109,7 @@ const WARNINGS = {
   211: "This action doesn't support requested format, using json instead",
 } as const satisfies Readonly<Record<number, string>>
 
-/** What the form of OSRM calls problems, by their numbers; others are `InvalidOptions`. */
+/** OSRM's codes of errors, by their numbers; others are `InvalidOptions`. */
 const OSRM_CODES: Readonly<Record<number, string>> = {
   100: 'InvalidUrl',
   101: 'InvalidUrl',

@@ -3,7 +3,7 @@ import { UNLIMITED } from '../graph/attributes.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { GuidedLeg } from '../guide/steps.ts'
 
-/** What OSRM tells of each stretch between two points of a leg, as far as it is known here: not the nodes of the map. */
+/** OSRM's annotation of each segment between two points of a leg, as far as it is known here: without the nodes of the map. */
 export const ANNOTATIONS = ['duration', 'distance', 'speed', 'weight', 'datasources'] as const
 /** OSRM's, and the speed limit, which Mapbox and Valhalla have besides. */
 export type Annotation = (typeof ANNOTATIONS)[number] | 'maxspeed'

@@ -1,6 +1,6 @@
 import { Kind } from '../guide/maneuver.ts'
 
-/** What a banner shows of a maneuver: texts of its step, empty where it has none. */
+/** Texts of a maneuver's banner; empty where its step has none. */
 export interface BannerTexts {
   readonly name: string
   readonly ref: string

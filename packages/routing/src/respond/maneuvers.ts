@@ -8,7 +8,7 @@ import type { Recosting } from '../path/recost.ts'
 import { lengthIn, secondsOf } from './numbers.ts'
 import type { SignElement, TripManeuver, TripSign } from './response.ts'
 
-/** What is still being written. */
+/** An object whose members are still being written. */
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] }
 
 interface ManeuverContext {

@@ -16,7 +16,7 @@ import { osrmModifier, osrmType } from './osrm-maneuver.ts'
 import type { ToldLeg } from './trip.ts'
 import { type Speech, voiceInstructions } from './voice.ts'
 
-/** What the form of OSRM is written from. */
+/** Input of an answer in the form of OSRM. */
 export interface OsrmSource {
   readonly graph: Graph
   readonly texts: TextReader
@@ -37,7 +37,7 @@ export function stepsOf(source: OsrmSource, told: ToldLeg): object[] {
   }))
 }
 
-/** What a step tells of its maneuver. */
+/** The `maneuver` member of a step. */
 interface Span {
   readonly maneuver: Maneuver
   /** The maneuver whose street one is on: to arrive is to be on the street that one came by. */
@@ -113,7 +113,7 @@ function stepOf(source: OsrmSource, { guided, maneuvers, narrations, recostings 
   }
 }
 
-/** What is shown and said on a step, of the maneuver at its end; nothing on arrival. */
+/** Banners and voice instructions of a step, for the maneuver at its end; empty on arrival. */
 function promptsOf(
   { options, speech }: OsrmSource,
   { guided, narrations }: ToldLeg,

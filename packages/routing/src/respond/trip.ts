@@ -20,7 +20,7 @@ import { degreesOf, lengthIn, secondsOf } from './numbers.ts'
 import type { Summary, Trip, TripLeg, TripLocation } from './response.ts'
 import { unreadWarnings } from './unread.ts'
 
-/** What a trip is told from. */
+/** Input of a trip. */
 export interface TripSource {
   readonly graph: Graph
   readonly texts: TextReader
@@ -41,7 +41,7 @@ export interface ToldLeg {
   readonly extent: Extent
   /** Empty where no maneuvers are asked for. */
   readonly maneuvers: readonly Maneuver[]
-  /** What is said of the maneuvers; null where they are to have no words. */
+  /** Texts of the maneuvers; null when the request wants none. */
   readonly narrations: readonly Narration[] | null
   readonly recostings: readonly Recosting[]
 }
@@ -75,7 +75,7 @@ export function tripOf(
   }
 }
 
-/** What a leg comes to, exactly. */
+/** Exact sums of a leg. */
 export interface Extent {
   readonly meters: number
   readonly seconds: number

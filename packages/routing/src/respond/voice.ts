@@ -36,7 +36,7 @@ export interface Speech {
   readonly units: Units
 }
 
-/** What is said on the step that begins with a maneuver and leads to the next. */
+/** Voice instructions of the step that begins with a maneuver and leads to the next. */
 export function voiceInstructions(
   leg: GuidedLeg,
   { maneuver, narration }: Told,

@@ -3,7 +3,7 @@ import { type AlternativeSearch, type ArcGraph, type ReverseArcs, type Seed, UNR
 
 const NONE = 0xffffffff
 
-/** What a bidirectional search needs besides the graph. */
+/** Parameters of a bidirectional search besides the graph. */
 export interface BidirectionalOptions {
   /** Weight of an arc; asked once per visit, so it may be computed on demand. */
   readonly weight: (arc: number, tail: number) => number

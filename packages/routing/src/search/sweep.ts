@@ -10,7 +10,7 @@ export interface SweepSeed {
   readonly meters: number
 }
 
-/** What a sweep found. */
+/** Result of a sweep. */
 export interface Swept {
   /** The vertices that it came to. */
   readonly reached: ArrayLike<number> & Iterable<number>
@@ -20,13 +20,13 @@ export interface Swept {
   metersOf(vertex: number): number
 }
 
-/** What travelling the arcs of a graph takes. */
+/** Costs and times of the arcs of a graph. */
 export interface SweepRules {
   readonly weight: (arc: number, tail: number) => number
   /** Seconds of an arc, when so many have passed where the sweep comes from. */
   readonly seconds: TimedOptions['seconds']
   readonly meters: (arc: number) => number
-  /** What an arc costs on top at its hour; see `TimedOptions`. Only for sweeps forwards. */
+  /** Extra cost of an arc at its hour; see `TimedOptions`. Only for sweeps forwards. */
   readonly extra?: TimedOptions['extra']
   /** Whether a cheapest path that is so long leads on; seconds and metres only grow along a path. */
   readonly leadsOn: (seconds: number, meters: number) => boolean

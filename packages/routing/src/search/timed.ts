@@ -3,7 +3,7 @@ import { type ArcGraph, type FoundPath, type PathSearch, type Seed, UNREACHABLE 
 
 const NONE = 0xffffffff
 
-/** What a search in time needs besides the graph. */
+/** Parameters of a search in time besides the graph. */
 export interface TimedOptions {
   /** Weight of an arc, apart from the time at which it is travelled. */
   readonly weight: (arc: number, tail: number) => number

@@ -56,7 +56,7 @@ export function packBoxes(shapes: Shapes): BoxTree {
   }
 }
 
-/** What of a graph its boxes are read from. */
+/** The part of a graph that its boxes are read from. */
 export type Boxes = Shapes & Pick<Graph, 'boxes' | 'boxLevels' | 'boxShape' | 'boxStretch'>
 
 /** Writes a box: west, south, east, north. */

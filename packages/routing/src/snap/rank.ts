@@ -9,7 +9,7 @@ const FILTERED_METERS = 3600
 /** Seconds of penalty for being put elsewhere than on the street that was named. */
 const STREET_PENALTY = 600
 
-/** What candidates are ranked by. */
+/** Criteria of the ranking. */
 interface Ranking {
   readonly mode: Mode
   /** Distances count. */

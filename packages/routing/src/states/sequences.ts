@@ -8,7 +8,7 @@ export interface Sequence {
   readonly sizeRule?: number
 }
 
-/** What a step within or out of a sequence means. */
+/** Meaning of a step within or out of a sequence. */
 export interface Step {
   /** State after the step; −1 for the plain state of the edge. */
   readonly state: number

@@ -29,7 +29,7 @@ export function isFullyRead(conditions: readonly string[]): boolean {
   return readConditions(conditions) !== null && !conditions.some(omitsHolidays)
 }
 
-/** What conditions mean, and whether time has a part in it; null when one of them is not understood. */
+/** Meaning of conditions, and whether it depends on time; null when one of them is not understood. */
 export function readConditions(conditions: readonly string[]): { holds: Condition; timed: boolean } | null {
   const parts: Condition[] = []
   let timed = false

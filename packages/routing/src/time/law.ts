@@ -10,7 +10,7 @@ import type { Moment } from './hours.ts'
 import { momentAt, zoneAt } from './zones.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
-/** What holds on an edge at a moment, as far as time has a part in it. */
+/** Rules of an edge at a moment, as far as they depend on time. */
 export type Verdict = 'open' | 'closed' | 'local'
 
 const NEVER: Condition = () => false
@@ -55,7 +55,7 @@ export class TimedRules {
     return condition
   }
 
-  /** What clocks at an edge show at a moment. */
+  /** Local time at an edge at a moment. */
   momentOn(edge: number, utcMs: number): Moment {
     let zone = this.#zones.get(edge)
     if (zone === undefined) {
@@ -68,7 +68,7 @@ export class TimedRules {
   }
 }
 
-/** What the rules for certain times mean for one costing. */
+/** Meaning of the timed rules for one costing. */
 export class TimedLaw {
   readonly #rules: TimedRules
   readonly #access: number
@@ -118,7 +118,7 @@ export class TimedLaw {
     return speed
   }
 
-  /** What holds on an edge for who enters it at a moment. */
+  /** Rules of an edge at the moment it is entered. */
   edge(edge: number, utcMs: number): Verdict {
     const { graph } = this.#rules
     if (get(graph.edgeFlags[edge]!, FlagField.timed) === 0 || this.#ignoresLimits) return 'open'

@@ -60,7 +60,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0')
 }
 
-/** What calendars and clocks of a zone show at a moment. */
+/** Local date and time of a zone at a moment. */
 export function momentAt(utcMs: number, zone: string): Moment {
   const local = new Date(utcMs + offsetMinutes(zone, utcMs) * MINUTE_MS)
   return {

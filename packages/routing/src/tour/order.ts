@@ -78,7 +78,7 @@ function exactOrder({ size, cost }: Steps): Int32Array {
   const order = Int32Array.from({ length: size }, (_, i) => i)
   if (inner < 2) return order
   const sets = 2 ** inner
-  // What it takes from the first place over a set of places to one of them, by set and place.
+  // Cost from the first place over a set of places to one of them, by set and place.
   const least = new Float64Array(sets * inner).fill(Infinity)
   for (let set = 1; set < sets; set++) {
     for (let to = 0; to < inner; to++) {

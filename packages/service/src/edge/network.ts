@@ -7,8 +7,8 @@ const KNOWN = new LRUCache<string, string>({ max: 1000 })
 const LONGEST = 60
 
 /**
- * Whom an address counts for in limits: an IPv4 address for itself, also when it is written as an IPv6 one; an IPv6
- * address for its /64, which is what one customer has.
+ * Key of an address in rate limits: an IPv4 address itself, also when it is written as an IPv6 one; for IPv6 the /64,
+ * which one customer has.
  */
 export function networkOf(address: string): string {
   const known = KNOWN.get(address)

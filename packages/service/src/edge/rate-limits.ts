@@ -94,7 +94,7 @@ export function rateSubject(request: FastifyRequest, secret: boolean): RateSubje
   return secret ? { key: credentialOf(request.headers) } : { address: request.ip }
 }
 
-/** What of a request's headers says who sends it. */
+/** Headers of a request that identify the sender. */
 export function credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string {
   return `${String(headers['apikey'] ?? '')}\n${String(headers['authorization'] ?? '')}`
 }

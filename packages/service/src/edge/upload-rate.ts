@@ -32,7 +32,7 @@ function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes 
     if (raw.complete || raw.destroyed) return clearInterval(timer)
     const received = socket.bytesRead! - before
     before = socket.bytesRead!
-    // What lies here unread is the server's to read.
+    // Bytes that wait here unread are the server's delay, not the client's.
     if (received >= leastBytes || raw.readableLength > 0) return
     clearInterval(timer)
     reply.raw.once('close', () => raw.destroy())

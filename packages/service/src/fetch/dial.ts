@@ -7,7 +7,7 @@ import { downloadFailed } from '../errors.ts'
 /** Finds the addresses of a host name. */
 export type Resolver = (hostname: string) => Promise<readonly string[]>
 
-/** What is dialled: the address is the one that was checked, so a second look-up cannot change it. */
+/** Address to connect to: the one that was checked, so that a second look-up cannot change it. */
 export interface DialTarget {
   readonly address: string
   readonly port: number

@@ -165,7 +165,7 @@ export function checkUrl(text: string, path: string, policy: FetchPolicy = {}): 
   }
 }
 
-/** What a URL says of itself. */
+/** Checks on the URL alone. */
 function checkParts(url: URL, policy: FetchPolicy): void {
   const isTrustedHost = isTrusted(url, policy)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isTrustedHost || policy.allowHttp)))

@@ -39,7 +39,7 @@ export function boundedBody(body: Readable, most = MAX_ANSWER_BYTES): Readable {
       else done(null, chunk)
     },
   })
-  // What goes wrong on either side, the reader is told.
+  // Errors of either side reach the reader.
   pipeline(body, bound, () => {})
   return bound
 }

@@ -2,7 +2,7 @@ import { TerraneError } from '@terrane/core'
 import { storageAnswerTooLarge, storageFailed, storageUnavailable } from '../errors.ts'
 import { AnswerTooLarge, MAX_ANSWER_BYTES } from './bounds.ts'
 
-/** What Node says of a connection that is lost, cannot be made or says nothing. */
+/** Node's error codes for a connection that is lost, refused or silent. */
 const LOST: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
@@ -15,7 +15,7 @@ const LOST: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ERR_STREAM_PREMATURE_CLOSE',
 ])
-/** What the SDK and the platform call an operation that took too long. */
+/** Names of timeouts in the SDK and the platform. */
 const LATE: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError', 'RequestTimeout'])
 
 /** Whether the connection failed or was lost, so that a retry may help. */

@@ -52,7 +52,7 @@ export class S3Bucket {
     await this.#run('HEAD', async ({ client, sdk }, abortSignal) => {
       const command = new sdk.HeadBucketCommand({ Bucket: this.options.bucket })
       await client.send(command, { abortSignal }).catch((error: unknown) => {
-        // Who may read and write objects need not be allowed to ask for the bucket.
+        // A key may read and write objects without the right to query the bucket.
         if (statusOf(error) !== 403) throw error
       })
     })

@@ -14,7 +14,7 @@ import { selectBands } from './profile/select-bands.ts'
 import type { Affine, RasterCrs, RasterInfo } from './raster-info.ts'
 import type { ByteSource } from './source.ts'
 
-/** What a job wants of a raster, before anything is decoded. */
+/** Request of a job for a raster, before anything is decoded. */
 export interface InspectRequest {
   readonly tileSize: number
   readonly stride?: number
@@ -22,7 +22,7 @@ export interface InspectRequest {
   readonly alignGrid?: boolean
   /** 0-based band indices; when absent, the bands that `channels` name. */
   readonly bands?: readonly number[]
-  /** What the model takes, in order: colours, common names or names of the sensor's bands. */
+  /** Channels of the model, in order: colours, common names or names of the sensor's bands. */
   readonly channels: readonly string[]
   /** Id of a sensor profile, or "none"; when absent, the one that the file states. */
   readonly profile?: string
@@ -47,13 +47,13 @@ export interface InspectedRaster {
   /** One band index per channel. */
   readonly bands: readonly number[]
   readonly crs: RasterCrs
-  /** What each channel is, in common names; null when that is not known of all. */
+  /** Common name of each channel; null when one is not known. */
   readonly channels: readonly string[] | null
   readonly profile: FoundProfile | null
   readonly notices: readonly Notice[]
 }
 
-/** What a person should know of the reading of a raster. */
+/** Warnings about how the raster was read. */
 export interface Notice {
   readonly code: 'BANDS_GUESSED' | 'BAND_UNKNOWN'
   readonly message: string

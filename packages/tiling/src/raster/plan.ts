@@ -7,7 +7,7 @@ import type { Affine } from './raster-info.ts'
  */
 export type EdgePolicy = 'pad' | 'drop' | 'shift'
 
-/** What to tile; lengths in pixels. */
+/** Extent and tile size; lengths in pixels. */
 export interface PlanRequest {
   readonly width: number
   readonly height: number

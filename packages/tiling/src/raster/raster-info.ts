@@ -26,7 +26,7 @@ export type Samples =
 /** How a block is compressed. `lerc` covers its deflate and zstd variants. */
 export type Compression = 'none' | 'lzw' | 'deflate' | 'zstd' | 'packbits' | 'jpeg' | 'webp' | 'lerc'
 
-/** What the samples of a pixel mean, from the photometric interpretation. */
+/** Meaning of a pixel's samples, from the photometric interpretation. */
 export type ColorModel = 'gray' | 'gray-inverted' | 'rgb' | 'palette' | 'ycbcr' | 'mask'
 
 /** The declared meaning of one band. */

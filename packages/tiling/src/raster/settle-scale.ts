@@ -5,7 +5,7 @@ import type { Ranges, Scale } from './scale.ts'
 import { estimateScale, sampleBands } from './scale.ts'
 import type { ByteSource } from './source.ts'
 
-/** What a model takes: values scaled to [0, 1], physical ones, or the numbers as they are stored. */
+/** Values that a model takes: scaled to [0, 1], physical, or as they are stored. */
 export type ModelUnit = 'scaled' | 'reflectance' | 'decibel' | 'stored'
 
 export interface ScaleRequest {

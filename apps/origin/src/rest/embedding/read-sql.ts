@@ -162,7 +162,7 @@ interface Joined {
   readonly sql: string
   /** SQL of whether there are rows. */
   readonly found: string
-  /** Its part of the query of the resource around it. */
+  /** Columns that it adds to the query of the resource around it. */
   readonly columns: readonly Column[]
 }
 

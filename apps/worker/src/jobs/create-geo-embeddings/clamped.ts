@@ -13,7 +13,7 @@ export function checkClamped(shares: readonly number[]): void {
   if (share >= REFUSED_SHARE) throw samplesClamped({ percent: percentOf(share) })
 }
 
-/** Number of samples outside of the stretch, for the result. */
+/** Warning about samples outside of the stretch, for the result. */
 export function clampedWarnings({ channels, bands }: InspectedRaster, shares: readonly number[]): JobWarning[] {
   const worst = Math.max(0, ...shares)
   if (worst < WARNED_SHARE) return []

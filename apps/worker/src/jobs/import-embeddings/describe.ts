@@ -17,7 +17,7 @@ export interface VectorFacts {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** The product's statements about imported vectors. */
+/** Catalogue entry of imported vectors, by their product. */
 export function foreignCatalogue(
   product: EmbeddingProduct | null,
   about: Pick<VectorFacts['catalogue'], 'model_name' | 'level' | 'normalized'> & Partial<VectorFacts['catalogue']>,

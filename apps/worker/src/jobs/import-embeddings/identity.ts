@@ -2,7 +2,7 @@ import type { ImportEmbeddings } from '@terrane/contracts'
 import { PRODUCTS, productModel, type EmbeddingProduct, type ProductName } from '@terrane/embeddings/products'
 import { productMismatch, productNeeded } from './errors.ts'
 
-/** Product of the vectors in a file. */
+/** Product and model of the vectors in a file. */
 export interface VectorIdentity {
   /** Null for a product that is not known here. */
   readonly product: EmbeddingProduct | null

@@ -38,7 +38,7 @@ const SHAPE: ImportShape = {
   primaryKey: 'id',
 }
 
-/** Result of a job's writes. */
+/** Counts of the rows that a job wrote. */
 export interface ClassCounts {
   readonly classified: number
   readonly zeros: number

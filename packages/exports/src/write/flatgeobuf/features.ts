@@ -7,7 +7,7 @@ import { isoOrNull } from '../../times.ts'
 import { geometryOf } from './geometry.ts'
 import { ALIGNMENT, BINARY, DOUBLE, INSTANT, dimensionsOf, type Dimensions } from './header.ts'
 
-/** What is said of `EMPTY_PARTS_LEFT_OUT`. */
+/** Message of `EMPTY_PARTS_LEFT_OUT`. */
 export const EMPTY_PARTS = 'The format has no empty parts of geometries.'
 const FILLED =
   'The format has the same dimensions in each row: heights and measures became 0 where a row has none and others have.'

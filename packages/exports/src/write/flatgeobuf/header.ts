@@ -42,7 +42,7 @@ const FEATURES = 8
 const NODE_SIZE = 9
 const CRS = 10
 const SLOTS = 14
-/** What the format takes for a node size that is not written. */
+/** Default node size of the format. */
 const USUAL_NODE_SIZE = 16
 
 /** Dimensions that the header promises for each geometry. */
@@ -51,7 +51,7 @@ export interface Dimensions {
   readonly hasM: boolean
 }
 
-/** What is known of a file whose features were all seen. */
+/** Facts about a file after all features were seen. */
 export interface FileFacts {
   readonly features: number
   readonly envelope: Box | null

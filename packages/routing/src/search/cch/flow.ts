@@ -11,12 +11,12 @@ export class FlowGraph {
   #first = new Uint32Array(1)
   #arcHead = new Uint32Array(0)
   #reverse = new Uint32Array(0)
-  /** What still has room on each arc: 0 to 2, as a flow on its reverse can be taken back. */
+  /** Residual capacity of each arc: 0 to 2, because a flow on its reverse can be taken back. */
   #room = new Uint8Array(0)
   #level = new Int32Array(0)
   #pointer = new Uint32Array(0)
   #queue = new Uint32Array(0)
-  /** What a node is: 1 a source, 2 a sink, 0 neither. */
+  /** Role of a node: 1 a source, 2 a sink, 0 neither. */
   terminal = new Uint8Array(0)
   /** Side of each node: 1 for nodes that sources reach, or nodes that reach sinks. */
   side = new Uint8Array(0)

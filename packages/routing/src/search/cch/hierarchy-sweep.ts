@@ -12,7 +12,7 @@ const STEP = 2 ** 14
 const REACHED = 2 ** 30 + 2 ** 29
 const LOWEST = -(2 ** 29)
 
-/** What a sweep by a hierarchy needs besides its rules. */
+/** Parameters of a sweep by a hierarchy besides its rules. */
 export interface HierarchySweepTerms {
   readonly metric: HierarchyMetric
   readonly climb: Climb

@@ -102,7 +102,7 @@ export interface Label {
   readonly by: Uint32Array
 }
 
-/** What is above sources (`up`), or what is above targets (`down`); those ranks that are reached. */
+/** Ranks above sources (`up`) or above targets (`down`) that are reached. */
 export function labelOf(
   { up, down, topology }: HierarchyMetric,
   { rank }: Pick<Ranking, 'rank'>,

@@ -36,7 +36,7 @@ export function postorder(upper: { first: Uint32Array; rank: Uint32Array }, rank
 
 /** The parent of each rank, −1 for roots (Liu, "The Role of Elimination Trees in Sparse Factorization", 1990). */
 function eliminationTree(upper: { first: Uint32Array; rank: Uint32Array }, count: number): Int32Array {
-  // What is joined with a rank from below.
+  // Lower neighbours of each rank.
   const first = new Uint32Array(count + 1)
   for (const high of upper.rank) first[high + 1]!++
   for (let r = 0; r < count; r++) first[r + 1]! += first[r]!

@@ -48,7 +48,7 @@ export function isPlainLngLat({ definition }: RasterCrs): boolean {
   return !definition.includes('+towgs84=') || /\+towgs84=0,0,0(?![,.\d])/.test(definition)
 }
 
-/** What to call a CRS in a record. */
+/** Name of a CRS in a record. */
 export function crsLabel({ epsg, name, definition }: RasterCrs): string {
   return epsg === null ? definition : `EPSG:${epsg} (${name})`
 }

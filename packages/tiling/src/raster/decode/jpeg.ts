@@ -3,7 +3,7 @@
 import loadCodec from '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs'
 import { jpegProgram } from './platform.ts'
 
-/** What the frame header of a JPEG stream says. */
+/** Frame header of a JPEG stream. */
 export interface JpegFrame {
   readonly width: number
   readonly height: number

@@ -43,7 +43,7 @@ export function unzstd(stored: Uint8Array, limit: number): Uint8Array {
 }
 
 export function decodeWebpPicture(): Promise<DecodedPicture> {
-  // What a browser makes of WEBP passes through its own colours and alpha, and is not what is stored.
+  // A browser converts WEBP through its own colours and alpha, which changes stored values.
   return Promise.reject(new Error('WEBP is not read in a browser'))
 }
 

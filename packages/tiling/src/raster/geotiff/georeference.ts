@@ -13,7 +13,7 @@ export interface Georeference {
   readonly geoKeys: Readonly<Record<number, number>>
   readonly citations: readonly string[]
   readonly controlPoints: readonly ControlPoint[]
-  /** What turns stored values into heights, where the CRS has any. */
+  /** Scale and offset from stored values to heights, where the CRS has any. */
   readonly heights: { readonly scale: number; readonly offset: number } | null
 }
 

@@ -75,7 +75,7 @@ export function tiffText(text: string): Uint8Array {
   return new TextEncoder().encode(`${text}\0`)
 }
 
-/** What GDAL keeps of a band in its metadata. */
+/** GDAL's metadata of a band. */
 export interface BandItems {
   readonly name?: string | null
   /** As GDAL calls it, where that is not left to the photometric interpretation. */

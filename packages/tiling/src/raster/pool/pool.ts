@@ -1,7 +1,7 @@
 import type { Samples } from '../raster-info.ts'
 import type { Zones } from './zones.ts'
 
-/** What is made of the values of a zone. */
+/** Statistic of a zone's values. */
 export type Statistic = 'mean' | 'max' | 'std'
 
 /** What a pixel without a value adds to a sum of whole numbers of a run, which stay below. */

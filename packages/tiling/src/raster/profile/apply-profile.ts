@@ -52,7 +52,7 @@ export function findBand({ bands }: Pick<SensorProfile, 'bands'>, description: s
   return found ?? null
 }
 
-/** What names of one band have in common. */
+/** Common part of the names of one band. */
 export function bandKey(name: string): string {
   const first = (name.trim().split(/[\s,;:(]/)[0] ?? '').toLowerCase()
   return first.replace(/^s[rt]_(?=b)/, '').replace(/^b0*(?=\d)/, 'b')

@@ -4,11 +4,11 @@ import { bandKey, findBand } from './apply-profile.ts'
 import type { SensorProfile } from './sensor-profiles.ts'
 import { SENSOR_PROFILES } from './sensor-profiles.ts'
 
-/** What of a raster goes into a model. */
+/** Selection of a raster's bands for a model. */
 export interface BandSelection {
   /** One band index per channel. */
   readonly bands: readonly number[]
-  /** What each channel is, in common names where they are known; null when one is not known. */
+  /** Common name of each channel; null when one is not known. */
   readonly channels: readonly string[] | null
   /** True when bands were taken by their order, and the raster has more of them than the model takes, or calls them otherwise. */
   readonly guessed: boolean
@@ -17,7 +17,7 @@ export interface BandSelection {
 export interface BandRequest {
   /** 0-based indices; null to choose by name. */
   readonly indices: readonly number[] | null
-  /** What the model calls its channels; at least one. */
+  /** The model's names of its channels; at least one. */
   readonly names: readonly string[]
   /** Indices to take before the first bands, where no name fits. */
   readonly otherwise: readonly number[] | null
@@ -69,7 +69,7 @@ function matchNames(
   return found.every((index) => index !== -1) ? found : null
 }
 
-/** What each band is: by its profile, its description in words, or its declared colour. */
+/** Meaning of each band: by its profile, its description in words, or its declared colour. */
 function commonNames(raster: RasterInfo, profile: SensorProfile | null): (string | null)[] {
   // B04 with its zero, and B8A, are names of Sentinel-2 and HLS, whose bands 2 to 4 are those of Landsat 8, too.
   const sentinel = raster.bands.some(({ name }) => name !== null && /^B(0\d|8A)\b/i.test(name))

@@ -8,7 +8,7 @@ export interface ProfileBand {
   readonly wavelength: number | null
 }
 
-/** What the stored numbers of a sensor's product mean. */
+/** Meaning of the stored numbers of a sensor's product. */
 export interface SensorProfile {
   readonly id: string
   readonly title: string

@@ -1,6 +1,6 @@
 import type { RasterRenderer, RasterSummary } from './renderer.ts'
 
-/** What a raster is, as plain data. */
+/** Description of a raster, as plain data. */
 export interface RasterDescription extends RasterSummary {
   readonly width: number
   readonly height: number

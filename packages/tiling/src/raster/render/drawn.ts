@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** What the colours of a picture stand for. */
+/** Meaning of a picture's colours. */
 export interface Drawn {
   /** The bands that are red, green and blue, or the one that is gray; 1-based. */
   readonly bidx: readonly number[]
@@ -26,7 +26,7 @@ export function markDrawn(png: Uint8Array, drawn: Drawn): Uint8Array {
   return Buffer.concat([png.subarray(0, head), chunk, png.subarray(head)])
 }
 
-/** What a PNG says that it shows; null where it says nothing, as one that another program wrote. */
+/** Legend in a PNG's metadata; null for a PNG that another program wrote. */
 export function readDrawn(png: Uint8Array): Drawn | null {
   const bytes = Buffer.from(png.buffer, png.byteOffset, png.byteLength)
   for (let at = SIGNATURE_BYTES; at + FRAME_BYTES <= bytes.length;) {

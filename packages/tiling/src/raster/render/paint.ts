@@ -22,7 +22,7 @@ export interface Picture {
   readonly width: number
   readonly height: number
   readonly rgba: Uint8Array
-  /** What the colours stand for; absent where they are those of a palette. */
+  /** Meaning of the colours; absent where they are those of a palette. */
   readonly drawn?: Drawn
 }
 

@@ -3,7 +3,7 @@ import type { RasterInfo } from '../raster-info.ts'
 /** Values of one band, pixel by pixel. Whole numbers of more than 24 bits and doubles need the wider array. */
 export type Plane = Float32Array | Float64Array
 
-/** What was read of a raster for the pixels of a rectangle. */
+/** Samples of a raster for the pixels of a rectangle. */
 export interface ReadPixels {
   readonly width: number
   readonly height: number
@@ -13,7 +13,7 @@ export interface ReadPixels {
   readonly alpha: Uint8Array
 }
 
-/** What of the raster is wanted. */
+/** Requested part of the raster. */
 export interface BandChoice {
   /** 0-based. */
   readonly bands: readonly number[]

@@ -10,7 +10,7 @@ import type { StacBand, StacItem } from './stac-item.ts'
 export interface BandChoice {
   /** Names of assets or bands, common names, roles or numbers; null: what the model takes. */
   readonly assets: readonly string[] | null
-  /** What the model calls its channels. */
+  /** The model's names of its channels. */
   readonly channels: readonly string[]
   readonly mask: MaskChoice | null
 }
@@ -186,7 +186,7 @@ const KNOWN_MASKS: readonly {
   { names: /^fmask$/i, values: [255], bits: [1, 2, 3] },
 ]
 
-/** What a mask of a product leaves out, by the name of its file or asset; null for a name that none is known by. */
+/** Values that a product's mask leaves out, by the name of its file or asset; null for an unknown name. */
 export function knownMask(name: string): Pick<SceneMask, 'values' | 'bits'> | null {
   const parts = [name, ...name.split(/[._]/), ...name.split('.').map((part) => part.split('_').slice(-2).join('_'))]
   return KNOWN_MASKS.find(({ names }) => parts.some((part) => names.test(part))) ?? null

@@ -108,7 +108,7 @@ function placed(map: Affine, to: PixelRect, from: PixelRect): Placement {
   return { map: isExact ? [Math.round(x - 0.5) + 0.5, 1, 0, Math.round(y - 0.5) + 0.5, 0, 1] : map, isExact, to, from }
 }
 
-/** What both rectangles have; sides of 0 where they have nothing. */
+/** Intersection of both rectangles; sides of 0 when they are disjoint. */
 export function clip(a: PixelRect, b: PixelRect): PixelRect {
   const [x, y] = [Math.max(a.x, b.x), Math.max(a.y, b.y)]
   const width = Math.max(0, Math.min(a.x + a.width, b.x + b.width) - x)

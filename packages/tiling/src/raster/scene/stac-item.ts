@@ -23,7 +23,7 @@ export interface StacBand {
   readonly of: number
 }
 
-/** What of a STAC item matters for its pixels. */
+/** The members of a STAC item that concern its pixels. */
 export interface StacItem {
   readonly id: string
   readonly collection: string | null

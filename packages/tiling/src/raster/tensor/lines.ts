@@ -2,7 +2,7 @@ import type { RasterInfo } from '../raster-info.ts'
 import type { Scale } from '../scale.ts'
 import type { Stretch } from './stretch.ts'
 
-/** What turns stored values into a model's input. */
+/** Conversion of stored values into a model's input. */
 export interface Normalisation {
   readonly raster: RasterInfo
   readonly bands: readonly number[]

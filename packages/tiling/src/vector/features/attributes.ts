@@ -7,7 +7,7 @@ const MAX_COUNTED = 1000
 const MAX_LISTED = 100
 const MAX_LISTED_LENGTH = 256
 
-/** What is known about one attribute over all features. */
+/** Facts about one attribute over all features. */
 export interface AttributeStats {
   readonly attribute: string
   readonly type: 'string' | 'number' | 'boolean' | 'mixed' | 'null'

@@ -1,4 +1,4 @@
-/** What an attribute may hold. `null` means the feature does not have it. */
+/** Value of an attribute. `null` means the feature does not have it. */
 export type AttributeValue = string | number | bigint | boolean | null
 
 /**

@@ -80,7 +80,7 @@ export class TileWriter {
     const content = known ?? { offset: 0, length: 0 }
     if (!known) this.contents++
     this.#queue.push({ tileId, content, gzipped, shrink })
-    // What was compressed at once waits only for tiles before it.
+    // A tile compressed synchronously waits only for tiles before it.
     while (this.#queue.length > 0 && !(this.#queue[0]!.gzipped instanceof Promise)) await this.#writeNext()
     while (this.#queue.length >= IN_FLIGHT) await this.#writeNext()
     return content

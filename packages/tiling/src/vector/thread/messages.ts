@@ -4,10 +4,10 @@ import type { FeatureBatch } from '../features/feature-batch.ts'
 /** Options that can be sent to another thread. */
 export type ThreadOptions = Omit<TilerOptions, 'openScratch' | 'signal' | 'onProgress'>
 
-/** What is known of an archive besides its bytes. */
+/** Metadata of an archive besides its bytes. */
 export type ArchiveSummary = Omit<TilerResult, 'read' | typeof Symbol.dispose>
 
-/** What the thread can do; its progress is its events. */
+/** Methods of the thread; its progress is its events. */
 export interface TilerMethods {
   /** Builds the archive of what is added meanwhile. */
   build(input: null): ArchiveSummary

@@ -12,11 +12,11 @@ export interface Entry {
   readonly body: CreateGeoEmbeddings
   /** Where it stands in the request. */
   readonly at: string
-  /** Fields of the catalogue. */
+  /** Facts about the source for the catalogue. */
   readonly facts: SourceFacts | null
 }
 
-/** Identity of a raster among those of a request. */
+/** Context in which the rasters of a request are listed. */
 export interface EntryContext {
   readonly project: Pick<Project, 'store'>
   readonly dataRoots: readonly string[]
@@ -73,7 +73,7 @@ export async function entriesOf(
   return (await entriesAtHand(body, context, remote))!
 }
 
-/** Warnings of a job as a whole; strict mode refuses a warning that all files share. */
+/** Fields of a request that apply to the whole job. `strict` is one: it judges the warnings of all files together. */
 const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   ...SOURCE_FIELDS.slice(3),
   'mode',

@@ -49,7 +49,7 @@ export interface PointArea {
   readonly position: readonly [number, number]
 }
 
-/** What is wanted of a raster. */
+/** Request for a raster. */
 export type RenderRequest =
   | { readonly kind: 'describe' }
   | {
@@ -103,7 +103,7 @@ export interface RenderJob {
   readonly request: RenderRequest
 }
 
-/** What a thread can do. */
+/** Methods of a thread. */
 export interface RenderMethods {
   render(job: RenderJob): unknown
 }
