@@ -1,6 +1,6 @@
 /** A member of `env` that is no secret. */
 export interface Binding {
-  /** `worker`: no member, but what `crons` says of the schedule of a Worker. */
+  /** `worker`: not a member, but the text that `crons` gives for the schedule of a Worker. */
   readonly kind: 'var' | 'json' | 'kv' | 'queue' | 'worker'
   readonly name: string
   /** The text, the JSON, the namespace, or the queue. */

@@ -56,7 +56,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     },
     { prefix: ROUTING_BASE },
   )
-  // Clients of OSRM that cannot be told a base find its services at the root.
+  // Clients of OSRM without a configurable base find its services at the root.
   for (const place of ['', ROUTING_BASE, `${ROUTING_BASE}/osrm`]) {
     for (const service of osrmServices(deps.actions)) {
       const prefix = `${place}/${service}/v1`

@@ -91,7 +91,7 @@ export class Serving {
   }
 }
 
-/** Actions that are served; everything under the base that is none of them is answered in Valhalla's form. */
+/** Actions that are served; any other path under the base is answered in Valhalla's form. */
 export function routingRoutes(base: Http, serving: Serving): void {
   const { actions } = serving
   const actionOf = ({ url }: FastifyRequest): Action | null => {

@@ -29,7 +29,7 @@ interface Surroundings {
   readonly stderr: (text: string) => unknown
 }
 
-/** Runs a command line; returns the exit code: 0, 1 when the command failed, 2 when it is none. */
+/** Runs a command line; returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings
   try {

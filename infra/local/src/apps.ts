@@ -20,7 +20,7 @@ export class App {
   readonly #exited: Promise<number | null>
   #stopping = false
   #isUp = false
-  /** When it last said something or had computed for a while. */
+  /** Time of its last output or of noticeable CPU use. */
   #progressAt = performance.now()
   #computed = 0
 

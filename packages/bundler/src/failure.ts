@@ -14,7 +14,7 @@ export interface BundleFailure {
   readonly isPassing?: boolean
 }
 
-/** FUNCTION_BUNDLE_FAILED for the problems that esbuild found; any other error as it is. */
+/** FUNCTION_BUNDLE_FAILED for the problems that esbuild found; returns any other error unchanged. */
 export function failureOf(error: unknown): Error {
   if (!isBuildFailure(error)) return error as Error
   const cause: BundleFailure = {

@@ -1,7 +1,7 @@
 import { TerraneProblem } from './errors.ts'
 import { makeJobs, type Ask, type AskOptions, type JobsClient } from './jobs.ts'
 
-/** Where the worker is, and who asks it. */
+/** Address of the worker, and the caller's key. */
 export interface ClientOptions {
   /** Address of the worker, or of a project with `/worker`: `http://127.0.0.1:8000/worker`. */
   readonly url: string

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { unauthorized, type Principal } from '@terrane/auth'
 import { keysUnavailable } from './errors.ts'
 
-/** A key as it was found. */
+/** A key in the cache. */
 export interface FoundKey {
   readonly id: string
   readonly sha256: string

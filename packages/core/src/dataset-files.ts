@@ -1,4 +1,4 @@
-/** Endings of the files that make up one data set: the one that names it first. */
+/** File name extensions of one data set; the first names it. */
 const DATASETS: readonly {
   readonly main: string
   readonly needs: readonly string[]

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg'
 
 /** Of a packet that asks for a cancellation (PostgreSQL manual, message formats). */
 const CANCEL_REQUEST = 80877102
-/** How often the server is asked, in milliseconds: what it hears before a statement begins it forgets. */
+/** Interval of cancel requests in milliseconds: the server ignores a request that arrives before the statement begins. */
 const AGAIN_MS = 100
 /** Longest wait for a server to take a request, in milliseconds. */
 const PATIENCE_MS = 5000
@@ -54,7 +54,7 @@ export class Cancellation {
   readonly #signal: AbortSignal
   #timer: NodeJS.Timeout | undefined
   #request: Promise<void> | null = null
-  /** The server was asked: the connection may hear of it later still. */
+  /** A cancel request was sent; the connection may receive it later still. */
   wasAsked = false
 
   constructor(client: PoolClient, signal: AbortSignal) {

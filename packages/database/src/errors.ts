@@ -106,7 +106,7 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   '57P03',
 ])
 
-/** Wraps the loss of the connection as DATABASE_UNAVAILABLE and returns every other error as it is. */
+/** Wraps the loss of the connection as DATABASE_UNAVAILABLE; returns every other error unchanged. */
 export function mapConnectionError(error: unknown): unknown {
   if (error instanceof TerraneError || !(error instanceof Error)) return error
   const { code } = error as { code?: unknown }

@@ -8,7 +8,7 @@ export interface GeometryForm {
   readonly inDegrees: boolean
   /** What it does not hold. */
   readonly lacks: readonly Lack[]
-  /** Its head tells of types and system, before the rows. */
+  /** Its header has types and system, before the rows. */
   readonly typesFirst: boolean
 }
 

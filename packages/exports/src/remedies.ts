@@ -90,7 +90,7 @@ const REMEDIES: Readonly<Record<Lack, Remedy>> = {
   },
 }
 
-/** Geometries without a reference system: there is none to transform them from. */
+/** Geometries without a reference system cannot be transformed. */
 export const NO_SYSTEM: Pick<Remedy, 'code' | 'message' | 'changes'> = {
   code: 'SYSTEM_UNKNOWN',
   message: 'Geometries without a reference system were taken for longitude and latitude, or the system of the others.',

@@ -111,8 +111,8 @@ export async function findQuery(
 }
 
 /**
- * Looks through the geometries where a format tells of their types and system before its rows and the column does not.
- * Everything else is read once, by its rows.
+ * Scans the geometries when a format's header has types and system and the column does not state them. Other formats
+ * are read once.
  */
 export async function withTypes(
   database: Queryable,

@@ -39,7 +39,7 @@ export interface OpenedFile extends AsyncDisposable {
   readonly formats: readonly string[]
   /** The layers that can be read; their numbers are the places in this list. */
   readonly layers: readonly LayerSchema[]
-  /** All layers of the file, whether they were asked for or not. */
+  /** All layers of the file, requested or not. */
   readonly layerNames: readonly string[]
   /** Paths of the unpacked files. */
   readonly files: readonly string[]

@@ -15,7 +15,7 @@ export interface OpenedDataset extends AsyncDisposable {
   readonly reading: LayerSource
   /** Facts about the whole file. */
   readonly notes: readonly Warning[]
-  /** All layers of the file, whether they were asked for or not. */
+  /** All layers of the file, requested or not. */
   readonly layerNames: readonly string[]
   /** How many features of a layer the engine could not convert; they are counted as a warning. */
   lostOf(layer: number, limit: number, warnings: Warnings): number

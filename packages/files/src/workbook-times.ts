@@ -11,7 +11,7 @@ const ENTRY_BYTES = 46
 const LOCAL_MARK = 0x04034b50
 const LOCAL_BYTES = 30
 const DEFLATED = 8
-/** Bit of the flags by which sizes stand behind the data. */
+/** Flag bit: sizes stand behind the data. */
 const SIZES_BEHIND = 0x0008
 const OF_ZIP64 = 0xffffffff
 const FORMAT = /( formatCode=)("[^"]*"|'[^']*')/g
@@ -56,7 +56,7 @@ export async function spellOutTimes(path: string): Promise<void> {
   await file.truncate(start + rest.length)
 }
 
-/** A format of days and times as the engine knows it; any other as it is. */
+/** A format of days and times in the engine's spelling; any other unchanged. */
 function plainFormat(code: string): string {
   const [positive = ''] = code.replaceAll('&quot;', '"').split(';', 1)
   const letters = positive.replaceAll(/"[^"]{0,99}"|\\.|_.|\*.|\[[^\][]{0,99}\]/g, '').replaceAll(/am\/pm|a\/p/gi, '')

@@ -15,7 +15,7 @@ export interface Distribution {
   readonly quantiles: readonly number[] | null
   /** Rows of 64 equal parts; empty where all numbers are alike. */
   readonly histogram: readonly number[]
-  /** Rows of classes that were asked for. */
+  /** Rows in each of the requested classes. */
   readonly counts: readonly number[]
 }
 

@@ -1,6 +1,6 @@
 import { growUint32 } from './grow.ts'
 
-/** The strings of one block: kept as bytes, decoded when first asked for. */
+/** The strings of one block: kept as bytes, decoded on first use. */
 export class StringTable {
   #bytes: Buffer = Buffer.alloc(0)
   #starts = new Uint32Array(0)

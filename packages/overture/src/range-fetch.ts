@@ -25,7 +25,7 @@ export type RangeFetch = (url: string, options: RangeOptions) => Promise<RangeRe
 /** Reads byte ranges of remote files. */
 export interface RangeSource {
   readonly fetch: RangeFetch
-  /** Counts what is asked for. */
+  /** Counts requests and bytes. */
   readonly traffic: Traffic
   readonly signal: AbortSignal
 }

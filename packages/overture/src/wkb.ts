@@ -3,7 +3,7 @@ import { WkbCursor, wkbHead, type Aoi } from '@terrane/core'
 /** Type of a geometry; `other` cannot go into a table of one type. */
 export type Family = 'point' | 'line' | 'polygon' | 'other'
 
-/** Family of an OGC WKB geometry by its head; those with heights or measures are none of the tables'. */
+/** Family of an OGC WKB geometry by its header; tables refuse types with heights or measures. */
 export function familyOf(wkb: Uint8Array): Family {
   const head = wkb.length < 9 ? null : wkbHead(wkb)
   if (head === null || head.hasZ || head.hasM) return 'other'

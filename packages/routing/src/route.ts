@@ -72,7 +72,7 @@ interface Journey {
   readonly prepared: PreparedCosting
   readonly stops: readonly TripStop[]
   readonly schedule: Schedule | null
-  /** Takes what is to be said of the route. */
+  /** Collects the warnings of the route. */
   readonly warnings: Warning[]
 }
 

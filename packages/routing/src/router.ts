@@ -39,7 +39,7 @@ export interface RouterOptions {
   readonly now?: () => Date
 }
 
-/** An answer as it is sent: an HTTP status and a text, JSON unless it is said to be GPX. */
+/** An answer before it is sent: an HTTP status and a text, JSON unless it is marked as GPX. */
 export interface SentAnswer {
   readonly status: number
   readonly body: string

@@ -23,7 +23,7 @@ import { traceRequests } from './tracing.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers that went well are logged at `debug`: the route is asked again and again by pollers and maps. */
+    /** Successful answers are logged at `debug`, because pollers and maps repeat the same requests. */
     readonly quiet?: boolean
   }
 }

@@ -92,7 +92,7 @@ async function takeLeave({ server }: Http, silenceMs: number, mostMs: number): P
   while (silent++ * LOOK_MS < silenceMs && performance.now() < end && (await connections()) > 0) await sleep(LOOK_MS)
 }
 
-/** Resolves with the reason when the process is asked to stop; from then on a second signal exits at once. */
+/** Resolves with the reason at the first request to stop; after that a second signal exits at once. */
 export function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
     let asked = false

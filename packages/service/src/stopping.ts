@@ -7,7 +7,7 @@ export function markStopping({ server }: { readonly server: Server }): void {
   stopping.add(server)
 }
 
-/** Whether the app was asked to stop. */
+/** Whether the app has to stop. */
 export function isStopping({ server }: { readonly server: Server }): boolean {
   return stopping.has(server)
 }

@@ -34,7 +34,7 @@ async function run(app: string, args: readonly string[]): Promise<void> {
 /** Runs a program in the place of this one; its exit code becomes ours. */
 export async function runProgram(path: string, args: readonly string[], env = ownEnvironment()): Promise<void> {
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit', env })
-  // Ctrl-C reaches the program itself, and this one waits for it; who asks this one alone to stop means both.
+  // Ctrl-C also reaches the child, so this process waits for it; SIGTERM and SIGHUP sent to this process alone are passed on.
   const passOn = (signal: NodeJS.Signals) => child.kill(signal)
   process.on('SIGINT', wait)
   for (const signal of PASSED_ON) process.on(signal, passOn)

@@ -54,7 +54,7 @@ interface PublicMap {
   readonly origins: readonly string[]
 }
 
-/** Keys of a map, by which they are found again: what a project keeps may name keys of others. */
+/** Storage keys of a map. They are compared on read, because a project's row may name keys of other maps. */
 const labelOf = (id: string) => `map ${id}`
 
 /** Maps of a project, for its members: save, delete, make public and private. Lists and versions are read by `…/rest/v1/maps`. */

@@ -36,7 +36,7 @@ export async function readUpload(folder: string, imports: DenoImports | null): P
   }
 }
 
-/** Sends a function to a host, and says what has become of it. @throws CLI_FAILED with the host's message */
+/** Sends a function to a host and returns its new state as text. @throws CLI_FAILED with the host's message */
 export async function sendUpload(
   target: Target,
   name: string,

@@ -66,7 +66,7 @@ export class DatabaseDoor implements AsyncDisposable {
     if (opening.kind === 'cancel') {
       const found = this.#lent.get(opening.processId)
       const isTheirs = found?.version === version && found.session.key.secretKey === opening.secretKey
-      // Who asks takes the end of the connection for a sign that the server has heard of it.
+      // The client takes the end of the connection as the sign that the server has received its request.
       if (isTheirs) await found.splice.cancel()
       return void client.end()
     }

@@ -46,7 +46,7 @@ export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
   }
 }
 
-/** Refusals that are told: so many at once for each version, and one more a second. */
+/** Rate of logged refusals: so many at once for each version, and one more a second. */
 const REFUSALS_TOLD = 50
 
 /** Bounds the lines that a function can write into the host's log by what it may not reach. */

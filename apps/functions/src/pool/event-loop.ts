@@ -32,7 +32,7 @@ export class EventLoop {
     return this.#pings > this.#pongs
   }
 
-  /** Asks for a sign, unless it has been asked and has not answered. */
+  /** Sends a ping, unless one is unanswered. */
   probe(): void {
     if (this.isWaiting) return
     this.#pingedAt = performance.now()

@@ -37,7 +37,7 @@ export interface InstanceOptions {
 }
 
 const PING_AFTER_USE_MS = 1000
-/** Time for what a function does when it is told that its instance ends (`beforeunload`). */
+/** Time for a function's `beforeunload` handlers when its instance ends. */
 export const GRACE_MS = 2000
 /** One process and everything the host knows about it. */
 export class Instance {
@@ -191,7 +191,7 @@ export class Instance {
     if (usage) this.#sample(usage, now)
   }
 
-  /** Asks the event loop for a sign, unless it has been asked and has not answered. */
+  /** Pings the event loop, unless a ping is unanswered. */
   probe(): void {
     this.#loop.probe()
   }

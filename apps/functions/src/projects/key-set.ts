@@ -3,7 +3,7 @@ import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
 
 /** Key sets are small. A longer answer is not read to its end. */
 const KEY_SET_BYTES = 262_144
-/** Time for which a failure stands, so that a host that hangs is not asked at every start of an instance. */
+/** Time for which a failure is cached, so that a host that hangs does not delay every start of an instance. */
 const FAILURE_KEPT_MS = 30_000
 const PUBLIC_KINDS: ReadonlySet<unknown> = new Set(['EC', 'RSA', 'OKP'])
 /** Members of private keys (RFC 7518, sections 6.2.2 and 6.3.2). */

@@ -12,7 +12,7 @@ import { badFilter, badParameter, unknownParameter } from './errors.ts'
 import { parseExactJson } from './exact-json.ts'
 import { envelopesOf, relationSql } from './space.ts'
 
-/** A page of features that was asked for. */
+/** A requested page of features. */
 export interface ItemsQuery {
   readonly limit: number
   /** Features with a greater id; null for the first page. */
@@ -70,7 +70,7 @@ export function readItemsQuery(
   if (after !== null)
     conditions.push(`source.${quoteIdentifier(collection.key!.name)} > ${keyValue(collection, after, parameters)}`)
   return {
-    // More than the most is asked for by many clients, and answered with the most.
+    // Many clients ask for more than the maximum; they get the maximum.
     limit: Math.min(whole('limit', 1, 999_999_999) ?? LIMIT, most),
     after,
     offset: whole('offset', 0, MOST_OFFSET) ?? 0,

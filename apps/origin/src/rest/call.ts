@@ -18,7 +18,7 @@ import {
 
 export interface RestDeps {
   readonly database: Database
-  /** Schemas that may be asked for; the first is the default. */
+  /** Exposed schemas; the first is the default. */
   readonly schemas: readonly string[]
   readonly limits: RestLimits
   /** The caller of a request, after its keys were verified; 401 otherwise. */
@@ -132,7 +132,7 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
   return readParameters(request, (name) => !ONCE.test(name))
 }
 
-/** A query without a page of its own takes the one of the Range header. */
+/** A query without limit and offset takes those of the Range header. */
 export function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
   const range = parseRange(request.headers.range)
   return range && query.limit === null && query.offset === 0 ? { ...query, ...range } : query

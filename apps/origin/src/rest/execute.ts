@@ -16,10 +16,10 @@ export interface RunAs {
 
 /** The rows of an answer. */
 export interface Rows {
-  /** The answer's body in the format that was asked for. */
+  /** The answer's body in the requested format. */
   readonly body: string
   readonly returned: number
-  /** Number of rows that fit the filters; null unless it was asked for. */
+  /** Number of rows that fit the filters; null unless requested. */
   readonly total: number | null
 }
 

@@ -51,7 +51,7 @@ export async function restRoutes(app: Http, settings: RestDeps): Promise<void> {
   )
 }
 
-/** The table of the path, where it does not exist: what the server says of another relation is its own. */
+/** The table of the path when it does not exist; server errors about other relations are passed on. */
 function tableNotFound(deps: RestDeps, request: FastifyRequest, thrown: unknown): RestError | null {
   const { code, message } = thrown as { code?: unknown; message?: string }
   const { name } = (request.params ?? {}) as { name?: string }

@@ -35,7 +35,7 @@ export async function rpc(deps: RestScope, request: Named, reply: FastifyReply):
   const accepted = parseAccept(request.headers.accept, deps.limits.plans)
   const timeoutMs = timeoutOf(deps.limits, principal)
   const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs }
-  // Answered after the commit: what was promised has happened, and what fails at its end is told.
+  // Answered after the commit, so that deferred errors reach the caller.
   const respond = await runAs(deps.database, as, async (session) => {
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
     const fn = await resolveFunction(

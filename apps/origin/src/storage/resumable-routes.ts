@@ -41,7 +41,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
     await datastore.remove(id).catch(() => {})
   }
   const storing = new Map<string, Promise<void>>()
-  /** Makes an object of an upload that is whole; who asks meanwhile waits for the same. */
+  /** Makes an object of a complete upload; concurrent requests wait for the same result. */
   const store = (upload: Upload, upsert: boolean): Promise<void> => {
     const { id } = upload
     const begun = storing.get(id) ?? put(upload, upsert).finally(() => storing.delete(id))

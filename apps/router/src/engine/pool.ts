@@ -59,7 +59,7 @@ export class Pool {
   readonly #threads = new Set<RouteThread>()
   readonly #waiting: Job[] = []
   readonly #waitingWorks: WorkJob[] = []
-  /** Set by `close`; settles when everything that was asked is answered. */
+  /** Set by `close`; settles when all requests are answered. */
   #closing: PromiseWithResolvers<void> | null = null
   #closed = false
 
@@ -124,7 +124,7 @@ export class Pool {
     return job.answer
   }
 
-  /** Ends the threads when they have answered what they were asked; nothing may be asked any more. */
+  /** Ends the threads after their open requests; new requests are an error. */
   async close(): Promise<void> {
     this.#closing ??= Promise.withResolvers()
     this.#closeWhenDone()

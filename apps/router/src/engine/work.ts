@@ -14,7 +14,7 @@ export interface WorkHost {
   readonly send: (order: WorkOrder) => void
   /** Called once, when nothing more comes of the work. */
   readonly onDone: () => void
-  /** Called when nothing was heard of it for too long. */
+  /** Called when the thread has been silent for too long. */
   readonly onSilent: () => void
 }
 

@@ -147,7 +147,7 @@ async function readValidators(path: string): Promise<Validators> {
   }
 }
 
-/** Queries of URLs may hold signatures: they are not told. */
+/** Queries of URLs may hold signatures, so they are not logged. */
 function withoutQuery(url: string): string {
   return url.split(/[?#]/, 1)[0]!
 }

@@ -10,7 +10,7 @@ import { isOnLocalDisk } from './local-disk.ts'
 import { digestOf, lookAgain, reasonOf, type Extract, type Extracts } from './extracts.ts'
 
 export interface KeeperOptions {
-  /** Null to serve the graph file as it is. */
+  /** Null serves the existing graph file. */
   readonly extracts: Extracts | null
   readonly graphPath: string
   readonly choices: BuildChoices
@@ -49,7 +49,7 @@ export class GraphKeeper implements AsyncDisposable {
   readonly #options: KeeperOptions
   readonly #stop = new AbortController()
   #served: string | null = null
-  /** Inputs that no graph could be made of; they are not tried again until they change or a refresh is asked for. */
+  /** Inputs from which no graph could be built; they are tried again when they change or a refresh is requested. */
   #refused: string | null = null
   #failure: Error | null = null
   /** Message of the failure that was logged last; empty once all is well. */
@@ -242,7 +242,7 @@ export class GraphKeeper implements AsyncDisposable {
     this.#options.logger.info({ nodes, edges, bytes, unreadTags, startMs }, 'serving the routing graph')
   }
 
-  /** Waits until the time is over or a refresh is asked for; 0 waits for a refresh alone. */
+  /** Waits until the time is over or a refresh is requested; 0 waits for a refresh alone. */
   async #pause(milliseconds: number): Promise<void> {
     if (this.#asked || this.#stop.signal.aborted) return
     await new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ export const CALL_EXPIRES_S = 420
 /** Longest text of an error that is kept. */
 const MOST_ERROR = 300
 
-/** The target of a call as it is sealed: an address, or the name of a function. */
+/** The target of a call before it is encrypted: an address, or the name of a function. */
 export type Target = { readonly secret: string } & (
   | { readonly url: string; readonly function?: undefined }
   | { readonly function: string; readonly url?: undefined }
@@ -22,7 +22,7 @@ export type Target = { readonly secret: string } & (
 /** One signed message. */
 export interface Message {
   readonly scope: JobScope
-  /** Opens who is called; what it throws is the attempt's error. */
+  /** Decrypts the target; an error it throws is the attempt's error. */
   readonly target: () => Target
   /** The same at each attempt. */
   readonly id: string

@@ -4,7 +4,7 @@ import type { LaneLoad } from './outbox.ts'
 const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 30, 120, 600, 3600]
 const OUTCOMES = ['delivered', 'failed', 'dead'] as const
 
-/** Counts what becomes of events on this worker, and shows what waits. */
+/** Counts the outcomes of events on this worker, and shows the waiting ones. */
 export interface EventMetrics {
   /** @param seconds from the change to its delivery */
   delivered(seconds: number): void

@@ -62,7 +62,7 @@ export interface FailedEvent {
   readonly error: string
 }
 
-/** Events of a lane: counts up to 1000, and how long the one that is due longest waits, in seconds. */
+/** Events of a lane: counts up to 1000, and the seconds since the oldest one was due. */
 export interface LaneLoad {
   readonly lane: string
   readonly waiting: number
@@ -75,7 +75,7 @@ export class Outbox {
   readonly #database: Database
   readonly #worker: string
 
-  /** @param worker its name, by which it takes back what it held when it ended */
+  /** @param worker its name, by which it reclaims the events it held before a restart */
   constructor(database: Database, worker: string) {
     this.#database = database
     this.#worker = worker

@@ -53,7 +53,7 @@ export interface Checkpoint {
   keep(identity: Identity, state: unknown, options?: KeepOptions): Promise<void>
 }
 
-/** Tells what rows are made of. It may be costly, so it is asked for late, and remembered. */
+/** Returns the input of the rows. It may be costly, so it is called late and cached. */
 export type Identity = () => Promise<string>
 
 export interface KeepOptions {

@@ -92,7 +92,7 @@ export async function execute(
   }
 }
 
-/** An error of a disk that is full, with what is free once the job's files are gone; any other as it is. */
+/** Adds the free space to an error of a full disk, measured after the job's files are deleted; returns any other error unchanged. */
 async function withFigures(thrown: unknown, workdir: string): Promise<unknown> {
   if (toShowable(thrown).code !== 'DISK_FULL') return thrown
   await rm(workdir, { recursive: true, force: true })

@@ -19,7 +19,7 @@ const EXPIRY_NET_SECONDS = 300
 /** The longest that the queue lets a job run. */
 const QUEUE_MAX_SECONDS = 86_400
 
-/** Longest wait for a run that was told to stop; then its job ends without it. */
+/** Maximum wait for a run to stop; then its job ends without it. */
 export const LEAVE_MS = 20_000
 
 /** Least time between two checkpoints of a run: a restart loses this much of the work, and what was under way. */

@@ -26,7 +26,7 @@ const FROM_ZERO = {
   reasons: ['retry', 'lost', 'handed_over'],
 }
 
-/** Counts what becomes of jobs on this worker. */
+/** Counts the outcomes of jobs on this worker. */
 export function countJobs(registry: Registry, tasks: readonly string[]): JobObserver {
   const registers = [registry]
   const ends = new Counter({

@@ -21,7 +21,7 @@ export interface JobRow {
   /** The job continues when its shards have ended; no worker holds it until then. */
   readonly waits: boolean
   readonly request_id: string | null
-  /** The trace of the request that asked for the job. */
+  /** The trace of the request that submitted the job. */
   readonly traceparent: string | null
   readonly retry_of: string | null
   readonly schedule_id: string | null

@@ -122,7 +122,7 @@ export class JobStore {
     return pageOf(rows, options.limit)
   }
 
-  /** Takes a job for a run. Null when there is nothing to run: it has ended, or its cancellation was asked for. */
+  /** Takes a job for a run. Null when it has ended or is to be cancelled. */
   async start(id: string, attempt: number): Promise<JobRow | null> {
     const { rows } = await this.#database.query<JobRow>(
       `update terrane.jobs set status = 'running', attempt = $2, waits = false,

@@ -18,7 +18,7 @@ import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
 /** Channel of NOTIFY that tells runners of cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
-/** Wait between two looks for a job, where NOTIFY tells of them and where it does not. */
+/** Interval of polling for jobs, with and without NOTIFY. */
 const POLL_MS = { notified: 2000, polling: 1000 }
 /** Waits between tries to settle a job while the database is away. */
 const SETTLE_WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
@@ -49,7 +49,7 @@ export class Runner {
   #ended: Promise<void> | null = null
   /** Aborts once: no more jobs are taken. */
   readonly #stopping = new AbortController()
-  /** Longest wait for a run that was told to stop. */
+  /** Maximum wait for a run to stop. */
   #leaveMs = LEAVE_MS
   /** What slots that wait for a job of a task wait for. */
   readonly #nudges = new Map<string, PromiseWithResolvers<void>>()
@@ -206,7 +206,7 @@ export class Runner {
     })
   }
 
-  /** Runs a job, as part of the trace of the request that asked for it. */
+  /** Runs a job, as part of the trace of the request that submitted it. */
   async #runTraced(task: Task, claim: Claim, row: JobRow, controller: AbortController, logger: Logger): Promise<void> {
     const { store } = this.#options
     if (claim.attempt === 1) spanSince('wait in the queue', row.created_at)
@@ -245,7 +245,7 @@ export class Runner {
     }
   }
 
-  /** Runs the task. One that goes on for long after it was told to stop is left behind: what it does later counts nowhere. */
+  /** Runs the task. A run that does not stop in time is abandoned: its later effects are discarded. */
   async #outcome(
     task: Task,
     row: JobRow,

@@ -85,7 +85,7 @@ export function nextTick(cron: string, timeZone: string, after: Date): Date | nu
   }
 }
 
-/** Names of the IANA database; offsets are none, for they know no summer. */
+/** Names of the IANA database. Offsets are refused, because they have no daylight saving time. */
 function isZone(timeZone: string): boolean {
   if (!/^[A-Z]/i.test(timeZone)) return false
   try {

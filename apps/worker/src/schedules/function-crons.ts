@@ -30,7 +30,7 @@ const MOST_DUE = 100
 /** A function that was not reached: no connection, or a host that takes no more or could not start it. */
 const UNREACHED: ReadonlySet<string | null> = new Set(['DOWNLOAD_FAILED', 'FUNCTION_BUSY', 'FUNCTION_BOOT_ERROR'])
 
-/** A time of a function, as it is queued. */
+/** A queued time of a function's schedule. */
 interface Tick {
   readonly projectId: string
   readonly function: string

@@ -75,7 +75,7 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
     return jobs.rows[0] ? { ...found, job: jobs.rows[0] } : null
   }
 
-  /** Writes down an attempt and what becomes of the delivery. */
+  /** Records an attempt and the new state of its delivery. */
   async addAttempt(id: string, attempt: Attempt, status: WebhookDelivery['status']): Promise<void> {
     await this.#database.query(
       `with told as (
@@ -89,7 +89,7 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
     )
   }
 
-  /** A page of what a webhook was told, newest first, with each attempt. */
+  /** A page of a webhook's deliveries, newest first, with each attempt. */
   async deliveries(
     webhookId: string,
     options: { readonly limit: number; readonly cursor?: string | undefined },

@@ -27,7 +27,7 @@ export class WkbCursor {
   hasM = false
   /** Bytes of a position. */
   stride = 16
-  /** The reference system that was told last; 0 for none. */
+  /** The last reference system read; 0 for none. */
   srid = 0
   /** The following numbers are little-endian. */
   little = true

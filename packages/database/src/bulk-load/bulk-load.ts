@@ -105,7 +105,7 @@ class CopyPart {
   readonly #session: Session
   readonly #stream: copyStreams.CopyStreamQuery
   readonly #isTransaction: boolean
-  // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
+  // The stream of a lost connection emits an error and no `drain` or `close` after it.
   readonly #failed = Promise.withResolvers<never>()
   #failure: unknown
 
@@ -148,7 +148,7 @@ class CopyPart {
     if (this.#isTransaction) await this.#session.query('commit')
   }
 
-  /** Has the server forget the rows; the connection is usable again once it has said so. */
+  /** Discards the rows on the server; the connection is usable again after its confirmation. */
   async abandon(): Promise<void> {
     if (!this.#stream.destroyed) this.#stream.destroy()
     await this.#session.client.query('rollback').catch(ignore)

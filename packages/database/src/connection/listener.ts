@@ -50,7 +50,7 @@ export class Listener implements AsyncDisposable {
     clearTimeout(timer)
   }
 
-  /** Asks the server for a sign of life again and again; closes the connection when there is none until the next time. */
+  /** Pings the server at an interval; closes the connection when a ping is not answered before the next one. */
   #beat(client: BoundedClient): void {
     const timer = setInterval(() => {
       if (isWaiting(client)) streamOf(client).destroy()

@@ -11,7 +11,7 @@ export interface VectorTable {
   readonly isPublic: boolean
   readonly attribution: string | null
   readonly licence: string | null
-  /** The job that made the table as it is. */
+  /** The job that made the present table. */
   readonly jobId: string | null
   /** The members of the catalogue row by which tables are compared. */
   readonly identity: Readonly<Record<string, unknown>>
@@ -47,7 +47,7 @@ export async function checkSameVectors(
   )
 }
 
-/** A classifier as it is kept. */
+/** A stored classifier. */
 export interface ClassifierRecord {
   readonly name: string
   readonly owner: string | null

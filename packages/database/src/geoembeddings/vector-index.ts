@@ -4,7 +4,7 @@ import { quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../
 export const MAX_INDEXED_DIMS = 4000
 /** From here on the signs of a vector say enough to find its neighbours again among some hundred candidates. */
 const MIN_BIT_DIMS = 256
-/** An index over bits that finds less of the nearest rows gives way to one over halfvec. */
+/** A bit index with a lower recall is replaced by one over halfvec. */
 const MIN_BIT_RECALL = 0.98
 /** Bytes of a row in the graph beside its vector (m 16; measured). */
 const GRAPH_BYTES = 830

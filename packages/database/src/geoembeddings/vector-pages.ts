@@ -12,7 +12,7 @@ export interface VectorPage {
   readonly ids: readonly number[]
   /** One after the other. */
   readonly vectors: Float32Array
-  /** EWKB of the places, as MultiPolygons; without bytes unless asked for. */
+  /** EWKB of the places, as MultiPolygons; empty unless requested. */
   readonly places: PackedBytes
 }
 

@@ -40,7 +40,7 @@ export function list(text: string, parameter: string, separator = ','): string[]
   return closed(splitOutside(text, separator), parameter)
 }
 
-/** Parts as they are. @throws PGRST100 where there are none, since quotes or brackets are not closed */
+/** Parts, unparsed. @throws PGRST100 when quotes or brackets are not closed */
 export function closed(parts: string[] | null, parameter: string): string[] {
   if (parts === null) throw badQuery({ parameter, detail: 'quotes or brackets are not closed' })
   return parts

@@ -1,4 +1,4 @@
-/** An operator of a filter as it is written: `eq.`, `like(any).`, `fts(english).`; and what follows it. */
+/** A filter operator: `eq.`, `like(any).`, `fts(english).`; and its value. */
 export interface WrittenOperator {
   readonly negated: boolean
   readonly name: string
@@ -91,7 +91,7 @@ export function enclosed(text: string, open: string, close: string): string | nu
   return text.length >= 2 && text.startsWith(open) && text.endsWith(close) ? text.slice(1, -1) : null
 }
 
-/** The text without its quotes and escapes (`\x` and `""`), or as it is when it is not quoted. */
+/** The text without its quotes and escapes (`\x` and `""`), or unchanged when it is not quoted. */
 export function unquote(text: string): string {
   const inner = enclosed(text, '"', '"')
   if (inner === null) return text

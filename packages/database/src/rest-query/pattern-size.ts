@@ -1,7 +1,7 @@
 /** `{m}`, `{m,}` and `{m,n}`; PostgreSQL takes numbers up to 255. */
 const BOUND = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
 
-/** Constraints and back references, which may be of no character. */
+/** Constraints and back references, which may match the empty string. */
 const EMPTY_ESCAPES = 'AmMyYZ123456789'
 
 /** A group, or the whole expression. */

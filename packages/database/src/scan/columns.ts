@@ -19,7 +19,7 @@ export type ScanValues = readonly (number | bigint | boolean | string | null)[] 
 
 export interface ScanBatch {
   readonly rows: number
-  /** In the order of the columns asked for. */
+  /** In the order of the requested columns. */
   readonly columns: readonly ScanValues[]
 }
 

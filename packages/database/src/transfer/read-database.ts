@@ -30,7 +30,7 @@ export interface TableOutline {
 /** Tables of jobs under way: their jobs begin them anew. */
 const STAGED = ['--exclude-table=terrane_staging.*']
 
-/** A database as it was at one moment, while others go on with it; the embedded one makes them wait. */
+/** A consistent snapshot of a database; the embedded one blocks other sessions meanwhile. */
 export class DatabaseReader implements AsyncDisposable {
   readonly #session: LentSession
   readonly outline: DatabaseOutline
@@ -64,7 +64,7 @@ export class DatabaseReader implements AsyncDisposable {
   }
 }
 
-/** A statement of default rights without the role that gives them; any other line as it is. */
+/** A statement of default privileges without its grantor; any other line unchanged. */
 function withoutRole(line: string): string {
   return line.replace(/^ALTER DEFAULT PRIVILEGES FOR ROLE (?:(?:"[^"]*")+|[^\s"]+) /, 'ALTER DEFAULT PRIVILEGES ')
 }

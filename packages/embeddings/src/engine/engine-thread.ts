@@ -34,7 +34,7 @@ export class EngineThread {
     return this.#choice
   }
 
-  /** True when the thread has ended without being told to. */
+  /** True when the thread has ended by itself. */
   get lost(): boolean {
     return this.#thread.hasEnded
   }

@@ -166,7 +166,7 @@ const FIELDS = {
   w: 'input.size',
 } as const
 
-/** Scales the row to unit length when asked to, leaving a row of zeros alone; false when a number is not finite. */
+/** Scales the row to unit length if requested, leaving a row of zeros alone; false when a number is not finite. */
 function finishRow(rows: Float32Array, start: number, length: number, normalize: boolean): boolean {
   let energy = 0
   for (let i = start; i < start + length; i++) energy += rows[i]! * rows[i]!

@@ -11,7 +11,7 @@ export type EmbeddingLevel = 'tile' | 'patch'
 
 /** How an output tensor becomes one vector per tile. */
 export type Pooling =
-  /** `[batch, dims]` as it is. */
+  /** `[batch, dims]`, without pooling. */
   | 'none'
   /** `[batch, tokens, dims]`: the first token. */
   | 'first-token'

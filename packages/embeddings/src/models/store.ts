@@ -330,7 +330,7 @@ async function missingFiles(directory: string, manifest: ModelManifest): Promise
   return manifest.files.filter((_, i) => !present[i])
 }
 
-/** The checksum of one file as it is; of several, the checksum of their checksums in order. */
+/** The checksum of a single file; for several files, the checksum of their checksums in order. */
 function combine(digests: readonly FileDigest[]): string {
   if (digests.length === 1) return digests[0]!.sha256
   const hash = createHash('sha256')

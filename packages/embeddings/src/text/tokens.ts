@@ -2,7 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import { textTooLong } from '../errors.ts'
 import type { TextManifest } from '../models/text-manifest.ts'
 
-/** The ids of a text's tokens, and 1 for each that is none of the padding. */
+/** The ids of a text's tokens, and an attention mask: 1 for tokens, 0 for padding. */
 export interface Tokens {
   readonly ids: readonly number[]
   readonly mask: readonly number[]

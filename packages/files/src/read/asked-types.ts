@@ -4,7 +4,7 @@ import type { FeatureReader, FieldType } from '../feature-stream.ts'
 import { clockText, dayText, formsOfText, isSurePoint, plainNumber, type DayOrder } from './text-forms.ts'
 import { textOf, valueOfCell } from './value-types.ts'
 
-/** Types that the caller asks for, by the names of columns in any case. */
+/** Requested types, by the names of columns in any case. */
 export type AskedTypes = Readonly<Record<string, FieldType>>
 
 /** How numbers and days of a column are written. */
@@ -19,13 +19,13 @@ const FALSE = /^(?:false|f|0|no|n|nein|falsch|non|faux|não|nie|nej|nee)$/i
 const PLAIN_FRACTION = /^[+-]?\d*\.\d+(?:e[+-]?\d{1,4})?$/i
 const UNITS = /^(?:€|\$|£|¥|EUR|USD|GBP|CHF)\s?|\s?(?:%|‰|€|\$|£|¥|EUR|USD|GBP|CHF)$/gi
 
-/** The type that is asked for of a column; undefined where none is. */
+/** The requested type of a column; undefined without one. */
 export function askedType(types: AskedTypes | undefined, name: string): FieldType | undefined {
   const wanted = name.toLowerCase()
   return Object.entries(types ?? {}).find(([own]) => own.toLowerCase() === wanted)?.[1]
 }
 
-/** A text as a type takes it: null of an empty one, undefined of one that the type does not hold. */
+/** Parses a text as a type: null for an empty text, undefined for a text that the type does not hold. */
 export function castText(text: string, type: FieldType, writing: Writing = AS_PROGRAMS): unknown {
   if (type === 'text') return text
   const plain = text.trim()
@@ -41,13 +41,13 @@ export function castText(text: string, type: FieldType, writing: Writing = AS_PR
   }
 }
 
-/** Counts values that a type which was asked for does not hold. */
+/** Counts values that the requested type does not hold. */
 export function countUnfit(name: string, row: number, warnings: Warnings): void {
   const message = `Values cannot be read as the type that types names, as of ${name}.`
   warnings.count('VALUES_UNREADABLE', message, row)
 }
 
-/** The layers of a reader with the types that are asked for. */
+/** The layers of a reader with the requested types. */
 export function withTypes(reader: FeatureReader, types: AskedTypes): FeatureReader {
   const warnings = new Warnings()
   const asked = reader.layers.map(({ fields }) => fields.map(({ name }) => askedType(types, name)))
@@ -78,7 +78,7 @@ export function withTypes(reader: FeatureReader, types: AskedTypes): FeatureRead
   }
 }
 
-/** A value as a type takes it; undefined of one that the type does not hold. */
+/** Converts a value to a type; undefined for a value that the type does not hold. */
 function castCell(value: unknown, type: FieldType): unknown {
   if (value === null || value === undefined) return null
   return castText(value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : textOf(value), type)

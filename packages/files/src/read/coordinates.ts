@@ -26,7 +26,7 @@ export function coordinateOf(value: unknown, axis: Axis): number | null {
   return found === null || (found.axis !== null && found.axis !== axis) ? null : found.degrees
 }
 
-/** The WKB of a geometry in WKT, EWKT, GeoJSON, or WKB in hexadecimal as databases print it; null when it is none. */
+/** The WKB of a geometry in WKT, EWKT, GeoJSON, or WKB in hexadecimal as databases print it; null for other text. */
 export function geometryOfText(text: string): Uint8Array | null {
   if (text === '') return null
   if (HEX.test(text)) {

@@ -47,7 +47,7 @@ class CsvParser {
     this.#stops = new RegExp(`[${delimiter === '|' ? '\\|' : delimiter}"\\r\\n]`, 'g')
   }
 
-  /** The records that ended since it was last asked. */
+  /** The records that ended since the last call. */
   take(): readonly string[][] {
     const records = this.#records
     this.#records = []

@@ -68,7 +68,7 @@ export class FlatCoordinates {
     }
   }
 
-  /** The ISO WKB of what was read as a geometry of a type; null where it is none of that type. */
+  /** The coordinates read so far as ISO WKB of a geometry type; null when they do not fit the type. */
   wkbOf(type: string): Uint8Array | null {
     const shape = SHAPES[type]
     if (shape?.depth !== this.#depth) return null
@@ -146,7 +146,7 @@ export class FlatCoordinates {
     }
   }
 
-  /** A number as JSON has it; NaN where it is none, has an exponent, or is a whole one that a double may not hold. */
+  /** Parses a JSON number; NaN for other text, an exponent, or a whole number that a double may not hold. */
   #number(bytes: Uint8Array): number {
     const start = this.#at
     const isNegative = bytes[start] === MINUS

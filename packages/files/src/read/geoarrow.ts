@@ -32,7 +32,7 @@ export function geometryDecoder(encoding: string, dimensions: Dimensions): Geome
   }
 }
 
-/** The dimensions that names of fields or of a list of numbers tell of. */
+/** The dimensions by the names of fields or the length of a list of numbers. */
 export function dimensionsOf(names: readonly string[]): Dimensions {
   const letters = names.join('').toLowerCase()
   return `xy${letters.includes('z') ? 'z' : ''}${letters.includes('m') ? 'm' : ''}` as Dimensions

@@ -32,7 +32,7 @@ const COORDINATES = Buffer.from('"coordinates":')
 /** What stands for coordinates that were read otherwise: a number that programs do not write there. */
 const COORDINATES_MARK = '-0'
 
-/** A feature as it is parsed. */
+/** A parsed feature. */
 interface Parsed {
   readonly id?: unknown
   readonly properties?: Readonly<Record<string, unknown>> | null

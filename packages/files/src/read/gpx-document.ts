@@ -25,7 +25,7 @@ interface Draft {
   links: number
 }
 
-/** Elements that are features, each within the one that it belongs to. */
+/** Elements that are features, each with its parent element. */
 const FEATURES: Readonly<Record<string, GpxLayer>> = {
   'gpx/wpt': 'waypoints',
   'gpx/rte': 'routes',
@@ -137,7 +137,7 @@ const STANDARD = new Set(
   ),
 )
 
-/** The column of an element: its name, with the prefix where it is none of the format's own. */
+/** The column of an element: its name, with the prefix for elements of other namespaces. */
 function columnOf(name: string, full: string): string {
   return (STANDARD.has(name) ? name : full).replaceAll(':', '_')
 }

@@ -54,7 +54,7 @@ class Cutter {
     this.#key = key
   }
 
-  /** The objects that ended since it was last asked. */
+  /** The objects that ended since the last call. */
   take(): readonly JsonObject[] {
     const found = this.#found
     this.#found = []

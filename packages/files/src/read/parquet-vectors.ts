@@ -31,7 +31,7 @@ export interface VectorRows {
   readonly vectors: readonly (ArrayLike<number> | null)[]
   /** WKB; null where the row has none. */
   readonly places: readonly (Uint8Array | null)[]
-  /** Values of the columns that were asked for, in their order. */
+  /** Values of the requested columns, in their order. */
   readonly columns: readonly (readonly unknown[])[]
 }
 

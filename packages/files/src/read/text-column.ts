@@ -59,7 +59,7 @@ export class TextColumn {
   readonly #kinds = new Set<Kind>()
   readonly #forms = new Set<Form>()
   #surePoint = false
-  /** Some cell is a text and nothing else: the others do not matter any more, unless a type is asked for. */
+  /** Some cell is plain text: the column is text unless a type is requested. */
   #isText = false
 
   /** @param isAsked the caller names its type, so that cells which are texts say nothing about the others */

@@ -16,7 +16,7 @@ export interface FoundEncoding {
 }
 
 /**
- * The encoding of a file of text: what was said, or UTF-8 where all of it is that, or a guess.
+ * The encoding of a text file: the requested one, or UTF-8 when all of it is valid, or a guess.
  *
  * @throws ENCODING_UNKNOWN
  */

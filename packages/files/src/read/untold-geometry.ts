@@ -2,7 +2,7 @@ import { WkbCursor, problemAt, wkbHead } from '@terrane/core/wkb'
 import type { Warnings } from '@terrane/core/errors'
 import { geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
 
-/** Values of a column that are looked at; nulls and empty texts are none. */
+/** Number of values of a column that are examined; nulls and empty texts do not count. */
 export const SAMPLE = 200
 /** Bytes in which WKB says its reference system. */
 const HEAD_BYTES = 9

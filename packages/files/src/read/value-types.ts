@@ -72,7 +72,7 @@ export function valueOf(value: unknown, type: FieldType): unknown {
   return value
 }
 
-/** A text as it is, anything else as JSON writes it. */
+/** A text unchanged, anything else as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)

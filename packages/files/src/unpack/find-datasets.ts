@@ -13,7 +13,7 @@ const MOST_DATASETS = 200
 /** Endings of the files that make up one data set of several files. */
 const PARTS_OF_SHAPEFILE = ['shp', 'shx', 'dbf', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'qpj']
 const PARTS_OF_MAPINFO = ['tab', 'dat', 'dbf', 'map', 'id', 'ind', 'mif', 'mid']
-/** Endings beside a data set that say something about it but are none. */
+/** Extensions of files that describe a data set but hold no data. */
 const SIDE_FILES = new Set([
   'prj',
   'cpg',

@@ -191,7 +191,7 @@ function sniffXml(body: string): Driver {
   throw formatUnknown({ reason: `it is XML with the root element ${name.slice(0, 40) || '(none)'}` })
 }
 
-/** Vocabularies of positions in feeds: GeoRSS, and the one of the W3C. */
+/** Vocabularies of positions in feeds: GeoRSS and W3C Basic Geo. */
 const FEED_POSITIONS = /www\.georss\.org\/georss|www\.w3\.org\/2003\/01\/geo/
 
 /** The text without comments and processing instructions; one that is not closed goes on to the end. */

@@ -102,7 +102,7 @@ async function unpack(file: ZipFile, entries: readonly Entry[], folder: string, 
   }
 }
 
-/** The library says of damage in plain errors; those of the file system have codes of their own. */
+/** The library reports damage as plain errors; errors of the file system have codes of their own. */
 async function refusing<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -67,6 +67,6 @@ export interface FeatureCounts {
   repeated: number
   /** References to nodes that the file lacks. */
   missingNodes: number
-  /** Members of relations, each as often as it is one, whose way the file lacks, where {@link MEMBER} is wanted. */
+  /** Members of relations whose way the file lacks, counted per membership, for {@link MEMBER}. */
   missingMembers: number
 }

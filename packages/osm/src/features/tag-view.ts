@@ -119,7 +119,7 @@ export class TagView {
     return this.#text
   }
 
-  /** The tags whose keys begin so as JSON text, without that beginning; null when there is none. */
+  /** The tags whose keys begin with this prefix, as JSON text without the prefix; null when there are none. */
   prefixJson(prefix: string): string | null {
     if (this.#textsMark !== this.#mark) {
       this.#texts.clear()

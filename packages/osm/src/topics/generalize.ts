@@ -9,7 +9,7 @@ import type { GeneralizedTable } from './style.ts'
 /** Input from which a row is drawn. */
 export type Shape = Pick<OsmFeature, 'geometry' | 'lon' | 'lat' | 'lineStart' | 'lines' | 'area'>
 
-/** A tolerance with which rings cross is halved this often; then the area stays as it is. */
+/** A tolerance at which rings cross is halved at most this often; then the area is not simplified. */
 const MOST_HALVINGS = 4
 
 /** Makes features simpler. Not re-entrant: a result lasts until the next one. */

@@ -1,8 +1,8 @@
 /** How the text of a tag is read. */
 export type TextType =
-  /** The text as it is. */
+  /** The text, unchanged. */
   | 'text'
-  /** A whole number of 32 bits: `2`, `-1`, `12 000`; null when it is none. */
+  /** A whole number of 32 bits: `2`, `-1`, `12 000`; null for other text. */
   | 'integer'
   /** A number: `2.5`; of a list or range the first. */
   | 'number'
@@ -66,7 +66,7 @@ interface Quantity {
   readonly unit: string
 }
 
-/** A number with what may be its unit, then the end or what separates it from other things, but no further digits. */
+/** A number with an optional unit, then the end or a separator, but no further digits. */
 const QUANTITY = /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)\s*([a-z]*(?:\/h)?)(?![a-z]|\s*\d)/i
 /** A comma that may stand between groups of three digits as well as before a fraction. */
 const GROUPED = /^[+-]?[1-9]\d{0,2},\d{3}$/

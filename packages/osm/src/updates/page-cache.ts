@@ -35,7 +35,7 @@ export class ElementPages<Entry> {
     }
   }
 
-  /** The element as it is by now; it must have been loaded. */
+  /** The current state of the element; it must have been loaded. */
   get(id: number): Entry | undefined {
     return this.#pages.get(pageOf(this.#kind, id))?.get(id)
   }

@@ -101,7 +101,7 @@ function address(exported: unknown): number {
   return MEMORY_BASE + (exported as WasmGlobal).value
 }
 
-/** The module with its memory import declared shared; a module without one stays as it is. */
+/** The module with its memory import declared shared; a module without one is returned unchanged. */
 function withSharedMemory(source: Bytes): Uint8Array<ArrayBuffer> {
   const bytes =
     source instanceof ArrayBuffer

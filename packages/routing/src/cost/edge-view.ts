@@ -2,7 +2,7 @@ import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, isForLocals, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 
-/** An edge of a graph as costs see it. One view moves from edge to edge; its figures are read when they are asked for. */
+/** An edge of a graph for cost functions. One view moves from edge to edge; its values are read on demand. */
 export class EdgeView {
   readonly #graph: Graph
   readonly #access: number

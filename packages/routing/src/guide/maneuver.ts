@@ -50,7 +50,7 @@ export type Direction = 'none' | 'keepStraight' | 'keepRight' | 'right' | 'rever
 /** A path of its own that has no street name to be called by. */
 export type Trail = 'none' | 'walkway' | 'cycleway'
 
-/** Something a traveller is told to do, and the stretch of the leg up to the next such thing. */
+/** An instruction to the traveller, and the stretch of the leg up to the next one. */
 export interface Maneuver {
   kind: number
   /** Nodes of the leg where it begins and ends. */
@@ -116,7 +116,7 @@ export interface Maneuver {
   /** Streets branch off to a side on the way. */
   branchesRight: boolean
   branchesLeft: boolean
-  /** Some name is too long to be said in a short cue. */
+  /** Some name is too long for a short cue. */
   longName: boolean
 
   roundaboutExit: number

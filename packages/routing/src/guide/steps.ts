@@ -48,7 +48,7 @@ export interface GuidedLeg {
   readonly nodeInfo: readonly number[]
   /** Edges that meet at a node and are not travelled. */
   crossings(node: number): readonly Crossing[]
-  /** Junctions by their node, as far as `junctionAt` was asked for them. */
+  /** Junctions by their node; filled by `junctionAt`. */
   readonly junctions: (Junction | undefined)[]
 }
 

@@ -12,7 +12,7 @@ export interface LocateRequest {
   readonly mode: Mode | null
   readonly options: CostOptions
   readonly verbose: boolean
-  /** In the form of OSRM, the nearest streets are told, this many. */
+  /** In the form of OSRM, the number of nearest streets in the answer. */
   readonly form: 'json' | 'osrm'
   readonly number: number
 }

@@ -22,7 +22,7 @@ export interface Cell {
   readonly meters: number
   readonly origin: Candidate
   readonly destination: Candidate
-  /** The path, where lines are asked for. */
+  /** The path, when lines are requested. */
   readonly leg: Leg | null
 }
 
@@ -99,7 +99,7 @@ export class Cells {
         : new ArcValues(
             customized.metric,
             turns.topology.vertex,
-            // Seconds are those of the costing that was asked for, whatever else may be open at some time.
+            // Seconds are those of the requested costing, also for streets that are open at some hours only.
             { network: weights.network, graph: weights.graph, costing: prepared.costing },
             (from, to) => this.#isMarked(from, to),
           )

@@ -28,12 +28,12 @@ import {
 export interface Narration {
   /** To be read. */
   readonly instruction: string
-  /** To be heard ahead of the maneuver. */
+  /** Spoken ahead of the maneuver. */
   readonly alert: string
-  /** To be heard when it comes: short, and with names. */
+  /** Spoken at the maneuver: short, and with names. */
   readonly succinct: string
   readonly cue: string
-  /** To be heard when it is done. */
+  /** Spoken after the maneuver. */
   readonly after: string
   /** The cues also speak of the next maneuver. */
   readonly both: boolean

@@ -15,12 +15,12 @@ export interface Phrases {
   /** Words for paths without a name. */
   readonly unnamed: { readonly walkway: string; readonly cycleway: string; readonly crosswalk: string }
   readonly lengths: LengthPhrases
-  /** {length}, {alert}: what is said some way ahead of a maneuver; the alert is a sentence. */
+  /** {length}, {alert}: spoken some way ahead of a maneuver; the alert is a sentence. */
   readonly approach: string
 
   /** {cardinal}, {street}, {begin} */
   readonly start: Readonly<Record<'drive' | 'bicycle' | 'pedestrian', { plain: string; on: string; onThen: string }>>
-  /** {destination}, {side}; what is said on arrival, and what is said ahead of it */
+  /** {destination}, {side}; spoken on arrival and ahead of it */
   readonly destination: DestinationPhrases
   readonly destinationAhead: DestinationPhrases
   /** {street}, {sign} */
@@ -56,7 +56,7 @@ export interface Phrases {
   /** {street} */
   readonly enterBuilding: { readonly plain: string; readonly on: string }
   readonly leaveBuilding: { readonly plain: string; readonly on: string }
-  /** {length}, {street}; what is said after a maneuver */
+  /** {length}, {street}; spoken after a maneuver */
   readonly after: { readonly plain: string; readonly on: string }
   /** {cue}, {next}, {length}; two cues at once */
   readonly followed: { readonly soon: string; readonly later: string }

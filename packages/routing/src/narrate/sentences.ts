@@ -3,7 +3,7 @@ import { Kind, type Maneuver } from '../guide/maneuver.ts'
 import { hasGuide, type Signs, type SignText } from '../guide/signs.ts'
 import type { ExitPhrase, ExitPhrases, KeepPhrase, Phrases, RampPhrases, SideWords, TurnPhrases } from './phrases.ts'
 
-/** How a sentence is used: to be read, to be heard when the maneuver comes, or to be heard ahead of it. */
+/** Use of a sentence: written, spoken at the maneuver, or spoken ahead of it. */
 export interface Style {
   /** Most names of a street; zero for all. */
   readonly names: number
@@ -11,7 +11,7 @@ export interface Style {
   readonly signs: number
   readonly delimiter: string
   readonly spoken: boolean
-  /** Ahead of the maneuver only the most important fact is said. */
+  /** Ahead of the maneuver only the most important fact is spoken. */
   readonly ahead: boolean
 }
 
@@ -63,7 +63,7 @@ function guideSign({ guideBranches, guideTowards }: Signs, { signs, delimiter }:
   return branches + delimiter + joinSigns(guideTowards, signs >> 1, delimiter)
 }
 
-/** The names where a maneuver begins and those after it, as far as both have to be said. */
+/** The names where a maneuver begins and those after it, when both are needed. */
 function beginAndStreet(phrases: Phrases, style: Style, maneuver: Maneuver): { begin: string; street: string } {
   const begin = join(maneuver.beginNames, style.names, style.delimiter)
   if (maneuver.includesObvious && begin !== '') return { begin: '', street: begin }
@@ -212,7 +212,7 @@ export function exitSentence(phrases: Phrases, style: Style, maneuver: Maneuver)
   })
 }
 
-/** Of the parts of a sign the one that is said ahead; a name only when there is nothing else. */
+/** The part of a sign that is spoken ahead; a name only when there is nothing else. */
 function mostImportant(parts: readonly string[]): string[] {
   const part = parts.find((candidate) => candidate !== 'name') ?? parts[0]
   return part === undefined ? [] : [part]

@@ -19,7 +19,7 @@ export interface PreparedCosting {
   readonly customized: Customized | null
 }
 
-/** Most tasks that may wait for the worker; costings beyond that stay without a hierarchy until they are asked for again. */
+/** Maximum tasks that wait for the worker; further costings stay without a hierarchy until their next request. */
 const MOST_WAITING = 4
 
 /**

@@ -133,7 +133,7 @@ function followStops(
     if (goesThrough(stops[i]!) && edge !== null) places = places.with(i, onEdge(places[i]!, edge))
     let path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     if (path === null) {
-      // The second try also takes places that face another way or lie on another side than was asked for.
+      // The second try also takes candidates against the requested heading or side.
       places = places.with(i, withFiltered(places[i]!)).with(i + 1, withFiltered(places[i + 1]!))
       path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     }

@@ -15,7 +15,7 @@ export const TOO_FAR = 400_000 * WEIGHT_PER_SECOND
 const freeSweeps = new WeakMap<TurnNetwork, Sweep>()
 const freeHierarchySweeps = new WeakMap<TurnNetwork, HierarchySweep>()
 
-/** A search over the states of a costing, and what to call when nothing more is asked of it: the next one uses its memory again. */
+/** A search over the states of a costing, and a function that releases it: the next one uses its memory again. */
 export interface Taken<T> {
   readonly sweep: T
   readonly giveBack: () => void

@@ -58,7 +58,7 @@ export function readOsrm(request: Json, shapeFormat: Geometry): OsrmOptions {
   }
 }
 
-/** A costing that is asked about besides that of the request. */
+/** A further costing of the request. */
 export interface RequestedRecosting {
   readonly name: string
   readonly mode: Mode

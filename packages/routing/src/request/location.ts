@@ -30,7 +30,7 @@ export interface Location {
   readonly filter: SnapFilter
   /** The filter says something of closures, which only one place may do. */
   readonly filtersClosures: boolean
-  /** It asked for a stay at a place where one only passes. */
+  /** It has a waiting time, but the route does not stop there. */
   readonly ignoresWaiting: boolean
 }
 

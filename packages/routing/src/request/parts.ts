@@ -72,7 +72,7 @@ const DEPRECATED: Readonly<Record<string, { code: 100 | 101 | 102; options: Json
 const TRANSIT = new Set(['multimodal', 'transit'])
 const RENTED = 'bikeshare'
 
-/** The costing that is asked for and its options; mode null where none is named. */
+/** The requested costing and its options; mode null where none is named. */
 export function readCosting(request: Json, warnings: Warning[]): { mode: Mode | null; given: Json; transit: boolean } {
   const all = isObject(request.costing_options) ? request.costing_options : {}
   const asked = textOf(request.costing) || 'none'
@@ -207,7 +207,7 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
  */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
 
-/** Whether something is said of how far searches keep to small streets, which hierarchies here have no need of. */
+/** Whether the request limits searches to small streets, which has no effect on hierarchies here. */
 function hasHierarchyLimits(value: unknown): boolean {
   if (!isObject(value)) return false
   return Object.values(value).some(

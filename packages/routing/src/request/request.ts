@@ -36,7 +36,7 @@ export interface RouteRequest {
   readonly mode: Mode
   readonly options: CostOptions
   readonly units: Units
-  /** A language as it was asked for; the answer may be in another one. */
+  /** The requested language; the answer may be in another one. */
   readonly language: string | null
   readonly directions: 'none' | 'maneuvers' | 'instructions'
   /** Whether leaving a roundabout is a maneuver of its own. */
@@ -54,7 +54,7 @@ export interface RouteRequest {
   readonly warnings: readonly Warning[]
   /** Of a tour: which location of the request each is, by its place in the tour. */
   readonly order?: readonly number[]
-  /** OSRM's service `trip` was asked. */
+  /** The request is for OSRM's service `trip`. */
   readonly isTrip?: boolean
 }
 

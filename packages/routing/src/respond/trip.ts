@@ -39,7 +39,7 @@ export interface ToldLeg {
   readonly leg: Leg
   readonly guided: GuidedLeg
   readonly extent: Extent
-  /** Empty where no maneuvers are asked for. */
+  /** Empty when no maneuvers are requested. */
   readonly maneuvers: readonly Maneuver[]
   /** Texts of the maneuvers; null when the request wants none. */
   readonly narrations: readonly Narration[] | null

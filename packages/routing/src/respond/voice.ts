@@ -4,14 +4,14 @@ import { type Units, wordLength } from '../narrate/lengths.ts'
 import type { Narration } from '../narrate/narrate.ts'
 import type { Phrases } from '../narrate/phrases.ts'
 
-// When something is said on the way to a maneuver, and what. Figures are those of Valhalla 3.6 (`route_serializer_osrm.cc`).
+// Times and texts of voice instructions before a maneuver. Figures are those of Valhalla 3.6 (`route_serializer_osrm.cc`).
 
-/** Seconds before a maneuver at which it is announced, and at which it is told. */
+/** Seconds before a maneuver at which it is announced, and at which it is spoken. */
 const ALERT_SECONDS = 35
 const CUE_SECONDS = 10
-/** A maneuver is told at least so many metres before it. */
+/** A maneuver is spoken at least so many metres before it. */
 const LEAST_CUE_METERS = 40
-/** Seconds that telling a maneuver takes, and metres that one travels while the way after it is told. */
+/** Seconds that an instruction takes to speak, and metres travelled while the way after it is spoken. */
 const CUE_TAKES_SECONDS = 3
 const AFTER_TAKES_METERS = 110
 /** Metres after a crossing at which one speaks again. */
@@ -24,13 +24,13 @@ export interface VoiceInstruction {
   readonly ssmlAnnouncement: string
 }
 
-/** A maneuver and what is said of it. */
+/** A maneuver and its spoken texts. */
 interface Told {
   readonly maneuver: Maneuver
   readonly narration: Narration
 }
 
-/** How lengths are said. */
+/** Wording of lengths. */
 export interface Speech {
   readonly phrases: Phrases
   readonly units: Units

@@ -5,7 +5,7 @@ const NONE = 0xffffffff
 
 /** Parameters of a bidirectional search besides the graph. */
 export interface BidirectionalOptions {
-  /** Weight of an arc; asked once per visit, so it may be computed on demand. */
+  /** Weight of an arc; called once per visit, so it may be computed on demand. */
   readonly weight: (arc: number, tail: number) => number
   /** Positions of the vertices in metres, for the estimate; without them the search is plain Dijkstra from both ends. */
   readonly position?: VertexPositions

@@ -54,7 +54,7 @@ export class Sweep implements Swept {
   #reached: number[] = []
   #least = 0
 
-  /** @param reverse the graph from its heads, asked for when a sweep runs backwards */
+  /** @param reverse the reversed graph; called when a sweep runs backwards */
   constructor(graph: ArcGraph, reverse: () => ReverseArcs) {
     const { vertexCount } = graph
     this.#graph = graph

@@ -2,7 +2,7 @@ import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 
-/** A location and what is asked of the place it is put. */
+/** A location and its conditions for snapping. */
 export interface SnapRequest {
   readonly lon: number
   readonly lat: number

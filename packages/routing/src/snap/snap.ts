@@ -20,7 +20,7 @@ class Snapper {
   readonly #graph: Graph
   readonly #costing: Costing
   readonly #request: SnapRequest
-  /** Name of the street that was asked for, in lower case. */
+  /** Requested name of the street, in lower case. */
   readonly #street: string | null
   readonly #taken = new Set<number>()
   readonly #found: Found[] = []

@@ -5,7 +5,7 @@ export type FixtureCompression = 'none' | 'lzw' | 'deflate' | 'zstd' | 'packbits
 
 export type FixtureColor = 'gray' | 'gray-inverted' | 'rgb' | 'palette' | 'ycbcr'
 
-/** Where the image comes from; asked for whole rows, from top to bottom, each once. */
+/** Source of the image; called for whole rows, from top to bottom, each once. */
 export interface ImageSource {
   readonly width: number
   readonly height: number

@@ -13,7 +13,7 @@ export interface FaultProxy extends AsyncDisposable {
   heal(): void
 }
 
-/** Stands between a client and a service, on TCP, and does harm when told to. */
+/** TCP proxy between a client and a service that injects faults on request. */
 export async function startFaultProxy(upstreamPort: number): Promise<FaultProxy> {
   let fault: Fault | null = null
   let left = 0

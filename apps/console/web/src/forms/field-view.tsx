@@ -79,7 +79,7 @@ function Group(props: FieldProps<GroupField>): JSX.Element {
 /** A list of objects: one box each, with what is needed first and the rest behind Options. */
 function Rows(props: FieldProps<RowsField>): JSX.Element {
   const { field, form, onChange } = props
-  // A new key per removal: no entry keeps what was chosen in the one that was in its place.
+  // A new React key per removal, so that no entry takes over the state of the removed one.
   const [removals, setRemovals] = useState(0)
   const rows = rowsOf(props.value)
   const one = humanise(field.name).replace(/s$/, '')

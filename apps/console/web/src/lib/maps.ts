@@ -10,7 +10,7 @@ export interface MapSummary {
   readonly updated_at: string
 }
 
-/** A map as it is kept. */
+/** A stored map. */
 export interface KeptMap extends MapSummary {
   readonly document: MapDocument
   readonly publishable_key: string | null

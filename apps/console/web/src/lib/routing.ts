@@ -26,7 +26,7 @@ export interface RouteRequest {
 interface Summary {
   /** Seconds. */
   readonly time: number
-  /** In the units that were asked for. */
+  /** In the requested units. */
   readonly length: number
 }
 

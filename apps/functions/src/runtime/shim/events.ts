@@ -16,7 +16,7 @@ const UNLOAD_MS = 1900
 /** Watches which listeners a program adds. */
 export class GlobalEvents {
   readonly #scope: EventScope
-  /** Null while the instance is not told to end. */
+  /** Null until the instance has to end. */
   #works: Set<Promise<unknown>> | null = null
   #isAwaited = false
 

@@ -172,7 +172,7 @@ function propertiesOf(
   return { ...facts, files, resampling: source.resampling, ...(mask && { mask }) }
 }
 
-/** Changes with the file, and with what the request says of it alone. */
+/** Depends on the file, and on its own fields in the request. */
 export function sourceVersion(version: string, { datetime, profile, sourceSrs }: GeoRequest): string {
   return JSON.stringify([version, datetime, profile, sourceSrs])
 }
@@ -194,7 +194,7 @@ function stacItem({ request, model, inspected, stretch }: Provenance): Publicati
   }
 }
 
-/** The members of a STAC item that tell of the model and its input, for any number of rasters. */
+/** The members of a STAC item about the model and its input, for any number of rasters. */
 export function modelItem(
   request: GeoRequest,
   { manifest, sha256 }: Model,

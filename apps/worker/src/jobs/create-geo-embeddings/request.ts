@@ -83,7 +83,7 @@ export function checkRequest(request: GeoRequest, manifest: ModelManifest): void
 function readDatetime(text: string | undefined): string | null {
   if (text === undefined) return null
   const time = new Date(text)
-  // Days that a month lacks roll over into the next: such a text does not come back as it was.
+  // Days that a month lacks roll over into the next, so the text changes in a round trip.
   const day = Number(text.slice(8, 10))
   const rolled = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() !== day
   if (Number.isNaN(time.getTime()) || rolled) throw invalidDatetime({ text })

@@ -75,7 +75,7 @@ interface Loaded extends Made {
   readonly output: OutputState
 }
 
-/** One run. The cells are known, and not too many, before a byte of map data is asked for. */
+/** One run. The cells are known, and not too many, before map data is requested. */
 class SraiRun {
   readonly #deps: SraiEmbeddingsDeps
   readonly #geocoder: Geocoder

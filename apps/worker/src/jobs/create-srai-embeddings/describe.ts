@@ -115,7 +115,7 @@ function metricOf({ dims }: RegionSummary): 'cosine' | 'l2' {
   return dims === 1 ? 'l2' : 'cosine'
 }
 
-/** What a person should know who searches the table by cosine. */
+/** Warnings for searches of the table by cosine. */
 export function warningsOf({ cells, dims, zeroVectors }: RegionSummary): JobWarning[] {
   const warnings: JobWarning[] = []
   if (dims === 1) {

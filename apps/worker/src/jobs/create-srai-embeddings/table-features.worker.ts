@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { FeatureHooks, RegionFeature } from '@terrane/embeddings/srai'
 
-/** What the thread of a region run is told of features that were written to a file. */
+/** Start parameters of a region run's thread for features in a file. */
 export interface TableFeatureOptions {
   readonly path: string
   readonly rows: number

@@ -29,7 +29,7 @@ export function chooseLayers(layers: readonly LayerSchema[], wanted: string | un
   return filled.length > 0 ? filled : [0]
 }
 
-/** The name that was asked for, or one per layer: `{tableName}_{layer}`, of 63 bytes at most. */
+/** The requested name, or one per layer: `{tableName}_{layer}`, of 63 bytes at most. */
 export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readonly LayerSchema[]): string[] {
   if (layers.length === 1 && layer !== ALL_LAYERS) return [tableName]
   const taken = new Set<string>()

@@ -16,7 +16,7 @@ export interface FinishedTable extends LoadedTable {
   readonly contents: Contents
 }
 
-/** What the result says of a table. */
+/** A table's entry in the result. */
 export function describeTable({ table, contents, rejected }: FinishedTable) {
   return {
     table: `${table.staged.schema}.${table.staged.table}`,

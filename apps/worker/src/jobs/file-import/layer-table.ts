@@ -27,7 +27,7 @@ export interface LayerTableOptions {
   /** Names of fields to import; null for all. */
   readonly fields: readonly string[] | null
   readonly limit: number
-  /** Rows that an earlier run has loaded into the table: they are read again, for what is to be said of them, but not loaded. */
+  /** Rows that an earlier run has loaded into the table: they are read again for their warnings, but not loaded. */
   readonly loaded: number
 }
 

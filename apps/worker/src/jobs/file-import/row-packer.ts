@@ -8,7 +8,7 @@ import { codeOf, type FinalType } from './final-type.ts'
 
 /** Bytes after which rows are handed on: the embedded database runs no other statement while they go in. */
 const PACK_BYTES = 2 << 20
-/** Bytes read after which that much is told, whatever became of it. */
+/** Bytes read between two progress reports. */
 const MOST_WEIGHT = 16 << 20
 const FIRST_CURVE = 8
 const LAST_CURVE = 12
@@ -36,11 +36,11 @@ export interface RowPlan {
   readonly final: Pick<FinalType, 'fills' | 'hasZ' | 'hasM'>
   /** Null for all rows. */
   readonly limit: number | null
-  /** The first rows are in the table already: they are looked at, for what is to be said of them, and left out. */
+  /** The first rows are in the table already: they are read for their warnings, and not loaded. */
   readonly loaded: number
 }
 
-/** What a pack of rows says of itself. */
+/** Header of a pack of rows. */
 export interface PackNote {
   /** How many rows became part of the table, and how many were not wanted, since the pack before. */
   readonly rows: number
@@ -49,7 +49,7 @@ export interface PackNote {
   readonly weight: number
 }
 
-/** What becomes of the geometry of a row. */
+/** Treatment of a row's geometry. */
 const Shape = { unwanted: 0, none: 1, asItIs: 2, multi: 3 } as const
 type Shape = (typeof Shape)[keyof typeof Shape]
 
@@ -112,7 +112,7 @@ export class RowPacker implements RowEncoder {
       else if (hasGeometry) encoder.value('geometry', null)
       if (encoder.size >= PACK_BYTES) this.flush()
     }
-    // Rows that are there already make no bytes, but are told of.
+    // Rows that are in the table already are reported, but not encoded.
     if (this.#rows < loaded || this.#weight >= MOST_WEIGHT) this.flush()
   }
 

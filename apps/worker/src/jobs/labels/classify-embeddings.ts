@@ -128,7 +128,7 @@ export function descriptionOf(
   }
 }
 
-/** The part of a result that tells of the table. */
+/** The part of a result about the table. */
 export function classResult(
   tableName: string,
   names: readonly string[],

@@ -47,7 +47,7 @@ export interface ObtainedOsm {
   readonly source: Readonly<Record<string, unknown>>
 }
 
-/** Overpass is a service of volunteers: what is asked of it stays small. */
+/** Overpass is run by volunteers, so requests to it stay small. */
 const OVERPASS_MAX_KM2 = 25
 const OVERPASS_MAX_BYTES = 512 << 20
 /** A kept extract is compared with its server's when it is older than this. */

@@ -84,7 +84,7 @@ export class Loading {
     return { source, targets: this.#targets }
   }
 
-  /** Loads all tables; returns what the record says of the source. */
+  /** Loads all tables; returns the source's entry in the record. */
   async #loadAll(): Promise<Readonly<Record<string, unknown>>> {
     const { fetch, signal, checkpoint } = this.#context
     const release = await findRelease(fetch, this.#settings.catalogueUrl, this.#input.release, signal)

@@ -17,7 +17,7 @@ export function coveringElements(name: string): SchemaElement[] {
   ]
 }
 
-/** What the metadata of the geometry tells of its boxes. */
+/** The `covering` member of the geometry's metadata. */
 export function coveringMetadata(name: string): object {
   return { bbox: Object.fromEntries(SIDES.map((side) => [side, [name, side]])) }
 }

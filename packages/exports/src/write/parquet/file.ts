@@ -121,7 +121,7 @@ function metadataOf({ types, bounds }: ShapeFacts, name: string, covering: strin
   return { version: '1.1.0', primary_column: name, columns: { [name]: geometry } }
 }
 
-/** Hands out what was written since it was last asked. */
+/** Hands out the bytes written since the last call. */
 class FileBytes extends ByteWriter {
   constructor() {
     super(1 << 16)

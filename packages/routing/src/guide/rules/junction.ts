@@ -94,7 +94,7 @@ export function isService({ roadClass }: { roadClass: number }): boolean {
   return roadClass === RoadClass.service
 }
 
-/** Whether circles are told of: walkers go around them as along any street. */
+/** Whether roundabouts are announced: walkers go around them as along any street. */
 export function tellsRoundabouts(mode: TravelMode): boolean {
   return mode !== 'pedestrian'
 }

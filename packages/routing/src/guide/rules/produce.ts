@@ -9,7 +9,7 @@ import { coversStepBefore } from './divide.ts'
 import { isFootway, isStraightest, junctionAt, tellsRoundabouts } from './junction.ts'
 import { decideKind } from './kind.ts'
 
-/** Stairs shorter than this are not told of, in metres. */
+/** Stairs shorter than this are not announced, in metres. */
 const SHORT_STAIRS_METERS = 3
 /** Speeds for how soon a maneuver comes, in km/h. */
 const PLAIN_SPEED: Readonly<Record<'pedestrian' | 'bicycle', number>> = { pedestrian: 5.1, bicycle: 20 }
@@ -20,7 +20,7 @@ export interface Sides {
   readonly destination: 'left' | 'right' | null
 }
 
-/** Divides a leg into maneuvers, from its end to its beginning, since what is ahead decides what has to be said. */
+/** Divides a leg into maneuvers, from its end to its beginning, because an instruction depends on the way ahead. */
 export function produceManeuvers(leg: GuidedLeg, sides: Sides): Maneuver[] {
   const last = leg.steps.length
   const maneuvers = [arrival(leg, sides.destination)]

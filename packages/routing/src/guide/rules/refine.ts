@@ -14,7 +14,7 @@ const SMALL_FORK_METERS = 125
 /** Names with more words or letters are too long for a short cue. */
 const MOST_WORDS = 5
 const MOST_LETTERS = 25
-/** Names said in a cue. */
+/** Names in a cue. */
 const CUE_NAMES = 2
 
 /** Completes combined maneuvers, in the order of Valhalla 3.6 (`odin/maneuversbuilder.cc`, Build). */

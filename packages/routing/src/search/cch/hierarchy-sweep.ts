@@ -47,7 +47,7 @@ export class HierarchySweep implements Swept {
   readonly #beyond = new Map<number, SweepSeed>()
   #plain: Sweep | null = null
 
-  /** @param reverse the graph from its heads, asked for when a sweep runs backwards */
+  /** @param reverse the reversed graph; called when a sweep runs backwards */
   constructor(graph: ArcGraph, reverse: () => ReverseArcs, topology: UpperArcs & Ranking) {
     this.#graph = graph
     this.#reverse = reverse

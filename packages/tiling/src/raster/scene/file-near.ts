@@ -31,7 +31,7 @@ export function fileNear(written: string, base: FileSource | null, kind: NameKin
   return path.startsWith('../') || path === '..' ? null : { kind: 'storage', bucket: base.bucket, path }
 }
 
-/** The name of a file at a relative address; null where it is none. */
+/** The name of a file at a relative address; null for other addresses. */
 function nameOf(address: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:/i.test(address)) return null
   try {

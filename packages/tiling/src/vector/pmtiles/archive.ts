@@ -19,7 +19,7 @@ export interface ArchiveFacts {
 /** A finished archive, ready to be read once from start to end. Dispose it to release its temporary files. */
 export interface PmtilesArchive extends Disposable {
   readonly bytes: number
-  /** Tiles that can be asked for; several may share their content. */
+  /** Addressable tiles; several may share their content. */
   readonly tiles: number
   readonly minZoom: number
   readonly maxZoom: number

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
-/** A stream that was refused is asked for again after this. */
+/** Delay before a refused stream is requested again. */
 const AGAIN_MS = 3000
 
 /**

@@ -175,7 +175,7 @@ function LayerMark({ layer }: { layer: MapLayer }): JSX.Element {
 
 const clamped = (zoom: number) => Math.min(24, Math.max(0, zoom))
 
-/** Settings that every layer has: opacity, zooms, name. */
+/** What every layer has: opacity, zooms, name. */
 function Shared({
   layer,
   onChange,

@@ -122,7 +122,7 @@ function ShareForm({ project, kept, edited, onClose }: ShareProps): JSX.Element 
   )
 }
 
-/** Tables and files that a public map opens to everyone. */
+/** What a public map opens to everyone. */
 function Opens({ map }: { map: MapDocument }): JSX.Element {
   const shown = publishedOf(map)
   const tables = tablesOf(shown)

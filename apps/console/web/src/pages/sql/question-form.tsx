@@ -16,7 +16,7 @@ const VERBS = [
   { value: 'nearest', label: 'Nearest' },
 ] as const
 type Verb = (typeof VERBS)[number]['value']
-/** Relation between the two tables. */
+/** What the two tables are to each other. */
 const SAID: Readonly<Record<Exclude<Verb, 'none'>, readonly [table: string, other: string]>> = {
   within: ['Rows of', 'near a row of'],
   key: ['Rows of', 'with columns of'],
@@ -92,7 +92,7 @@ function Tables({
   )
 }
 
-/** Fields of a question beside its tables. */
+/** What a question needs beside its tables. */
 function Details(props: {
   verb: Exclude<Verb, 'none'>
   tables: readonly [QuestionTable, QuestionTable]

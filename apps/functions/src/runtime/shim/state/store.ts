@@ -6,7 +6,7 @@ export interface StoredEntry {
   /** Hexadecimal. */
   readonly key: string
   readonly kind: 'v8' | 'u64' | 'raw'
-  /** Base64; null where it was not asked for. */
+  /** Base64; null when it was not requested. */
   readonly value: string | null
   readonly metadata: unknown
   readonly versionstamp: string

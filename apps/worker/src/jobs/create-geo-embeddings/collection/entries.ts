@@ -83,7 +83,7 @@ const OF_THE_WHOLE: ReadonlySet<string> = new Set([
   'projectTarget',
 ])
 
-/** The request of one raster, with what it says of it alone. */
+/** The request of one raster, with its own fields. */
 function single(body: CreateGeoEmbeddings, own: Partial<CreateGeoEmbeddings>): CreateGeoEmbeddings {
   const common = Object.entries(body).filter(([field]) => !OF_THE_WHOLE.has(field))
   return { ...(Object.fromEntries(common) as CreateGeoEmbeddings), ...own }

@@ -18,7 +18,7 @@ import { MAX_ITEM_BYTES, parseStac, readObject, readFileUnderRoots } from './rea
 
 type StacSources = NonNullable<CreateGeoEmbeddings['stac']>
 
-/** A raster of an item: what its request says of it alone, and what the catalogue keeps. */
+/** A raster of an item: its own fields in the request, and its fields in the catalogue. */
 export interface StacRaster {
   readonly name: string
   readonly own: Partial<CreateGeoEmbeddings>
@@ -153,7 +153,7 @@ function isPart({ bands }: ChosenBands, { asset, band, of }: ChosenBand): boolea
   return band !== null && of > 1 && bands.filter((other) => other.asset === asset).length < of
 }
 
-/** One file that is taken whole is read as it is; anything else is a scene. */
+/** A single file that is used whole is read directly; anything else is a scene. */
 function rasterFields(
   chosen: ChosenBands,
   fileFor: (href: string) => Pick<SceneAsset, 'geotiffPath' | 'storagePath'>,
@@ -181,7 +181,7 @@ function rasterFields(
   }
 }
 
-/** Whether the file alone tells what the item calls its band; a file of many bands is read as it is. */
+/** Whether the item's band name is missing in the file; a file of many bands is read directly. */
 function isNamed({ profile }: ChosenBands, { name, of, href }: ChosenBand): boolean {
   const parts = href.split(/[?#]/)[0]!.split('/').at(-1)!.toLowerCase().split(/[._]/)
   return of > 1 || name === null || (profile !== null && parts.includes(name.toLowerCase()))
