@@ -1,6 +1,6 @@
 /** A member of `env` that is no secret. */
 export interface Binding {
-  /** `worker`: not a member, but the text that `crons` gives for the schedule of a Worker. */
+  /** `worker`: not a member of `env`, but `crons`: the cron texts of a Worker, as JSON. */
   readonly kind: 'var' | 'json' | 'kv' | 'queue' | 'worker'
   readonly name: string
   /** The text, the JSON, the namespace, or the queue. */

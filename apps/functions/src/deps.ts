@@ -72,7 +72,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const served = database && new ServedFunctions(database, own, lost)
   const folder = await openFolder(config, { projects, functions, factory, builder, logBook, served, checkTypes })
   if (folder) opening.use(folder)
-  // Functions of a folder that an earlier process served are removed.
+  // Without a folder, functions that an earlier process served from one are removed.
   else if (config.TERRANE_MODE !== 'shared') await served?.keep([])
   const deployed = database
     ? await openDeployed(config, { ...base, database, functions, store, builder, folder })

@@ -6,7 +6,7 @@ import { negotiate } from '@fastify/accept-negotiator'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Encodings by preference of the server. */
+/** Encodings of compressed answers; the first wins where a client accepts both equally. */
 export type Encoding = 'br' | 'gzip'
 
 /** Shorter answers fit into one packet uncompressed. */

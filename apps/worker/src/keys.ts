@@ -11,7 +11,7 @@ import type { Database } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import type { WorkerConfig } from './config.ts'
 
-/** Accepted credentials: keys of the control plane, and in local mode tokens of the project as well. */
+/** Verification of callers: keys of the control plane, and in local mode tokens of the project as well. */
 export interface Door extends OpenKeyring {
   readonly verify: Verify
 }

@@ -109,7 +109,7 @@ export const JobListQuery = Type.Object(
 )
 export type JobListQuery = Static<typeof JobListQuery>
 
-/** Log lines of a job. */
+/** Events in the log of a job, one a line. */
 export const JOB_LOG_EVENTS = [
   'submitted',
   'started',

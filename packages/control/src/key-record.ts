@@ -19,7 +19,7 @@ export interface KeyRecord {
   /** Scopes of a services key; null means all. */
   readonly scopes: readonly KeyScope[] | null
   readonly label: string
-  /** Origin of a registered key; null when it was issued here. */
+  /** Origin of a registered key, `credentials` or `local:{ref}`; null when it was issued here. */
   readonly registeredBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date | null

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { unauthorized, type Principal } from '@terrane/auth'
 import { keysUnavailable } from './errors.ts'
 
-/** A key in the cache. */
+/** Result of a key lookup. */
 export interface FoundKey {
   readonly id: string
   readonly sha256: string

@@ -6,7 +6,7 @@ import { KEY_CHANNEL, keyPrefix } from './key-record.ts'
 import { DEFAULT_ORGANIZATION, Organizations } from './organizations.ts'
 import { Projects, type Project } from './projects.ts'
 
-/** Keys in the environment of a local stack. */
+/** Project and keys in the environment of a local stack. */
 export interface LocalStack {
   readonly ref: string
   readonly name?: string

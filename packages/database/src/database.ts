@@ -133,7 +133,7 @@ class Connections {
   }
 }
 
-/** Role and claims that narrow a database for a caller. */
+/** Bounds of a caller's work: an abort signal, and the size of an answer. */
 interface Bounds {
   readonly signal?: AbortSignal
   readonly answerBytes?: number

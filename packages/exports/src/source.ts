@@ -46,7 +46,7 @@ export interface ExportColumn {
 
 /** A table, view or query, and how it is read. */
 export interface ExportSource {
-  /** The FROM clause. */
+  /** SQL after FROM. */
   readonly from: string
   readonly name: string
   readonly columns: readonly ExportColumn[]
@@ -111,7 +111,7 @@ export async function findQuery(
 }
 
 /**
- * Scans the geometries when a format's header has types and system and the column does not state them. Other formats
+ * Scans the geometries when a format's header has types and system and the column does not state them. Otherwise rows
  * are read once.
  */
 export async function withTypes(

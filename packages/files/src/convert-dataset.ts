@@ -32,7 +32,7 @@ const EXCHANGE_OPTIONS = [
   '-forceNullable',
 ]
 
-/** Input and purpose of a conversion. */
+/** Data set, engine and options of a conversion. */
 export interface ConversionWork {
   readonly dataset: Dataset
   readonly engine: Engine

@@ -93,7 +93,7 @@ export interface EncodedRows {
 export interface RowEncoder {
   /** True when no more rows are wanted. */
   readonly isComplete: boolean
-  /** Warnings. */
+  /** Warnings about values that could not be kept. */
   readonly warnings: Warnings
   add(batch: FeatureBatch): void
   /** Sends what there is. */

@@ -70,7 +70,7 @@ async function openPlain(dataset: Dataset, options: ReadOptions, place: ReadingP
   return null
 }
 
-/** Names an option that has no meaning for a file of this format. */
+/** Warns of options that have no meaning for a file of this format. */
 function warnOfUnused({ driver }: Dataset, { csv, encoding }: ReadOptions, notes: Warnings): void {
   const unused: string[] = []
   if (csv?.wkt !== undefined && driver !== 'CSV') unused.push('csv.wkt')

@@ -22,7 +22,7 @@ export interface RangeResponse {
 /** Fetches a URL or a range of it. An error that may pass is a `TerraneError` that is `retryable`. */
 export type RangeFetch = (url: string, options: RangeOptions) => Promise<RangeResponse>
 
-/** Reads byte ranges of remote files. */
+/** Dependencies of reading remote files. */
 export interface RangeSource {
   readonly fetch: RangeFetch
   /** Counts requests and bytes. */

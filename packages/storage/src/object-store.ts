@@ -32,7 +32,7 @@ export interface ObjectInfo {
 /** Metadata of an object in a listing; {@link ObjectStore.describe} has the rest. */
 export type ListedObject = Pick<ObjectInfo, 'bucket' | 'key' | 'size' | 'etag' | 'createdAt' | 'updatedAt'>
 
-/** Common prefixes up to a slash. */
+/** Keys with a common prefix up to a slash. */
 export interface ListedFolder {
   /** The beginning of its keys, with the slash. */
   readonly folder: string

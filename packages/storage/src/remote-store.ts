@@ -53,7 +53,7 @@ const ANSWER_MS = 20_000
 const LEAST_BYTES_PER_MS = 64
 /** Longest upload whose length is not known; its pace is watched. */
 const LONGEST_UPLOAD_MS = 86_400_000
-/** Concurrent requests for entries of a folder. */
+/** Entries of a folder in one request. */
 const LIST_PAGE = 1000
 
 /** Publishes files in another project's storage through its HTTP API. Bodies are sent as they come. */

@@ -54,7 +54,7 @@ interface PublicMap {
   readonly origins: readonly string[]
 }
 
-/** Storage keys of a map. They are compared on read, because a project's row may name keys of other maps. */
+/** Label of a map's publishable keys, by which they are revoked: a project's own row may name keys of other maps. */
 const labelOf = (id: string) => `map ${id}`
 
 /** Maps of a project, for its members: save, delete, make public and private. Lists and versions are read by `…/rest/v1/maps`. */

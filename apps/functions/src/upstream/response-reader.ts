@@ -15,7 +15,7 @@ export class InvalidResponse extends Error {
 const MAX_HEAD = 32 * 1024
 const MAX_CHUNK_LINE = 256
 
-/** Kind of the request: an answer with a body, only its head (HEAD), or perhaps another protocol. */
+/** Kind of answer that the request expects: with a body, only its head (HEAD), or perhaps another protocol. */
 export type Expected = 'body' | 'head' | 'switch'
 
 type State = 'head' | 'length' | 'close' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' | 'done'

@@ -6,7 +6,7 @@ import { exportTooLarge, noRoom } from './errors.ts'
 /** Room that stays free for everybody else on the disk. */
 const SPARE_BYTES = 256 * 2 ** 20
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
-/** SQLite's error codes for a full disk or file. */
+/** SQLite's error code for a full disk or file. */
 const SQLITE_FULL = 13
 
 /**

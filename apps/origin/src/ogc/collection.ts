@@ -43,7 +43,7 @@ export interface Column {
   readonly mayUpdate: boolean
 }
 
-/** Comparisons that a column supports. */
+/** Kind of a column, by the comparisons that it supports. */
 export type Kind = 'integer' | 'number' | 'text' | 'boolean' | 'instant' | 'timestamp' | 'date' | 'geometry' | 'other'
 
 const KINDS: Readonly<Record<string, Kind>> = {

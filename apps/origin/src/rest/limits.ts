@@ -1,7 +1,7 @@
 import type { RestQuery } from '@terrane/database/rest-query'
 import type { Principal } from '@terrane/auth'
 
-/** Limits of `/rest/v1` by role. */
+/** Limits of `/rest/v1`; some depend on the role. */
 export interface RestLimits {
   /** Longest statement by role, in milliseconds; 0 = no limit. */
   readonly timeoutsMs: Readonly<Record<'anon' | 'authenticated' | 'service_role', number>>

@@ -22,7 +22,7 @@ export interface StorageDeps {
 const READS: ReadonlySet<string> = new Set(['/storage/v1/object/list/:bucket', '/storage/v1/object/list-v2/:bucket'])
 /** Uploads that bring their right in their URL. */
 const SIGNED_UPLOAD = '/storage/v1/object/upload/sign/:bucket/*'
-/** Multipart uploads check the caller themselves, before they accept a part. */
+/** Resumable uploads check the caller themselves, before they accept a part. */
 const RESUMABLE = '/storage/v1/upload/resumable'
 /** Answered to anybody. */
 const OPEN: ReadonlySet<string> = new Set([

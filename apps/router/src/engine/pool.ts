@@ -124,7 +124,7 @@ export class Pool {
     return job.answer
   }
 
-  /** Ends the threads after their open requests; new requests are an error. */
+  /** Ends the threads after their open requests. Nothing may be requested after this call. */
   async close(): Promise<void> {
     this.#closing ??= Promise.withResolvers()
     this.#closeWhenDone()

@@ -9,7 +9,7 @@ export interface WorkAnswer {
   readonly body: string | Uint8Array | Readable
 }
 
-/** Input and output of a request in a thread. */
+/** Callbacks through which a `WorkJob` sends to its thread and reports its end. */
 export interface WorkHost {
   readonly send: (order: WorkOrder) => void
   /** Called once, when nothing more comes of the work. */
@@ -59,7 +59,7 @@ export class WorkJob {
     this.#watch()
   }
 
-  /** A message of the thread. */
+  /** Handles a message of the thread. */
   hear(news: WorkNews): void {
     if (this.#isOver) return
     this.#watch()

@@ -147,7 +147,7 @@ async function readValidators(path: string): Promise<Validators> {
   }
 }
 
-/** Queries of URLs may hold signatures, so they are not logged. */
+/** Queries of URLs may hold signatures, so they are left out of logs and messages. */
 function withoutQuery(url: string): string {
   return url.split(/[?#]/, 1)[0]!
 }

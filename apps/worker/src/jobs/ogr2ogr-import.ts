@@ -96,7 +96,7 @@ interface Loaded {
   readonly warnings: readonly JobWarning[]
 }
 
-/** Source and target tables of an import. */
+/** Layers that an import reads, and their target tables. */
 interface Loading {
   /** Numbers of the layers. */
   readonly chosen: readonly number[]

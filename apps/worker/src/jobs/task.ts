@@ -53,7 +53,7 @@ export interface Checkpoint {
   keep(identity: Identity, state: unknown, options?: KeepOptions): Promise<void>
 }
 
-/** Returns the input of the rows. It may be costly, so it is called late and cached. */
+/** Returns a text that identifies the input of the rows. It may be costly, so it is called late and cached. */
 export type Identity = () => Promise<string>
 
 export interface KeepOptions {

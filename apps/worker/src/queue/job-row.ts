@@ -62,7 +62,7 @@ export interface NewJob {
   readonly schedule: { readonly id: string; readonly at: Date } | null
 }
 
-/** Owner of the job. */
+/** The project and organization of the job. */
 export function scopeOf(row: Pick<JobRow, 'project_ref' | 'organization_id' | 'project_id'>): JobScope {
   return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

@@ -80,7 +80,7 @@ async function resolve(
   // The function's import map does not apply to imports inside packages.
   const path = isInPackage(args.importer) ? args.path : mapped(imports, args.path)
   const specifier = readSpecifier(path)
-  // The specifier in the file, before an import map changes it.
+  // Also names the specifier in the file when an import map changes it.
   const written = path === args.path ? `'${path}'` : `'${path}', imported as '${args.path}',`
   switch (specifier.kind) {
     case 'types':

@@ -40,7 +40,7 @@ export function list(text: string, parameter: string, separator = ','): string[]
   return closed(splitOutside(text, separator), parameter)
 }
 
-/** Parts, unparsed. @throws PGRST100 when quotes or brackets are not closed */
+/** The parts, unchanged. @throws PGRST100 when they are null, because quotes or brackets are not closed */
 export function closed(parts: string[] | null, parameter: string): string[] {
   if (parts === null) throw badQuery({ parameter, detail: 'quotes or brackets are not closed' })
   return parts

@@ -28,7 +28,7 @@ export class ModelSession {
   readonly #output: ModelManifest['outputs'][number]
   /** Tiles of every run where the graph fixes them; 1 where it does not. */
   readonly #fixedBatch: number
-  /** Device that computes it. */
+  /** Execution provider that computes it, and the preferred ones that failed. */
   readonly choice: ProviderChoice
 
   private constructor({ session, ...choice }: OpenSession, manifest: ModelManifest) {

@@ -28,7 +28,7 @@ export class ThreadPool {
     this.#options = options
   }
 
-  /** Provider that computes the model, once it is open. It stays the same for the life of the pool. */
+  /** Execution provider of the model, once it is open. It stays the same for the life of the pool. */
   get choice(): ProviderChoice {
     return this.#choice ?? ON_CPU
   }

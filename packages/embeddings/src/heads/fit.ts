@@ -1,7 +1,7 @@
 import { fromOrigin, meanOf, type Head, type LabelledVectors } from './head.ts'
 import { minimize } from './minimize.ts'
 
-/** Input of a fit. */
+/** Options of a fit. */
 export interface FitOptions {
   readonly kind: 'knn' | 'logistic' | 'linear'
   /** Of logistic and linear: factor of half the squared weights; the inverse of scikit-learn's C. */

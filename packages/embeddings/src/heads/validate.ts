@@ -12,7 +12,7 @@ export interface ClassScore {
   readonly examples: number
 }
 
-/** Predictions of heads for examples they were not trained on. */
+/** Scores of heads on examples that they were not trained on. */
 export interface Validation {
   /** Held-out examples that were judged. */
   readonly examples: number

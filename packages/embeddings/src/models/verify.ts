@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { modelTampered } from '../errors.ts'
 import type { ModelFile } from './manifest.ts'
 
-/** State of a file on disk. */
+/** Size and checksum of a file on disk. */
 export interface FileDigest {
   readonly size: number
   readonly sha256: string

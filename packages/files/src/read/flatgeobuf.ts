@@ -190,7 +190,7 @@ function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Turns a read beyond the end of a file into an error about the file. */
+/** Turns a read beyond the bytes into an error about the file; returns any other error unchanged. */
 function damaged(error: unknown, where: string): unknown {
   if (!(error instanceof RangeError)) return error
   return conversionFailed({ reason: `the FlatGeobuf is damaged at ${where}: ${error.message}` }, { cause: error })

@@ -32,7 +32,7 @@ export function geometryDecoder(encoding: string, dimensions: Dimensions): Geome
   }
 }
 
-/** The dimensions by the names of fields or the length of a list of numbers. */
+/** The dimensions by the names of fields, or by the name of a list's numbers, such as `xyz`. */
 export function dimensionsOf(names: readonly string[]): Dimensions {
   const letters = names.join('').toLowerCase()
   return `xy${letters.includes('z') ? 'z' : ''}${letters.includes('m') ? 'm' : ''}` as Dimensions

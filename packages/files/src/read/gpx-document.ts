@@ -137,7 +137,7 @@ const STANDARD = new Set(
   ),
 )
 
-/** The column of an element: its name, with the prefix for elements of other namespaces. */
+/** The column of an element: its name, with the prefix for elements that are not the format's own. */
 function columnOf(name: string, full: string): string {
   return (STANDARD.has(name) ? name : full).replaceAll(':', '_')
 }

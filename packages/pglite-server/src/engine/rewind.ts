@@ -45,7 +45,7 @@ export function checkpoint(server: LoadedServer, files: FileSystemState, instanc
   }
 }
 
-/** The present memory: it grows, and never shrinks. */
+/** The present memory in pages: it grows, and never shrinks. */
 function pagesOf({ memory }: LoadedServer): Buffer[] {
   const { buffer } = memory
   return Array.from({ length: buffer.byteLength / PAGE }, (_, index) => Buffer.from(buffer, index * PAGE, PAGE))

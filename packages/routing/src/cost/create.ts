@@ -31,7 +31,7 @@ export function createCosting(network: Graph, mode: Mode, options: CostOptions):
   const passesYards = (access & MOTOR_ACCESS) === 0
   const isLocal = (at: number): boolean =>
     passesYards ? (get(graph.edgeFlags[at]!, FlagField.local) & access) !== 0 : isForLocals(graph, at, access)
-  // A street that is open at some hours has the fastest of its timed speeds.
+  // With `AT_SOME_TIME` a street counts with the fastest of its usual and timed speeds.
   const fastest = options[AT_SOME_TIME] === true ? timedSpeeds(graph, access) : null
   const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true
   return {

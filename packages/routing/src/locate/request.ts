@@ -12,7 +12,7 @@ export interface LocateRequest {
   readonly mode: Mode | null
   readonly options: CostOptions
   readonly verbose: boolean
-  /** In the form of OSRM, the number of nearest streets in the answer. */
+  /** Form of the answer; OSRM's has the `number` nearest streets. */
   readonly form: 'json' | 'osrm'
   readonly number: number
 }

@@ -40,7 +40,7 @@ interface End {
 
 type PlacedSeed = SweepSeed & { readonly candidate: Candidate }
 
-/** Costs from the seeds of a location to each entry of its label. */
+/** Seconds and metres from the seeds of a location to each entry of its label. */
 interface Sums {
   readonly seconds: Float64Array
   readonly meters: Float64Array

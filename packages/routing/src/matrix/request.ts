@@ -35,7 +35,7 @@ export interface MatrixRequest {
   readonly shapeFormat: Geometry
   /** Members of tables in the form of OSRM. */
   readonly tables: { readonly durations: boolean; readonly distances: boolean }
-  /** Number of answers for a single location, nearest first; null for all. */
+  /** Number of cells that are kept for a single source or target, the cheapest ones; null for all. */
   readonly nearest: number | null
   readonly id: string | null
   readonly warnings: readonly Warning[]

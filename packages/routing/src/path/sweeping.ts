@@ -42,7 +42,7 @@ export function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, m
   return { sweep, giveBack: () => void free.set(turns, sweep) }
 }
 
-/** Restrictions of a sweep besides its costing. */
+/** Parameters of a sweep besides its costing. */
 export interface SweepTerms {
   readonly closures: Closures
   /** Where it begins: closed edges among these may be left and reached. */

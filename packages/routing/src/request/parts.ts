@@ -207,7 +207,7 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
  */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
 
-/** Whether the request limits searches to small streets, which has no effect on hierarchies here. */
+/** Whether the request says how far searches expand on small streets, which has no effect on the hierarchies here. */
 function hasHierarchyLimits(value: unknown): boolean {
   if (!isObject(value)) return false
   return Object.values(value).some(

@@ -37,7 +37,7 @@ export function stepsOf(source: OsrmSource, told: ToldLeg): object[] {
   }))
 }
 
-/** The `maneuver` member of a step. */
+/** Values of a step in the form of OSRM that come from its maneuver. */
 interface Span {
   readonly maneuver: Maneuver
   /** The maneuver whose street one is on: to arrive is to be on the street that one came by. */

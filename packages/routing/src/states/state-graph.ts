@@ -82,7 +82,7 @@ export class StateGraph implements ArcGraph, StateArrays {
     for (let i = firstAtLeast(this.sizedArc, arc); this.sizedArc[i] === arc; i++) yield this.sizedArcRule[i]!
   }
 
-  /** Sequences that an arc completes; see `ArcRule`. */
+  /** Rule of the sequences that an arc completes; see `ArcRule`. */
   ruleOf(arc: number): number {
     return this.#rules.get(arc) ?? 0
   }

@@ -10,7 +10,7 @@ import type { Moment } from './hours.ts'
 import { momentAt, zoneAt } from './zones.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
-/** Rules of an edge at a moment, as far as they depend on time. */
+/** Access to an edge at a moment, as far as it depends on time. */
 export type Verdict = 'open' | 'closed' | 'local'
 
 const NEVER: Condition = () => false
@@ -118,7 +118,7 @@ export class TimedLaw {
     return speed
   }
 
-  /** Rules of an edge at the moment it is entered. */
+  /** Access to an edge at the moment it is entered. */
   edge(edge: number, utcMs: number): Verdict {
     const { graph } = this.#rules
     if (get(graph.edgeFlags[edge]!, FlagField.timed) === 0 || this.#ignoresLimits) return 'open'

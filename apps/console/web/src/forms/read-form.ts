@@ -18,7 +18,7 @@ export interface FormState {
   readonly variants: Readonly<Record<string, number>>
 }
 
-/** The schema of a form, and the problems found in its values. */
+/** Limits that the values of a form are checked against, and the problems that were found. */
 export interface FormCheck extends Pick<FormState, 'variants'> {
   readonly problems: Problems
   /** Largest area that a form accepts, in km²; 0 for no limit. */

@@ -87,7 +87,7 @@ export async function search(
   return { unit: 'similarity', matches: await request<Match[]>('POST', path, body, signal) }
 }
 
-/** Sort order of a list of matches. */
+/** Value that a list of matches is ordered by. */
 export type ScoreUnit = 'similarity' | 'change_z' | 'change_score'
 
 /** Matches in the order of their scores, the greatest first. */

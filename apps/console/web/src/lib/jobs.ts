@@ -60,7 +60,7 @@ function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boole
   return rows === 0
 }
 
-/** State of each file of a job that made one table of many files. */
+/** Outcome for the files of a job that made one table of many files. */
 export interface JobSources {
   /** All of it in a sentence. */
   readonly said: string

@@ -14,7 +14,7 @@ export interface SourceLayer {
   readonly schema: string
   readonly tableName: string
   readonly tiler: TilerLayer
-  /** The FROM clause: the table and its filter. */
+  /** SQL after FROM: the table and its filter. */
   readonly from: string
   /** Where the request names the layer, as a JSON pointer. */
   readonly path: string

@@ -11,7 +11,7 @@ import { describeSource, nameOf, type RasterSource } from './source.ts'
 import type { SourceFile, SourceOptions } from './source-file.ts'
 import type { StoredStretch } from './stretch.ts'
 
-/** Provenance of a table. */
+/** Inputs of a table, and how they were computed. */
 export interface Provenance {
   readonly request: GeoRequest
   readonly model: Model
@@ -19,7 +19,7 @@ export interface Provenance {
   readonly stretch: StoredStretch
   /** Share of clamped samples of each channel. */
   readonly clamped: readonly number[]
-  /** Device that computed the model. */
+  /** Execution provider that computed the model, and the preferred ones that failed. */
   readonly choice: ProviderChoice
   /** Of how the raster was made of others. */
   readonly fileWarnings?: readonly JobWarning[]

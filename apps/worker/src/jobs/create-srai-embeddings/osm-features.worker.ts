@@ -28,7 +28,7 @@ import {
 } from '@terrane/osm'
 import { limitsOf, type OsmMemoryBudget } from '../osm/memory-budget.ts'
 
-/** Start parameters of a region run's thread for an OSM file. */
+/** Options of `openFeatures` for an OSM file. */
 export interface OsmFeatureOptions {
   readonly path: string
   /** Features that touch it are read. */

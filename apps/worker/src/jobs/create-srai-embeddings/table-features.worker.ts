@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { FeatureHooks, RegionFeature } from '@terrane/embeddings/srai'
 
-/** Start parameters of a region run's thread for features in a file. */
+/** Options of `openFeatures` for features that were written to a file. */
 export interface TableFeatureOptions {
   readonly path: string
   readonly rows: number

@@ -8,7 +8,7 @@ import { codeOf, type FinalType } from './final-type.ts'
 
 /** Bytes after which rows are handed on: the embedded database runs no other statement while they go in. */
 const PACK_BYTES = 2 << 20
-/** Bytes read between two progress reports. */
+/** Most bytes read between two progress reports. */
 const MOST_WEIGHT = 16 << 20
 const FIRST_CURVE = 8
 const LAST_CURVE = 12

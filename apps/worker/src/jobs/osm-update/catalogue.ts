@@ -154,7 +154,7 @@ function isOfRules({ rules, topics }: Pick<FoundImport, 'rules' | 'topics'>): bo
   return HASH_OF_THEN.test(rules) && isNamed(topics) && rulesOf([...TOPICS, 'all']) === TOPICS_OF_THEN
 }
 
-/** Version of the rules that make rows, and a hash of them. */
+/** Rules that make rows: the version of how they are applied, and a hash of them. */
 function rulesOf(topics: OsmImport['topics']): string {
   const rules = isNamed(topics) ? TOPIC_TABLES.filter(({ topic }) => topics.includes(topic)) : topics
   return `2:${createHash('sha256')

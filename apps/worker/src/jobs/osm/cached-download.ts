@@ -25,7 +25,7 @@ export interface CacheOptions {
 export interface CachedFile {
   readonly path: string
   readonly bytes: number
-  /** Response headers of the download. */
+  /** Header `Last-Modified` of the download; null when the server sent none. */
   readonly lastModified: string | null
   /** False when the server could not be reached and an older copy is used. */
   readonly fresh: boolean

@@ -6,7 +6,7 @@ import { XmlReader } from '@terrane/osm'
 /** How the extent that a source states lies to an area; `unknown` where it states none. */
 export type Coverage = 'unknown' | 'outside' | 'part' | 'whole'
 
-/** XML has its extent at the end in some files: larger files are not read for it. */
+/** The header of XML is only complete at the end of the file: larger files are not read for it. */
 const MOST_XML_BYTES = 32 << 20
 
 /** The box that a source states in its header, without reading much; null when it has none. */

@@ -60,7 +60,7 @@ function holds({ west, south, east, north }: Area, lng: number, lat: number): bo
 
 let text: string | null = null
 
-/** Entry of a geographic CRS in datum-shifts.tsv (made by tools/crs-table.ts). */
+/** Areas and shifts of a geographic CRS in datum-shifts.tsv (made by tools/crs-table.ts). */
 function areasOf(code: number): Area[] {
   text ??= readFileSync(new URL('./datum-shifts.tsv', import.meta.url), 'utf8')
   return text.split('\n').flatMap((line) => {

@@ -13,7 +13,7 @@ export interface ReadPixels {
   readonly alpha: Uint8Array
 }
 
-/** Requested part of the raster. */
+/** Requested bands of the raster, and their nodata value. */
 export interface BandChoice {
   /** 0-based. */
   readonly bands: readonly number[]

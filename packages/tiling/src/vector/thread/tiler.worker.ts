@@ -31,7 +31,7 @@ function* readAll(archive: TilerResult): Generator<Uint8Array> {
   yield* open.read()
 }
 
-/** Input that can be sent: plain values, no functions. */
+/** The summary of an archive that can be sent: plain values, no functions. */
 function summaryOf(archive: TilerResult): ArchiveSummary {
   return JSON.parse(JSON.stringify(archive)) as ArchiveSummary
 }

@@ -98,7 +98,7 @@ function Rows({ project, table }: TableProps): JSX.Element {
   )
 }
 
-/** Readers of a table. */
+/** Controls for the roles that may read a table. */
 function Sharing({ project, table, onChange }: TableProps & { onChange: OnChange }): JSX.Element {
   // The requested state is shown until the list of tables is read again.
   const [wanted, setWanted] = useState<{ role: Role; shared: boolean } | null>(null)

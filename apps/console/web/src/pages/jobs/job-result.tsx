@@ -129,7 +129,7 @@ function Files({ project, files }: { project: Project; files: readonly FileLink[
   )
 }
 
-/** State of each raster of a table of many rasters. */
+/** Outcome for the rasters of a table of many rasters. */
 function Sources({ sources }: { sources: JobSources }): JSX.Element {
   const { said, failures, unnamed } = sources
   return (

@@ -101,7 +101,7 @@ function nextOf(answer: unknown, before: PageRequest, base: string): PageRequest
   if (url === null) throw stacUnusable({ why: 'the link to the next page has no address', at: '/stac/url' })
   const method = typeof link.method === 'string' && link.method.toUpperCase() === 'POST' ? 'POST' : 'GET'
   if (method === 'GET') return { url: url.href, method, body: undefined }
-  // Without a body of its own, and with `merge`, the search keeps the previous body.
+  // Without a body of its own the search keeps the previous one, and `merge` adds to it.
   const isOwn = link.body !== undefined && link.merge !== true
   return { url: url.href, method, body: isOwn ? link.body : { ...(before.body as object), ...(link.body as object) } }
 }

@@ -181,7 +181,7 @@ function rasterFields(
   }
 }
 
-/** Whether the item's band name is missing in the file; a file of many bands is read directly. */
+/** Whether the file name alone gives the band's name in the item; a file of many bands is read directly. */
 function isNamed({ profile }: ChosenBands, { name, of, href }: ChosenBand): boolean {
   const parts = href.split(/[?#]/)[0]!.split('/').at(-1)!.toLowerCase().split(/[._]/)
   return of > 1 || name === null || (profile !== null && parts.includes(name.toLowerCase()))
