@@ -52,11 +52,7 @@ export async function runTask<Name extends TaskName>(
  *
  * @throws JobFailed, TerraneProblem
  */
-export async function watchTask<Name extends TaskName>(
-  connection: Connection,
-  task: Name,
-  id: string,
-): Promise<Record<string, unknown>> {
+export async function watchTask(connection: Connection, task: TaskName, id: string): Promise<Record<string, unknown>> {
   const { jobs } = connection.client
   const stopped = new AbortController()
   const stop = () => stopped.abort(new Error('cancelled'))
@@ -70,7 +66,7 @@ export async function watchTask<Name extends TaskName>(
     line.end()
     for (const { message } of (result as { warnings?: { message: string }[] }).warnings ?? [])
       note(`warning: ${message}`)
-    return result as never
+    return result
   } catch (error) {
     line.end()
     if (stopped.signal.aborted) await jobs.cancel(task, id)

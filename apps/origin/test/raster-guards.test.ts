@@ -84,11 +84,10 @@ beforeAll(async () => {
   await put('c.tif', picture, 'secret')
   await put('outward.json', item(`${away}/red.tif`))
   await put('secret.json', item('../secret/c.tif'))
-  const { query } = origin.db.database
+  const { database } = origin.db
   const tables = ['open', 'nowhere', 'types', 'orders', 'hidden']
   for (const table of tables) {
-    await query.call(
-      origin.db.database,
+    await database.query(
       `insert into geoembeddings.embeddings_catalogue (table_name, model_name, dims, rows, source, is_public, owner) values ($1, 'm', 3, 0, '2', $2, $3)`,
       [table, table !== 'hidden', table === 'hidden' ? '99999999-9999-4999-8999-999999999999' : null],
     )

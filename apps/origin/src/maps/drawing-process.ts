@@ -82,7 +82,7 @@ export class DrawingProcess implements Disposable {
       }
     })
     this.#last = made.catch(() => undefined)
-    return made as Promise<Output<Name>>
+    return made
   }
 
   [Symbol.dispose](): void {

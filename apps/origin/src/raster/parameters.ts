@@ -103,7 +103,7 @@ export function sizeOf(query: URLSearchParams): readonly [number, number] | null
   const [width, height] = [query.get('width'), query.get('height')]
   if (width === null && height === null) return null
   if (width !== null && height !== null) return [sideOf('width', width, 1), sideOf('height', height, 1)]
-  throw badParameter({ name: 'width', value: `${width ?? ''}`, wanted: 'width and height are wanted together' })
+  throw badParameter({ name: 'width', value: width ?? '', wanted: 'width and height are wanted together' })
 }
 
 /** What the pixels of a box are squares of. @throws BAD_PARAMETER */

@@ -70,7 +70,7 @@ export async function vrtPart(vrt: OpenFile, opener: FileOpener): Promise<OpenPa
   const { scene, files: names } = readVrt(await opener.text(vrt, MAX_VRT_BYTES))
   const files = new FileList((name) => fileNear(name, vrt.source, 'name'))
   for (const name of names) files.numberOf(name)
-  const part = await openScene(scene, await files.open((source) => opener.open(source)))
+  const part = openScene(scene, await files.open((source) => opener.open(source)))
   return { ...part, isOpen: part.isOpen && vrt.isOpen }
 }
 

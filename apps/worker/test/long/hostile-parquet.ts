@@ -62,7 +62,7 @@ function codeOf(value: Value): number {
 function bytesOf(value: Exclude<Value, boolean>): number[] {
   if (typeof value === 'number' || typeof value === 'bigint') return varint(BigInt(value) << 1n)
   if (typeof value === 'string') return [...varint(BigInt(Buffer.byteLength(value))), ...Buffer.from(value)]
-  if (!Array.isArray(value)) return struct(value as Fields)
+  if (!Array.isArray(value)) return struct(value)
   const items = value as readonly Exclude<Value, boolean>[]
   return [(items.length << 4) | codeOf(items[0]!), ...items.flatMap(bytesOf)]
 }

@@ -78,7 +78,7 @@ describe(`the worst requests (${testLane()})`, () => {
   }
 
   /** Asks twice at once, and watches the app. */
-  async function ask([app, path, init = {}]: WorstRequest): Promise<Asked> {
+  async function ask([app, path, init]: WorstRequest): Promise<Asked> {
     const before = await idle(app)
     probes.length = 0
     let peak = before

@@ -38,7 +38,9 @@ export function shareOfRun<T>(
 ): T[] {
   if (isWholeRun() || count >= rows.length) return [...rows]
   const seed = seedOfRun()
-  const random = seededRandom([...title].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) >>> 0, seed >>> 0))
+  const random = seededRandom(
+    Array.from(title).reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) >>> 0, seed >>> 0),
+  )
   const drawn = rows
     .map((row, index) => ({ row, index, order: random() }))
     .toSorted((a, b) => a.order - b.order)

@@ -12,7 +12,7 @@ const DEGREES = /CRS84|EPSG:{1,2}4326/i
  */
 export function featuresIn(text: string, most: number): readonly GeoJSON.Feature[] {
   const list = /"features"\s*:\s*\[/.exec(text)
-  const crs = /"crs"\s*:\s*\{[^}]*\{[^}]*\}/.exec(text.slice(0, list?.index ?? 0))
+  const crs = /"crs"\s{0,9}:\s{0,9}\{[^{}]{0,200}\{[^{}]{0,200}\}/.exec(text.slice(0, list?.index ?? 0))
   if (crs && !DEGREES.test(crs[0])) return []
   const found: GeoJSON.Feature[] = []
   for (const part of objectsIn(text, list ? list.index + list[0].length : 0)) {

@@ -137,6 +137,7 @@ export class FunctionCaches {
   }
 
   async open(name: string): Promise<FunctionCache> {
+    // oxlint-disable-next-line typescript/no-unnecessary-type-conversion -- JavaScript may give anything.
     const text = String(name)
     if (text === '' || text.length > MAX_NAME)
       throw new TypeError(`the name of a cache has 1 to ${MAX_NAME} characters`)

@@ -31,7 +31,7 @@ function nextOperation(words: string[]): Operation {
   if (name !== 'gamma' && name !== 'sigmoidal') throw formulaUnreadable({ why: `${name} is no operation` })
   const letters = words.shift() ?? ''
   if (!/^[rgb]{1,3}$/i.test(letters)) throw formulaUnreadable({ why: `${name} wants bands such as RGB` })
-  const channels = [...new Set([...letters.toLowerCase()].map((letter) => 'rgb'.indexOf(letter)))]
+  const channels = [...new Set(Array.from(letters.toLowerCase(), (letter) => 'rgb'.indexOf(letter)))]
   const [first, second] = [numberOf(words.shift(), 0), name === 'gamma' ? 0 : numberOf(words.shift(), 0)]
   if (name === 'gamma' && first === 0) throw formulaUnreadable({ why: 'gamma must be above 0' })
   const work =

@@ -63,8 +63,8 @@ const FUNCTIONS: Readonly<Record<string, readonly [count: number, work: (...valu
   arctan2: [2, Math.atan2],
   floor: [1, Math.floor],
   ceil: [1, Math.ceil],
-  min: [2, (a, b) => Math.min(a as number, b as number)],
-  max: [2, (a, b) => Math.max(a as number, b as number)],
+  min: [2, (a, b) => Math.min(a, b)],
+  max: [2, (a, b) => Math.max(a, b)],
   where: [3, (condition, yes, no) => (condition === 0 ? no : yes)],
 }
 
@@ -168,7 +168,7 @@ class Parser {
     const of = [this.#unary()]
     this.#depth--
     if (sign === '+') return of[0]!
-    return this.#call(sign === '-' ? (a) => -(a as number) : (a) => truth(a === 0), of)
+    return this.#call(sign === '-' ? (a) => -a : (a) => truth(a === 0), of)
   }
 
   #power(): Node {
