@@ -13,23 +13,44 @@ test('what apps write by default beside themselves, images write under /data', (
   expect(written.filter((name) => !new RegExp(`\\b${name}=(file:)?/data\\b`).test(dockerfile))).toEqual([])
 })
 
+interface Manifest {
+  readonly folder: string
+  readonly name: string
+  readonly private?: boolean
+  readonly dependencies?: object
+  readonly peerDependencies?: object
+  readonly optionalDependencies?: object
+}
+
+const manifests = globSync(['apps/*/package.json', 'packages/*/package.json'], { cwd: root }).map((path): Manifest => ({
+  ...(JSON.parse(readFileSync(join(root, path), 'utf8')) as Omit<Manifest, 'folder'>),
+  folder: join(root, path, '..'),
+}))
+
+/** What is installed of a package where it runs. */
+function installedFor({ dependencies, peerDependencies, optionalDependencies }: Manifest): string[] {
+  return Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
+}
+
+/** Packages of the repository that an image carries. */
+function carried(): Set<string> {
+  const names = new Set(manifests.filter(({ folder }) => folder.startsWith(join(root, 'apps'))).map(({ name }) => name))
+  for (const name of names) {
+    const manifest = manifests.find((one) => one.name === name)
+    for (const other of manifest ? installedFor(manifest) : []) names.add(other)
+  }
+  return names
+}
+
 test('sources import nothing that only developers have: an image carries no development dependencies', () => {
   const missing: string[] = []
-  for (const manifest of globSync(['apps/*/package.json', 'packages/*/package.json'], { cwd: root })) {
-    const folder = join(root, manifest, '..')
-    const {
-      name,
-      dependencies = {},
-      peerDependencies = {},
-      optionalDependencies = {},
-    } = JSON.parse(readFileSync(join(root, manifest), 'utf8')) as {
-      name: string
-      dependencies?: object
-      peerDependencies?: object
-      optionalDependencies?: object
-    }
-    const installed = { ...dependencies, ...peerDependencies, ...optionalDependencies }
-    const there = new Set([name, ...builtinModules, ...Object.keys(installed)])
+  const inImages = carried()
+  expect(inImages).toContain('@terrane/osm')
+  for (const manifest of manifests) {
+    const { name, folder } = manifest
+    // Fixtures are neither published nor in an image.
+    if (manifest.private && !inImages.has(name)) continue
+    const there = new Set([name, ...builtinModules, ...installedFor(manifest)])
     const sources = globSync('src/**/*.ts', {
       cwd: folder,
       // Modules of browsers are bundled with what they import, and those for tests alone never run in an image.

@@ -125,8 +125,12 @@ export class FunctionMetrics {
   }
 }
 
-const DURATION = 'terrane_function_call_seconds'
-const HELP = 'From the arrival of a call to the last byte of its answer.'
+/** The histogram of the durations of calls. */
+const DURATION = {
+  name: 'terrane_function_call_seconds',
+  help: 'From the arrival of a call to the last byte of its answer.',
+  labelNames: ['project', 'function'] as const,
+}
 
 /** The histogram of durations, made from the tallies when it is read. */
 class CallDurations extends Histogram<'project' | 'function'> {
@@ -134,9 +138,7 @@ class CallDurations extends Histogram<'project' | 'function'> {
 
   constructor(tallies: () => Iterable<CallTally>) {
     super({
-      name: DURATION,
-      help: HELP,
-      labelNames: ['project', 'function'],
+      ...DURATION,
       buckets: DURATION_BOUNDS,
       registers: [],
     })
@@ -146,13 +148,13 @@ class CallDurations extends Histogram<'project' | 'function'> {
   /** What the registry and `get` read. */
   async getForPromString() {
     const values = Array.from(this.#tallies(), (tally) => this.#valuesOf(tally)).flat()
-    return { name: DURATION, help: HELP, type: 'histogram', aggregator: 'sum', values }
+    return { name: DURATION.name, help: DURATION.help, type: 'histogram', aggregator: 'sum', values }
   }
 
   #valuesOf({ project, name, buckets, seconds }: CallTally) {
     const own = { project, function: name }
     const value = (suffix: string, amount: number, le?: string) => ({
-      metricName: `${DURATION}_${suffix}`,
+      metricName: `${DURATION.name}_${suffix}`,
       labels: le === undefined ? own : { le, ...own },
       value: amount,
     })

@@ -14,7 +14,7 @@ import {
   type OwnBasemap,
   type ShownBasemap,
 } from './basemap.ts'
-import { readLayers } from './layers.ts'
+import { readLayers } from '../lib/layers.ts'
 import { keepNamesOnTop } from './names-on-top.ts'
 
 type ProjectBasemap = `${typeof BASEMAP_ARCHIVE}${string}`

@@ -1,27 +1,9 @@
 import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
-import { projectPath, request } from '../lib/api.ts'
+import { projectPath } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
 import { FILL_OPACITY, layerColor } from './colors.ts'
 import { archiveSource, openArchive } from './engine.ts'
 import type { Box } from './graticule.ts'
-
-/** An archive in bucket pmtiles. */
-export interface Layer {
-  readonly name: string
-  readonly path: string
-  readonly bytes: number
-  readonly updated_at: string | null
-}
-
-export interface LayerList {
-  /** False while the bucket is not there. */
-  readonly exists: boolean
-  readonly data: readonly Layer[]
-}
-
-export function readLayers(ref: string, signal?: AbortSignal): Promise<LayerList> {
-  return request('GET', projectPath(ref, '/layers'), undefined, signal)
-}
 
 /** Paths of the layers that are shown on every map of the project. */
 export function visibleLayers(ref: string): Store<readonly string[]> {

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { useStore } from '../lib/store.ts'
-import { hasSavedLayers, layerBox, readLayers, showLayers, visibleLayers } from './layers.ts'
+import { readLayers } from '../lib/layers.ts'
+import { hasSavedLayers, layerBox, showLayers, visibleLayers } from './layers.ts'
 import { lookAt } from './look-at.ts'
 import { hasSavedView } from './map-canvas.tsx'
 

@@ -1,0 +1,19 @@
+import { projectPath, request } from './api.ts'
+
+/** An archive in bucket pmtiles. */
+export interface Layer {
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+  readonly updated_at: string | null
+}
+
+export interface LayerList {
+  /** False while the bucket is not there. */
+  readonly exists: boolean
+  readonly data: readonly Layer[]
+}
+
+export function readLayers(ref: string, signal?: AbortSignal): Promise<LayerList> {
+  return request('GET', projectPath(ref, '/layers'), undefined, signal)
+}
