@@ -1,3 +1,4 @@
+// Slow: each command is a program of its own that starts.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'

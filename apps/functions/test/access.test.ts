@@ -1,3 +1,4 @@
+// Slow: hosts start, and each caller starts an instance of each function.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { FunctionsHttpError, createClient } from '@supabase/supabase-js'

@@ -1,3 +1,4 @@
+// Slow: the database makes answers of many megabytes.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
 

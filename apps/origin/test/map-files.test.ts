@@ -1,3 +1,4 @@
+// Slow: fonts are drawn range by range in a process, and a costly icon runs until its limit.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Keys } from '@terrane/control'

@@ -1,3 +1,4 @@
+// Slow: maps are imported and updated in jobs.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OSM_STYLE_SCHEMA, OsmStyle } from '@terrane/contracts/osm-style'
