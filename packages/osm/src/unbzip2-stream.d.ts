@@ -1,10 +1,26 @@
-declare module 'unbzip2-stream' {
-  interface Unbzip2 {
-    on(event: 'data', listener: (bytes: Uint8Array) => void): this
-    on(event: 'error', listener: (error: Error) => void): this
-    /** Unpacks whole blocks at once, and emits them before it returns. */
-    write(bytes: Uint8Array): boolean
-    end(): void
+declare module 'unbzip2-stream/lib/bit_iterator.js' {
+  /** Reads so many bits; null goes on at the next whole byte. */
+  interface BitReader {
+    (bits: number | null): number
+    readonly bytesRead: number
   }
-  export default function unbzip2(): Unbzip2
+  export default function bitIterator(next: () => Uint8Array | undefined): BitReader
+}
+
+declare module 'unbzip2-stream/lib/bzip2.js' {
+  import type { BitReader } from 'unbzip2-stream/lib/bit_iterator.js'
+
+  const bzip2: {
+    /** Size of the blocks of a stream, in units of 100,000 bytes. */
+    header(reader: BitReader): number
+    /** Unpacks a block byte by byte. Returns the checksum so far; null after the last block of a stream. */
+    decompress(
+      reader: BitReader,
+      take: (byte: number) => void,
+      memory: Int32Array,
+      size: number,
+      checksum: number | null,
+    ): number | null
+  }
+  export default bzip2
 }
