@@ -27,7 +27,7 @@ const manifests = globSync(['apps/*/package.json', 'packages/*/package.json'], {
   folder: join(root, path, '..'),
 }))
 
-/** What is installed of a package where it runs. */
+/** Names of the dependencies that are installed with a package. */
 function installedFor({ dependencies, peerDependencies, optionalDependencies }: Manifest): string[] {
   return Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
 }
