@@ -61,7 +61,7 @@ export function hasTag({ headers }: Pick<FastifyRequest, 'headers'>, tag: string
  * Compresses the answers of a scope for clients that accept it. What is encoded already, short, a part (206) or has an ETag,
  * which names the bytes, is left as it is.
  *
- * @param hasTags answers that are no streams get a strong ETag, and 304 to a client that has them
+ * @param hasTags adds a strong ETag to answers that are not streamed, and answers 304 to a client that has it
  */
 export function compressAnswers(scope: Http, { hasTags = false } = {}): void {
   scope.addHook('onSend', async (request, reply, payload: unknown) => {

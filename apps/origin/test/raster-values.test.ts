@@ -112,7 +112,7 @@ describe('numbers', () => {
       expect(await codeOf(await ask(`/statistics?${FILE}&${query}`)), query).toEqual([400, 'BAD_PARAMETER'])
   })
 
-  test('of bodies that are no areas are refused', async () => {
+  test('are refused for a body that is not an area', async () => {
     const geometry = (type: string, coordinates: unknown) => ({
       type: 'Feature',
       properties: null,

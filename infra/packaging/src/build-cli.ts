@@ -45,7 +45,7 @@ await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}
 await cp(join(root, 'LICENSE'), join(out, 'LICENSE'))
 await cp(join(cli, 'README.md'), join(out, 'README.md'))
 
-/** Completions for shells. The command line is no dependency of this package, so its sources are named by their path. */
+/** Completions for shells. The command line's sources are imported by path, because this package does not depend on it. */
 async function completions(): Promise<unknown> {
   const [{ makeProgram }, { commandWords }, { PUBLISHED }] = await Promise.all([
     load('program.ts'),

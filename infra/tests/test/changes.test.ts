@@ -75,7 +75,7 @@ describe('changes since a commit', () => {
   })
 
   test.each([undefined, '', 'ffffffffffffffffffffffffffffffffffffffff'])(
-    'without a commit that passed (%s) it is the last one that is a day older',
+    'the base is the last commit a day older when none has passed (%s)',
     (last) => {
       expect(changesSince(last, root).since).toBe(commits['first'])
     },

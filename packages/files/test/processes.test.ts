@@ -40,7 +40,7 @@ describe('a reading process', () => {
     await expect(opening).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
   })
 
-  test.runIf(!canBind)('SKIPPED: there is no setpriv of util-linux here, which ends a process with its parent', () => {
+  test.runIf(!canBind)('SKIPPED: setpriv of util-linux is not installed; it ends a process with its parent', () => {
     expect(canBind).toBe(false)
   })
 

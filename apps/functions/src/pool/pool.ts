@@ -235,7 +235,7 @@ export class Pool implements Tenant {
     } catch (error) {
       this.#starting--
       const failure = error instanceof BootFailure ? error : new BootFailure((error as Error).message, '')
-      // What is stopped while it starts is no fault of its function.
+      // The function is not to blame when its start is stopped.
       if (!this.#stopped) this.#options.events.bootFailed(failure)
       this.#failed('boot')
       throw failure

@@ -23,7 +23,7 @@ const MOST_SIDE = 256
 /** Most pixels of all segments of a glyph: some 500 times those of a Chinese sign. */
 const MOST_WORK = 4_000_000
 
-/** Draws a glyph; null for one without an area, and for one that is too large or too costly to draw. */
+/** Draws a glyph. Null when it has no area, is too large, or would take too much work. */
 export function drawField(rings: readonly Ring[]): GlyphField | null {
   let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity]
   for (const ring of rings)

@@ -51,7 +51,7 @@ export async function itemPart(
   const item = readStacItem(value, 0)
   const { bands, mask } = chooseBands(item, { assets, channels: ['red', 'green', 'blue'], mask: null })
   const at = base.kind === 'url' && item.self !== null && URL.canParse(item.self) ? { ...base, url: item.self } : base
-  const files = new FileList((href) => fileNear(href, at, 'address'))
+  const files = new FileList((href) => openNear(opener, fileNear(href, at, 'address')))
   const scene = sceneOf(
     bands.map(({ href, band, name, scale, offset, nodata }) => ({
       ...bandOf(files.numberOf(href), band),
@@ -62,15 +62,15 @@ export async function itemPart(
     })),
     mask && { file: files.numberOf(mask.href), band: mask.band, values: mask.values, bits: mask.bits },
   )
-  return openScene(scene, await files.open((source) => opener.open(source)))
+  return openScene(scene, await files.open())
 }
 
 /** A VRT beside its files. @throws VRT_UNUSABLE */
 export async function vrtPart(vrt: OpenFile, opener: FileOpener): Promise<OpenPart> {
   const { scene, files: names } = readVrt(await opener.text(vrt, MAX_VRT_BYTES))
-  const files = new FileList((name) => fileNear(name, vrt.source, 'name'))
+  const files = new FileList((name) => openNear(opener, fileNear(name, vrt.source, 'name')))
   for (const name of names) files.numberOf(name)
-  const part = openScene(scene, await files.open((source) => opener.open(source)))
+  const part = openScene(scene, await files.open())
   return { ...part, isOpen: part.isOpen && vrt.isOpen }
 }
 
@@ -97,19 +97,18 @@ export interface KeptScene {
 
 /** The scene that a source of a table was made of. */
 export async function keptPart({ files: kept, mask }: KeptScene, opener: FileOpener): Promise<OpenPart> {
-  const names: string[] = []
-  const numberOf = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.push(name) - 1)
+  const files = new FileList((name) => opener.openNamed(name))
   const scene = sceneOf(
     kept.map(({ file, name, band, scale = null, offset = null, nodata = null }) => ({
-      ...bandOf(numberOf(file), band === null ? null : band - 1),
+      ...bandOf(files.numberOf(file), band === null ? null : band - 1),
       name,
       scale,
       offset,
       nodata,
     })),
-    mask ? { file: numberOf(mask.file), band: (mask.band ?? 1) - 1, values: mask.values, bits: mask.bits } : null,
+    mask ? { file: files.numberOf(mask.file), band: (mask.band ?? 1) - 1, values: mask.values, bits: mask.bits } : null,
   )
-  return openScene(scene, await openAll(names, (name) => opener.openNamed(name)))
+  return openScene(scene, await files.open())
 }
 
 function sceneOf(bands: readonly SceneBand[], mask: Scene['mask']): Scene {
@@ -131,14 +130,19 @@ function openScene(scene: Scene, files: readonly OpenFile[]): OpenPart {
   }
 }
 
+/** Opens a file beside another one; null for a name that leads elsewhere. */
+async function openNear(opener: FileOpener, source: FileSource | null): Promise<OpenFile | null> {
+  return source && (await opener.open(source))
+}
+
 /** Files that a scene names, each once. */
 class FileList {
   readonly #names: string[] = []
-  readonly #sourceOf: (name: string) => FileSource | null
+  readonly #open: (name: string) => Promise<OpenFile | null>
 
-  /** @param sourceOf null for a name that leads elsewhere */
-  constructor(sourceOf: (name: string) => FileSource | null) {
-    this.#sourceOf = sourceOf
+  /** @param open null for a file that is not there or not the caller's to read */
+  constructor(open: (name: string) => Promise<OpenFile | null>) {
+    this.#open = open
   }
 
   numberOf(name: string): number {
@@ -146,27 +150,18 @@ class FileList {
     return known === -1 ? this.#names.push(name) - 1 : known
   }
 
-  open(open: (source: FileSource) => Promise<OpenFile | null>): Promise<OpenFile[]> {
-    return openAll(this.#names, async (name) => {
-      const source = this.#sourceOf(name)
-      return source && (await open(source))
-    })
-  }
-}
-
-/** @throws TOO_MANY_FILES, SCENE_FILE_NOT_FOUND for a file that is not there or not the caller's to read */
-async function openAll(
-  names: readonly string[],
-  open: (name: string) => Promise<OpenFile | null>,
-): Promise<OpenFile[]> {
-  if (names.length > MAX_FILES) throw tooManyFiles({ files: names.length, limit: MAX_FILES })
-  const found: OpenFile[] = []
-  for (let i = 0; i < names.length; i += AT_ONCE) {
-    const some = await Promise.all(names.slice(i, i + AT_ONCE).map(open))
-    for (const file of some) {
-      if (file === null) throw sceneFilesMissing()
-      found.push(file)
+  /** @throws TOO_MANY_FILES, SCENE_FILE_NOT_FOUND */
+  async open(): Promise<OpenFile[]> {
+    const names = this.#names
+    if (names.length > MAX_FILES) throw tooManyFiles({ files: names.length, limit: MAX_FILES })
+    const found: OpenFile[] = []
+    for (let i = 0; i < names.length; i += AT_ONCE) {
+      const some = await Promise.all(names.slice(i, i + AT_ONCE).map((name) => this.#open(name)))
+      for (const file of some) {
+        if (file === null) throw sceneFilesMissing()
+        found.push(file)
+      }
     }
+    return found
   }
-  return found
 }

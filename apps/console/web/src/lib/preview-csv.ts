@@ -1,4 +1,4 @@
-/** A record of more fields is no table of points. */
+/** Most fields of a record. A wider file is not previewed. */
 const MOST_FIELDS = 2000
 
 const LATITUDE = /^(lat|latitude|y|lat_?deg)$/i

@@ -26,7 +26,7 @@ import { FilePreview } from './file-preview.tsx'
 import { ScheduleBox } from './schedule-box.tsx'
 
 const REDACTED = '[redacted]'
-/** Parameters of the address that are no fields. */
+/** URL parameters that do not fill a field of the form. */
 const QUERY: ReadonlySet<string> = new Set(['again', 'basemap'])
 
 /** A form for a task, made from the worker's own description. `?again={job_id}` starts from an earlier job's input. */
