@@ -87,7 +87,7 @@ async function fetchPage(
   }
   const response = await fetch(url, { ...sent, maxBytes, timeoutMs: PAGE_MS, signal })
   const bytes = await readBytes(response.body, maxBytes)
-  const answer = parseStac(Buffer.from(bytes.buffer).toString('utf8'), '/stac/url')
+  const answer = parseStac(new TextDecoder().decode(bytes), '/stac/url')
   return { answer, url: response.url, bytes: bytes.length }
 }
 
