@@ -7,7 +7,7 @@ import { shareSchemas } from './share-schemas.ts'
 // Makes the types of @terrane/client from the document of the worker: node infra/packaging/src/generate-client.ts [file].
 const root = join(import.meta.dirname, '../../..')
 const tool = join(root, 'infra/peers/packing/node_modules/.bin/openapi-typescript')
-const file = process.argv[2] ?? join(root, 'packages/client/src/worker-api.ts')
+const file = process.argv[2] ?? join(root, 'packages/client/openapi/worker-api.ts')
 const document = JSON.parse(readFileSync(join(root, 'packages/client/openapi/worker.json'), 'utf8'))
 const input = JSON.stringify(shareProperties(shareSchemas(document)), (_, part: unknown) => withoutExample(part))
 const types = execFileSync(tool, ['--default-non-nullable=false'], { input, encoding: 'utf8', maxBuffer: 2 ** 26 })
