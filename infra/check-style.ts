@@ -62,9 +62,7 @@ function countsOf(findings: readonly Finding[]): Counts {
 
 function findingsOf(workspace: string): Finding[] {
   const pages = globSync(`${workspace}/**/*.md`, { cwd: ROOT, exclude: ['**/node_modules/**'] })
-  const sources = globSync(`${workspace}/{src,web/src,test,bench}/**/*.{ts,tsx}`, { cwd: ROOT })
-    .filter((file) => !file.endsWith('worker-api.ts'))
-    .toSorted()
+  const sources = globSync(`${workspace}/{src,web/src,test,bench}/**/*.{ts,tsx}`, { cwd: ROOT }).toSorted()
   const parsed = new Map(sources.map((file) => [file, parseSync(file, readFileSync(join(ROOT, file), 'utf8'))]))
   const written = sources.filter((file) => !/(?:\.test\.ts|^[^/]+\/[^/]+\/(?:test|bench)\/.*)$/.test(file))
   return [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { NOT_EVALUATED, firedBy, shippedRules } from '../src/alerts.ts'
-import type { Scrapes, Series } from '../src/evaluate.ts'
+import { NOT_EVALUATED, firedBy, shippedRules } from './support/alerts.ts'
+import type { Scrapes, Series } from './support/evaluate.ts'
 
 const rules = shippedRules()
 

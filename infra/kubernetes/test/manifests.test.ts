@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { schemaProblems } from '../src/check-schema.ts'
-import { podOf, render, type Container, type Manifest } from '../src/render.ts'
+import { schemaProblems } from './support/check-schema.ts'
+import { podOf, render, type Container, type Manifest } from './support/render.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const OVERLAYS = ['small', 'production']

@@ -16,7 +16,9 @@ const dist = join(folder, 'dist')
 
 await rm(dist, { recursive: true, force: true })
 await compile()
-for await (const file of glob('**/*.d.ts', { cwd: dist })) await edit(join(dist, file), withJsSpecifiers)
+for await (const file of glob('**/*.d.ts', { cwd: dist })) {
+  await edit(join(dist, file), (text) => withJsSpecifiers(text).replaceAll("'../openapi/", "'./openapi/"))
+}
 for await (const file of glob('**/*.d.ts', { cwd: join(folder, 'src') })) {
   await cp(join(folder, 'src', file), join(dist, file))
 }
@@ -52,7 +54,10 @@ async function compile(): Promise<void> {
     },
   )
   await rm(config)
-  await cp(join(dist, 'all', basename(folder), 'src'), dist, { recursive: true })
+  const output = join(dist, 'all', basename(folder))
+  await cp(join(output, 'src'), dist, { recursive: true })
+  // Types that are made from a document lie beside the sources.
+  for await (const file of glob('openapi/*.d.ts', { cwd: output })) await cp(join(output, file), join(dist, file))
   await rm(join(dist, 'all'), { recursive: true })
 }
 

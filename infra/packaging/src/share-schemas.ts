@@ -1,7 +1,8 @@
 /** A part of an OpenAPI document. */
-type Json = null | boolean | number | string | readonly Json[] | Node
+export type Json = null | boolean | number | string | readonly Json[] | Node
 
-interface Node {
+/** An object of it. */
+export interface Node {
   readonly [key: string]: Json
 }
 
@@ -45,12 +46,14 @@ export function shareSchemas(document: Node): Node {
   return { ...(shareResponses(shared, responses) as Node), components: { ...components, schemas, responses } }
 }
 
-/** Moves answers of errors, which are the same in every operation, to `responses`: each by the name of its schema. */
+/** Moves answers whose schema is a component to `responses`: each by the name of that schema. */
 function shareResponses(node: Json, responses: Record<string, Json>): Json {
   if (Array.isArray(node)) return node.map((part: Json) => shareResponses(part, responses))
   if (!isNode(node)) return node
   const parts = Object.entries(node).map(([key, part]): [string, Json] => {
-    const schema = /^[45]XX$/.test(key) ? /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(part))?.[1] : undefined
+    const schema = /^[2-5](?:\d\d|XX)$/.test(key)
+      ? /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(part))?.[1]
+      : undefined
     if (schema === undefined) return [key, shareResponses(part, responses)]
     responses[schema] ??= part
     return [key, isSame(responses[schema], part) ? { $ref: `#/components/responses/${schema}` } : part]
@@ -85,7 +88,8 @@ function isShareable(node: Json, path: readonly string[]): node is Node {
   return Array.isArray(node['anyOf']) || (node['type'] === 'object' && typeof node['properties'] === 'object')
 }
 
-function isNode(value: Json): value is Node {
+/** Tells an object from lists and plain values. */
+export function isNode(value: Json): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

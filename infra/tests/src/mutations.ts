@@ -35,7 +35,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 export function allMutations(): Mutation[] {
   const sources = globSync(['packages/*/src/**/*.ts', 'apps/*/{src,web/src}/**/*.{ts,tsx}'], { cwd: ROOT })
   return sources
-    .filter((file) => !/\.(?:test|worker)\.ts$|worker-api\.ts$|packages\/testing\/|\/testing\//.test(file))
+    .filter((file) => !/\.(?:test|worker)\.ts$|packages\/testing\/|\/testing\//.test(file))
     .toSorted()
     .flatMap(mutationsOf)
 }

@@ -1,4 +1,4 @@
-import type { paths } from './worker-api.ts'
+import type { paths } from '../openapi/worker-api.ts'
 
 /** The record of a job of whatever task; `taskName` says whose `result` it has. */
 export type AnyJob = paths['/jobs/{taskName}/{job_id}']['get']['responses'][200]['content']['application/json']

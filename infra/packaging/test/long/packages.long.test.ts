@@ -151,7 +151,9 @@ test.skipIf(tools === null)(
     const made = join(mkdtempSync(join(tmpdir(), 'terrane-client-')), 'worker-api.ts')
     const root = join(import.meta.dirname, '../../../..')
     await run(process.execPath, [join(root, 'infra/packaging/src/generate-client.ts'), made], root)
-    expect(await readFile(made, 'utf8')).toBe(await readFile(join(root, 'packages/client/src/worker-api.ts'), 'utf8'))
+    expect(await readFile(made, 'utf8')).toBe(
+      await readFile(join(root, 'packages/client/openapi/worker-api.ts'), 'utf8'),
+    )
     const document = join(root, 'packages/client/openapi/worker.json')
     const linted = await run(
       join(tools ?? '', 'redocly'),

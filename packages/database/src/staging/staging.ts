@@ -106,19 +106,6 @@ async function dropUnlessHeld(database: Database, table: string): Promise<void> 
   }
 }
 
-/** The job ids that own staging tables, e.g. left by a worker that was killed. */
-export async function stagedJobIds(database: Queryable): Promise<string[]> {
-  const { rows } = await database.query<{ id: string }>(
-    `select distinct substring(c.relname from '^[cj]_([0-9a-f]{32})(?:_|$)') as id
-     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^(?:j_[0-9a-f]{32}_|c_[0-9a-f]{32}$)'`,
-    [STAGING_SCHEMA],
-  )
-  return rows.map(
-    ({ id }) => `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`,
-  )
-}
-
 /**
  * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: records the job
  * as applied, so that a second run finds the result instead of doing it twice. `register` comes last but for that: what

@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '@terrane/core'
 import { TEXTURES, naturalImage, rotate90, textureImage } from '../../test/fixtures/textures.ts'
 import { VIEWS, crop, seenOtherwise, type View } from '../../test/fixtures/views.ts'
-import { CALIBRATION } from './texture-spectral-calibration.ts'
-import { buildTextureFeatures, buildTextureSpectral, buildTextureSpectralV2 } from './texture-spectral.ts'
+import { buildTextureFeatures, buildTextureSpectral, buildTextureSpectralV2, CALIBRATION } from './texture-spectral.ts'
 
 const SIZE = 128
 

@@ -1,3 +1,5 @@
+import examples from './examples.json' with { type: 'json' }
+
 /** Layout of a task's form. Fields that are not named come under Advanced, in the order of the schema. */
 export interface FormLayout {
   /** Fields that come first, in this order. */
@@ -9,48 +11,7 @@ export interface FormLayout {
 }
 
 /** Example values of fields, by field name. */
-const EXAMPLES: Readonly<Record<string, string>> = {
-  areaName: 'Porto',
-  tablePrefix: 'porto',
-  tableName: 'parcels_2026',
-  table: 'porto_streets',
-  geotiffPath: 'https://example.com/scene.tif',
-  fileUrl: 'https://example.com/parcels.gpkg',
-  url: 'https://example.com/porto.osm.pbf',
-  path: '2026/scene.tif',
-  bucket: 'uploads',
-  prefix: 'porto',
-  sourceNumbers: '0, 2',
-  sources: '[{"storagePath": {"bucket": "uploads", "path": "a.tif"}}, {"geotiffPath": "https://example.com/b.tif"}]',
-  asset: 'visual',
-  assets: '{"B04": "https://example.com/B04.tif", "B08": "https://example.com/B08.tif"}',
-  maskAsset: 'scl',
-  maskValues: '3, 8, 9',
-  bands: '0, 1, 2',
-  profile: 'sentinel-2-l2a-offset',
-  sourceSrs: 'EPSG:25832',
-  targetSrs: 'EPSG:4326',
-  datetime: '2026-06-21T10:30:00Z',
-  placeQuery: 'Porto, Portugal',
-  osmPreset: 'hex2vec',
-  osmTags: '{"amenity": ["school", "cafe"], "shop": true}',
-  ownerUuid: '7f9c24e8-3b12-4a8e-9d5b-0f2f1c9b5a10',
-  encoding: 'windows-1252',
-  layer: 'roads',
-  layerName: 'roads',
-  archiveName: 'porto',
-  filter: 'kind=in.(primary,secondary)',
-  property: 'population',
-  fields: 'name, height',
-  columns: 'name, height',
-  properties: 'name, height',
-  query: 'select name, geom from porto_streets',
-  release: '2026-01-21.0',
-  x: 'lon',
-  y: 'lat',
-  wkt: 'geometry',
-  scale: '[0, 3000]',
-}
+const EXAMPLES: Readonly<Record<string, string>> = examples
 
 const AREA_IMPORT: FormLayout = { first: ['areaName', 'aoiGeoJson', 'topics', 'source'] }
 

@@ -1,17 +1,20 @@
 import { presetUnknown } from '../errors.ts'
 import type { OsmFilter, TagValues } from '../osm-filter.ts'
-import { BASE_OSM_GROUPS } from './base-osm-groups.ts'
-import { GEOFABRIK_LAYERS } from './geofabrik-layers.ts'
-import { HEX2VEC } from './hex2vec.ts'
+import baseOsmGroups from './base-osm-groups.json' with { type: 'json' }
+import geofabrikLayers from './geofabrik-layers.json' with { type: 'json' }
+import hex2vec from './hex2vec.json' with { type: 'json' }
 
 /** As the tables write them: values separated by spaces, `*` for every value. */
 type Table = Readonly<Record<string, string>>
 
 /** The presets by the names that users of srai know, and by those of its constants. */
 const PRESETS: Readonly<Record<string, () => OsmFilter>> = {
-  hex2vec: () => ({ kind: 'keys', keys: readTable(HEX2VEC) }),
-  base_osm_groups: () => readGroups(BASE_OSM_GROUPS),
-  geofabrik_layers: () => readGroups(GEOFABRIK_LAYERS),
+  // The tags of the Hex2Vec paper (Woźniak and Szymański 2021): 15 keys, 725 values.
+  hex2vec: () => ({ kind: 'keys', keys: readTable(hex2vec) }),
+  // Groups of everyday meaning.
+  base_osm_groups: () => readGroups(baseOsmGroups),
+  // The layers of Geofabrik's free shapefiles.
+  geofabrik_layers: () => readGroups(geofabrikLayers),
   bicycle_parking: () => ({ kind: 'keys', keys: { amenity: ['bicycle_parking'] } }),
 }
 

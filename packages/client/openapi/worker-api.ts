@@ -5,962 +5,407 @@
 
 export interface paths {
     "/health/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** The process runs */
         get: operations["live"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** What it needs is there */
         get: operations["ready"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/capacity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** Limits and load */
         get: operations["capacity"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/places": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * Outline of a place
          * @description The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.
          */
         get: operations["findPlace"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/embed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Tiles by words
          * @description Embeds a text with the text part of a table's model, and finds the rows most like it.
          */
         post: operations["embedText"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/embed/chip": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Tiles by a picture
          * @description Embeds a small GeoTIFF (image/tiff) or PNG (image/png) as the table's rasters were, and finds the rows most like it: at most 8 MiB, 64 tiles, a PNG 2048 × 2048 pixels, 30 seconds.
          */
         post: operations["embedChip"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/inspect": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * A look at a file
          * @description Reads a file of up to 64 MiB as ogr2ogrImport would, for at most 30 seconds, and tells its layers with rows, fields, types, reference system and extent. Nothing is kept.
          */
         post: operations["inspectFile"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/osmImportArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Import OpenStreetMap data of an area
          * @description Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags and a geometry in EPSG:4326. The tables appear together or not at all.
          */
         post: operations["osmImportArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/overtureImportArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Import Overture Maps data of an area
          * @description Puts the Overture features that touch an area into tables `{tablePrefix}_{type}`: scalar columns, nested ones as jsonb, the GERS id as primary key and a geometry in EPSG:4326. Types that mix geometries get one table per family. The tables appear together or not at all.
          */
         post: operations["overtureImportArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/ogr2ogrImport": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Import a file of features
          * @description Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, KML, GML, GPX, GeoRSS, OpenStreetMap XML, Esri JSON, SpatiaLite, DXF, DGN and others, plain, in gzip, zip or tar, and of archives of a Shapefile, of MapInfo files or of a file geodatabase. The format is found from the content, not from the name. A file with one layer becomes tableName, one with several a table {tableName}_{layer} for each that is not empty. Tables appear together or not at all; what cannot be kept is counted in warnings.
          */
         post: operations["ogr2ogrImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/createGeoEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * GeoTIFFs into embeddings
          * @description Tiles one GeoTIFF or many, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search. Many rasters are spread over all workers.
          */
         post: operations["createGeoEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/createSraiEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Map features of H3 cells into embeddings
          * @description Covers an area with H3 cells, counts the OpenStreetMap features in each, embeds the counts (count, contextual-count, hex2vec) and writes geoembeddings.{tableName}, to be searched with similarity_search.
          */
         post: operations["createSraiEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/importEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Ready-made embeddings into a table
          * @description Reads the vectors of a GeoParquet file, such as those of Clay, Major TOM, Earth Index or an exported table, as they are, or pools a GeoTIFF whose bands are vectors, such as those of AlphaEarth and TESSERA, per tile, H3 cell or area of a table. Writes geoembeddings.{tableName}, to be searched with similarity_search.
          */
         post: operations["importEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/archiveToPmtiles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Archive spatial tables as vector tiles
          * @description Writes the storage object pmtiles/{table}.pmtiles, a PMTiles v3 archive of vector tiles, and replaces an earlier one. The bucket pmtiles must exist. Each table or view in layers is a further layer of the archive. Every feature is shown at the highest zoom of its layer; below it the smallest and densest ones, or the last ones by rankBy, give way where a tile would exceed maxTileBytes.
          */
         post: operations["archiveToPmtiles"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/exportTable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Export a table or query as a file
          * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile, and replaces an existing object. All rows are from one snapshot of the database. Values that the format cannot hold are counted in warnings.
          */
         post: operations["exportTable"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/osmUpdateArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Bring OpenStreetMap tables up to date
          * @description Applies change files (.osc, .osc.gz), or all that a replication server has since the last update, to the tables of an osmImportArea with updatable. Each file is one transaction; afterwards the tables are those of an import of the newer extract, and rows that did not change keep their id.
          */
         post: operations["osmUpdateArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/trainClassifier": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Classes of embeddings from examples
          * @description Learns classes of the rows of an embeddings table from examples: points, lines or polygons of a table or of GeoJSON, or ids of rows. Holds out blocks on the ground to say how well each class is found and to calibrate probabilities. Keeps the classifier in versions; classifyEmbeddings applies it.
          */
         post: operations["trainClassifier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/classifyEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * A map of classes from embeddings
          * @description Gives each row of an embeddings table the class that a classifier finds, and its probability: a table public.{tableName} with id, class, probability and geom. With mode update only rows of sources that are new or changed are classified; on a schedule the map follows its table.
          */
         post: operations["classifyEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/clusterEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * A map of clusters from embeddings
          * @description Groups the rows of an embeddings table that look alike by k-means, and writes a table public.{tableName} with id, class, probability (null) and geom. The centres are kept as a classifier, which classifyEmbeddings applies to other tables.
          */
         post: operations["clusterEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{taskName}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** List jobs of a task */
         get: operations["listJobs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{taskName}/latest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** Latest job of a task */
         get: operations["latestJob"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{taskName}/{job_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /** Status of a job */
         get: operations["getJob"];
-        put?: never;
-        post?: never;
         /**
          * Cancel a job
          * @description A cancelled job ends as failed with error code cancelled. Cancelling a job that has ended changes nothing.
          */
         delete: operations["cancelJob"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{taskName}/{job_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Try a failed job again
          * @description Queues the request of a job that has failed once more, with the secrets that came with it. The answer is a new job, whose retry_of names the failed one; what the task refuses at submit is refused here, too.
          */
         post: operations["retryJob"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{taskName}/{job_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * Follow a job
          * @description Server-sent events `status` and `progress` with the job record; resumes after Last-Event-ID; ends with the job.
          */
         get: operations["followJob"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/jobs/{taskName}/{job_id}/log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * Log of a job
          * @description One line for each step of a run, with its time, and for each start, warning, retry, hand-over and end. Send last as after to read on; a job that has not ended (terminal) gets more lines. Lines go with the record.
          */
         get: operations["readJobLog"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/osmImportArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Import OpenStreetMap data of an area
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleOsmImportArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/createGeoEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: GeoTIFFs into embeddings
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleCreateGeoEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/createSraiEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Map features of H3 cells into embeddings
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleCreateSraiEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/importEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Ready-made embeddings into a table
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleImportEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/overtureImportArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Import Overture Maps data of an area
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleOvertureImportArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/ogr2ogrImport": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Import a file of features
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleOgr2ogrImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/exportTable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Export a table or query as a file
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleExportTable"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/archiveToPmtiles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Archive spatial tables as vector tiles
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleArchiveToPmtiles"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/osmUpdateArea": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Bring OpenStreetMap tables up to date
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleOsmUpdateArea"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/trainClassifier": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: Classes of embeddings from examples
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleTrainClassifier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/classifyEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: A map of classes from embeddings
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleClassifyEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/clusterEmbeddings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Schedule: A map of clusters from embeddings
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleClusterEmbeddings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * List schedules
          * @description The schedules of a project, newest first.
          */
         get: operations["listSchedules"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schedules/{schedule_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * One schedule
          * @description When it runs next, and what became of its last time.
          */
         get: operations["readSchedule"];
-        put?: never;
-        post?: never;
         /**
          * Delete a schedule
          * @description Jobs that it has submitted stay, and go on.
          */
         delete: operations["deleteSchedule"];
-        options?: never;
-        head?: never;
         /**
          * Pause, resume or move a schedule
          * @description Fields that are absent stay as they are. The request of a schedule does not change: make another one.
          */
         patch: operations["changeSchedule"];
-        trace?: never;
     };
     "/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * List webhooks
          * @description Every webhook of a project, newest first; a project has at most 20.
          */
         get: operations["listWebhooks"];
-        put?: never;
         /**
          * Be told of the ends of jobs
          * @description Each end of a job is posted to the address, or to the function with the service key, signed by the Standard Webhooks specification (webhook-id, webhook-timestamp, webhook-signature), at least once, with the same webhook-id each time, for half a day until a 2xx. The body is {type, timestamp, data}: job.succeeded or job.failed, and the record of the job without its input.
          */
         post: operations["createWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{webhook_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * One webhook
          * @description Its secret is not shown again.
          */
         get: operations["readWebhook"];
-        put?: never;
-        post?: never;
         /**
          * Delete a webhook
          * @description What it has not been told yet it is not told any more.
          */
         delete: operations["deleteWebhook"];
-        options?: never;
-        head?: never;
         /**
          * Pause or resume a webhook
          * @description What ends while it is paused it is never told. One that answers 410 is paused.
          */
         patch: operations["pauseWebhook"];
-        trace?: never;
     };
     "/webhooks/{webhook_id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * What a webhook was told
          * @description Newest first, each with its attempts: time, status and error. It goes with the record of the job.
          */
         get: operations["listWebhookDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/table-hooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * List table hooks
          * @description Every table hook of a project, newest first; a project has at most 50.
          */
         get: operations["listTableHooks"];
-        put?: never;
         /**
          * Be told of changes of rows
          * @description Each insert, update and delete that is committed is posted as {type, table, schema, record, old_record} to a function of the project (with the service key) or to an address, signed by the Standard Webhooks specification: at least once, in the order of the changes of a row, with the same webhook-id at each attempt. A body has at most 256 KiB; a larger row is told by its primary key, with "truncated": true. What is not taken after all attempts is a dead letter.
          */
         post: operations["createTableHook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/table-hooks/{hook_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * One table hook
          * @description Its secret is not shown again.
          */
         get: operations["readTableHook"];
-        put?: never;
-        post?: never;
         /**
          * Delete a table hook
          * @description With the events that it has not been told yet and its dead letters.
          */
         delete: operations["deleteTableHook"];
-        options?: never;
-        head?: never;
         /**
          * Pause or resume a table hook
          * @description Changes while it is paused are not told. Events of before wait until it is resumed.
          */
         patch: operations["pauseTableHook"];
-        trace?: never;
     };
     "/dead-letters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         /**
          * Events that were given up
          * @description Newest first. They are kept for 30 days.
          */
         get: operations["listDeadLetters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/dead-letters/resend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Send dead letters again
          * @description As new events with all their attempts, after what waits of their keys.
          */
         post: operations["resendDeadLetters"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/dead-letters/delete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
+        parameters: {};
         /**
          * Delete dead letters
          * @description For good. By their ids, those of a lane, or both.
          */
         post: operations["deleteDeadLetters"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -1006,45 +451,11 @@ export interface components {
             unit: string;
             eta_seconds: number | null;
         };
-        Job: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+        Job: components["schemas"]["JobBase"] & {
             taskName: string;
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             result: {
                 [key: string]: unknown;
             } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
         };
         JobList: {
             data: components["schemas"]["Job"][];
@@ -1180,92 +591,8 @@ export interface components {
             data: components["schemas"]["Schedule"][];
             next_cursor: string | null;
         };
-        /**
-         * @example {
-         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *       "url": "https://example.com/hooks/terrane",
-         *       "description": "",
-         *       "tasks": null,
-         *       "statuses": [
-         *         "success",
-         *         "failed"
-         *       ],
-         *       "paused": false,
-         *       "project_ref": "local",
-         *       "created_at": "2026-11-22T14:00:00.000Z",
-         *       "updated_at": "2026-11-22T14:00:00.000Z",
-         *       "links": {
-         *         "self": "/webhooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *         "deliveries": "/webhooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10/deliveries"
-         *       }
-         *     }
-         */
-        Webhook: {
-            /** Format: uuid */
-            id: string;
-            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
-            url: string;
-            /** @description For people. */
-            description: string;
-            tasks: components["schemas"]["Tasks"];
-            /** @description Ends that it is called for; a cancelled job is failed. */
-            statuses: ("success" | "failed")[];
-            /** @description Is not called while true. */
-            paused: boolean;
-            project_ref: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                deliveries: string;
-            };
-        };
-        /**
-         * @example {
-         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *       "url": "https://example.com/hooks/terrane",
-         *       "description": "",
-         *       "tasks": null,
-         *       "statuses": [
-         *         "success",
-         *         "failed"
-         *       ],
-         *       "paused": false,
-         *       "project_ref": "local",
-         *       "created_at": "2026-11-22T14:00:00.000Z",
-         *       "updated_at": "2026-11-22T14:00:00.000Z",
-         *       "links": {
-         *         "self": "/webhooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *         "deliveries": "/webhooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10/deliveries"
-         *       },
-         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
-         *     }
-         */
-        WebhookMade: {
-            /** Format: uuid */
-            id: string;
-            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
-            url: string;
-            /** @description For people. */
-            description: string;
-            tasks: components["schemas"]["Tasks"];
-            /** @description Ends that it is called for; a cancelled job is failed. */
-            statuses: ("success" | "failed")[];
-            /** @description Is not called while true. */
-            paused: boolean;
-            project_ref: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                deliveries: string;
-            };
+        Webhook: components["schemas"]["WebhookBase"];
+        WebhookMade: components["schemas"]["WebhookBase"] & {
             /** @description Not shown again. */
             secret: string;
         };
@@ -1314,148 +641,8 @@ export interface components {
             data: components["schemas"]["WebhookDelivery"][];
             next_cursor: string | null;
         };
-        /**
-         * @example {
-         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *       "schema": "public",
-         *       "table": "orders",
-         *       "events": [
-         *         "INSERT",
-         *         "UPDATE"
-         *       ],
-         *       "columns": [
-         *         "status"
-         *       ],
-         *       "where": {
-         *         "status": "paid"
-         *       },
-         *       "url": "/functions/v1/send-receipt",
-         *       "description": "",
-         *       "attempts": 15,
-         *       "paused": false,
-         *       "waiting": 0,
-         *       "dead": 0,
-         *       "project_ref": "local",
-         *       "created_at": "2026-11-22T14:00:00.000Z",
-         *       "updated_at": "2026-11-22T14:00:00.000Z",
-         *       "links": {
-         *         "self": "/table-hooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *         "deadLetters": "/dead-letters?lane=hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10"
-         *       }
-         *     }
-         */
-        TableHook: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description Its schema.
-             * @example public
-             */
-            schema: string;
-            /**
-             * @description A table with a primary key.
-             * @example orders
-             */
-            table: string;
-            events: ("INSERT" | "UPDATE" | "DELETE")[];
-            columns: components["schemas"]["Columns"];
-            where: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
-            attempts: number;
-            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
-            url: string;
-            /** @description For people. */
-            description: string;
-            /** @description Is not called while true. */
-            paused: boolean;
-            /** @description Events that are to be delivered; 1000 stands for more. */
-            waiting: number;
-            /** @description Dead letters; 1000 stands for more. */
-            dead: number;
-            project_ref: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                deadLetters: string;
-            };
-        };
-        /**
-         * @example {
-         *       "id": "0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *       "schema": "public",
-         *       "table": "orders",
-         *       "events": [
-         *         "INSERT",
-         *         "UPDATE"
-         *       ],
-         *       "columns": [
-         *         "status"
-         *       ],
-         *       "where": {
-         *         "status": "paid"
-         *       },
-         *       "url": "/functions/v1/send-receipt",
-         *       "description": "",
-         *       "attempts": 15,
-         *       "paused": false,
-         *       "waiting": 0,
-         *       "dead": 0,
-         *       "project_ref": "local",
-         *       "created_at": "2026-11-22T14:00:00.000Z",
-         *       "updated_at": "2026-11-22T14:00:00.000Z",
-         *       "links": {
-         *         "self": "/table-hooks/0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10",
-         *         "deadLetters": "/dead-letters?lane=hook:0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10"
-         *       },
-         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
-         *     }
-         */
-        TableHookMade: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * @description Its schema.
-             * @example public
-             */
-            schema: string;
-            /**
-             * @description A table with a primary key.
-             * @example orders
-             */
-            table: string;
-            events: ("INSERT" | "UPDATE" | "DELETE")[];
-            columns: components["schemas"]["Columns"];
-            where: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
-            attempts: number;
-            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
-            url: string;
-            /** @description For people. */
-            description: string;
-            /** @description Is not called while true. */
-            paused: boolean;
-            /** @description Events that are to be delivered; 1000 stands for more. */
-            waiting: number;
-            /** @description Dead letters; 1000 stands for more. */
-            dead: number;
-            project_ref: string;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: {
-                self: string;
-                deadLetters: string;
-            };
+        TableHook: components["schemas"]["TableHookBase"];
+        TableHookMade: components["schemas"]["TableHookBase"] & {
             /** @description Not shown again. */
             secret: string;
         };
@@ -1526,35 +713,11 @@ export interface components {
                 is_default: boolean;
             }[];
         };
-        EmbeddingsResult: {
-            /** @description Qualified name of the table. */
-            table: string;
-            rows: number;
-            dims: number;
-            model: components["schemas"]["Model"];
-            skipped_nodata: number;
-            scale: unknown;
-            crs: string;
-            /** @description west, south, east, north */
-            bbox: number[];
-            artifacts?: {
-                bucket: string;
-                path: string;
-                bytes: number;
-            }[];
-            /** @description createGeoEmbeddings of many rasters: what became of them. */
-            sources?: components["schemas"]["Sources"];
-            /** @description createSraiEmbeddings: features counted in at least one cell. */
-            features?: number;
-            /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
-            zero_vectors?: number;
+        EmbeddingsResult: components["schemas"]["ResultBase"] & {
             /** @description Where the features came from. */
             source?: {
                 [key: string]: unknown;
             };
-            attribution?: string;
-            /** @description What a person should know of the result. */
-            warnings?: components["schemas"]["Warning"][];
             /** @description Seconds per phase. */
             timings: {
                 [key: string]: number;
@@ -1602,32 +765,11 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** OsmImportAreaJob */
-        OsmImportAreaJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
+        OsmImportAreaJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "osmImportArea";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
-            result: {
+            result: (components["schemas"]["AreaJobResultBase"] & {
                 tables: {
                     schema: string;
                     name: string;
@@ -1637,65 +779,24 @@ export interface components {
                     bbox: number[] | null;
                     topic: string;
                 }[];
-                /** @description Where the data came from. */
-                source: {
-                    [key: string]: unknown;
-                };
-                /** @description What to write beside a map of these data. */
-                attribution: string;
-                seconds: number;
-                /** @description What a person should know of the result. */
-                warnings: components["schemas"]["Warning"][];
                 licence: string;
                 /** @description What became of the elements that were read. */
                 counts: {
                     [key: string]: unknown;
                 };
-            } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** OvertureImportAreaJob */
-        OvertureImportAreaJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+            }) | null;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
+            taskName: "osmImportArea";
+        };
+        OvertureImportAreaJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "overtureImportArea";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
-            result: {
+            result: (components["schemas"]["AreaJobResultBase"] & {
                 tables: {
                     schema: string;
                     name: string;
@@ -1705,58 +806,17 @@ export interface components {
                     bbox: number[] | null;
                     type: string;
                 }[];
-                /** @description Where the data came from. */
-                source: {
-                    [key: string]: unknown;
-                };
-                /** @description What to write beside a map of these data. */
-                attribution: string;
-                seconds: number;
-                /** @description What a person should know of the result. */
-                warnings: components["schemas"]["Warning"][];
-            } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** Ogr2ogrImportJob */
-        Ogr2ogrImportJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+            }) | null;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
+            taskName: "overtureImportArea";
+        };
+        Ogr2ogrImportJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "ogr2ogrImport";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
             result: {
                 /** @description Qualified name. */
@@ -1791,180 +851,52 @@ export interface components {
                 /** @description What a person should know of the result. */
                 warnings: components["schemas"]["Warning"][];
             } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** CreateGeoEmbeddingsJob */
-        CreateGeoEmbeddingsJob: {
-            /** Format: uuid */
-            id: string;
+        } & {
             /**
-             * Format: uuid
-             * @description The same as id.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            job_id: string;
+            taskName: "ogr2ogrImport";
+        };
+        CreateGeoEmbeddingsJob: components["schemas"]["JobBase"] & {
+            /** @constant */
+            taskName: "createGeoEmbeddings";
+            /** @description Null until the job has succeeded. */
+            result: components["schemas"]["Result"];
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             taskName: "createGeoEmbeddings";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
+        };
+        CreateSraiEmbeddingsJob: components["schemas"]["JobBase"] & {
+            /** @constant */
+            taskName: "createSraiEmbeddings";
             /** @description Null until the job has succeeded. */
             result: components["schemas"]["Result"];
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** CreateSraiEmbeddingsJob */
-        CreateSraiEmbeddingsJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             taskName: "createSraiEmbeddings";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
+        };
+        ImportEmbeddingsJob: components["schemas"]["JobBase"] & {
+            /** @constant */
+            taskName: "importEmbeddings";
             /** @description Null until the job has succeeded. */
             result: components["schemas"]["Result"];
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** ImportEmbeddingsJob */
-        ImportEmbeddingsJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             taskName: "importEmbeddings";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
-            /** @description Null until the job has succeeded. */
-            result: components["schemas"]["Result"];
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
         };
-        /** ArchiveToPmtilesJob */
-        ArchiveToPmtilesJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
+        ArchiveToPmtilesJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "archiveToPmtiles";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
             result: {
                 bucket: string;
@@ -1986,48 +918,16 @@ export interface components {
                 skipped_features: number;
                 dropped_features: number;
             } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** ExportTableJob */
-        ExportTableJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
+            taskName: "archiveToPmtiles";
+        };
+        ExportTableJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "exportTable";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
             result: {
                 bucket: string;
@@ -2040,50 +940,18 @@ export interface components {
                 format: "GeoParquet" | "GeoPackage" | "FlatGeobuf" | "GeoJSON" | "GeoJSONSeq" | "CSV" | "Shapefile";
                 rows: number;
             } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** OsmUpdateAreaJob */
-        OsmUpdateAreaJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
+            taskName: "exportTable";
+        };
+        OsmUpdateAreaJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "osmUpdateArea";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
-            result: {
+            result: (components["schemas"]["AreaJobResultBase"] & {
                 /** @description Tables with rows that have changed. */
                 tables: {
                     schema: string;
@@ -2101,58 +969,17 @@ export interface components {
                 files: number;
                 sequence: number | null;
                 timestamp: string | null;
-                /** @description Where the data came from. */
-                source: {
-                    [key: string]: unknown;
-                };
-                /** @description What to write beside a map of these data. */
-                attribution: string;
-                seconds: number;
-                /** @description What a person should know of the result. */
-                warnings: components["schemas"]["Warning"][];
-            } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** TrainClassifierJob */
-        TrainClassifierJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+            }) | null;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
+            taskName: "osmUpdateArea";
+        };
+        TrainClassifierJob: components["schemas"]["JobBase"] & {
+            /** @constant */
             taskName: "trainClassifier";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
             /** @description Null until the job has succeeded. */
             result: {
                 classifier: string;
@@ -2192,155 +1019,39 @@ export interface components {
                 /** @description What a person should know of the result. */
                 warnings: components["schemas"]["Warning"][];
             } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
-        };
-        /** ClassifyEmbeddingsJob */
-        ClassifyEmbeddingsJob: {
-            /** Format: uuid */
-            id: string;
+        } & {
             /**
-             * Format: uuid
-             * @description The same as id.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            job_id: string;
+            taskName: "trainClassifier";
+        };
+        ClassifyEmbeddingsJob: components["schemas"]["JobBase"] & {
+            /** @constant */
+            taskName: "classifyEmbeddings";
+            /** @description Null until the job has succeeded. */
+            result: components["schemas"]["EmbeddingJobResultBase"] | null;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             taskName: "classifyEmbeddings";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
-            /** @description Null until the job has succeeded. */
-            result: {
-                /** @description Qualified name. */
-                table: string;
-                /** @description Rows of the table. */
-                rows: number;
-                /** @description Rows that this job wrote. */
-                classified: number;
-                /** @description Rows that were taken out: of sources that changed or are gone. */
-                removed: number;
-                bbox: number[] | null;
-                /** @description What to write beside a map of these data. */
-                attribution: string;
-                classes: components["schemas"]["Classe"][];
-                classifier: string;
-                version: number;
-                /** @description Seconds by phase. */
-                timings: {
-                    [key: string]: number;
-                };
-                /** @description What a person should know of the result. */
-                warnings: components["schemas"]["Warning"][];
-            } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
         };
-        /** ClusterEmbeddingsJob */
-        ClusterEmbeddingsJob: {
-            /** Format: uuid */
-            id: string;
-            /**
-             * Format: uuid
-             * @description The same as id.
-             */
-            job_id: string;
+        ClusterEmbeddingsJob: components["schemas"]["JobBase"] & {
+            /** @constant */
+            taskName: "clusterEmbeddings";
+            /** @description Null until the job has succeeded. */
+            result: (components["schemas"]["EmbeddingJobResultBase"] & {
+                /** @description Mean squared distance to the centres, of the rows that were learnt from. */
+                inertia: number;
+            }) | null;
+        } & {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             taskName: "clusterEmbeddings";
-            /** @enum {unknown} */
-            status: "pending" | "running" | "success" | "failed";
-            /** @description True for success and failed. */
-            terminal: boolean;
-            project_ref: string;
-            /** @description The request body without its secrets. */
-            input: {
-                [key: string]: unknown;
-            };
-            progress: components["schemas"]["JobProgress"] | null;
-            /** @description Null until the job has succeeded. */
-            result: {
-                /** @description Qualified name. */
-                table: string;
-                /** @description Rows of the table. */
-                rows: number;
-                /** @description Rows that this job wrote. */
-                classified: number;
-                /** @description Rows that were taken out: of sources that changed or are gone. */
-                removed: number;
-                bbox: number[] | null;
-                /** @description What to write beside a map of these data. */
-                attribution: string;
-                classes: components["schemas"]["Classe"][];
-                classifier: string;
-                version: number;
-                /** @description Mean squared distance to the centres, of the rows that were learnt from. */
-                inertia: number;
-                /** @description Seconds by phase. */
-                timings: {
-                    [key: string]: number;
-                };
-                /** @description What a person should know of the result. */
-                warnings: components["schemas"]["Warning"][];
-            } | null;
-            error: components["schemas"]["JobError"] | null;
-            attempt: number;
-            max_attempts: number;
-            cancel_requested: boolean;
-            request_id: string | null;
-            retry_of: string | null;
-            parent_id: string | null;
-            schedule_id: string | null;
-            scheduled_for: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Paths below the base address of the worker. */
-            links: components["schemas"]["Links"];
         };
         Links: {
             self: string;
@@ -2383,40 +1094,16 @@ export interface components {
             /** @description The first of them: row numbers from 1, or names. */
             examples?: (number | string)[];
         };
-        Result: {
-            /** @description Qualified name of the table. */
-            table: string;
-            rows: number;
-            dims: number;
-            model: components["schemas"]["Model"];
-            skipped_nodata: number;
-            scale: unknown;
-            crs: string;
-            /** @description west, south, east, north */
-            bbox: number[];
-            artifacts?: {
-                bucket: string;
-                path: string;
-                bytes: number;
-            }[];
-            /** @description createGeoEmbeddings of many rasters: what became of them. */
-            sources?: components["schemas"]["Sources"];
-            /** @description createSraiEmbeddings: features counted in at least one cell. */
-            features?: number;
-            /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
-            zero_vectors?: number;
+        Result: (components["schemas"]["ResultBase"] & {
             /** @description Where the features came from. */
             source?: {
                 [key: string]: unknown;
             };
-            attribution?: string;
-            /** @description What a person should know of the result. */
-            warnings?: components["schemas"]["Warning"][];
             /** @description Seconds per phase. */
             timings: {
                 [key: string]: number;
             };
-        } | null;
+        }) | null;
         Classe: {
             name: string;
             /** @description Rows of this job. */
@@ -2432,8 +1119,7 @@ export interface components {
             y?: string;
             wkt?: string;
         };
-        /** OsmImportArea */
-        OsmImportArea: {
+        OsmImportArea: components["schemas"]["StrictBase"] & {
             /** @description Name of the area, for people. */
             areaName: string;
             /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
@@ -2543,10 +1229,6 @@ export interface components {
              * @default false
              */
             updatable?: boolean;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
         AoiGeoJson: {
             /** @enum {unknown} */
@@ -2564,8 +1246,7 @@ export interface components {
             /** @description Base of the storage API of the project. */
             storageUrl?: string;
         };
-        /** OvertureImportArea */
-        OvertureImportArea: {
+        OvertureImportArea: components["schemas"]["StrictBase"] & {
             /** @description Name of the area, for people. */
             areaName: string;
             /** @description GeoJSON Polygon or MultiPolygon in degrees, or a Feature or FeatureCollection of such. */
@@ -2584,13 +1265,8 @@ export interface components {
             mode?: "create" | "replace";
             /** @description An Overture release that is still published. Default: the latest. */
             release?: string;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** Ogr2ogrImport */
-        Ogr2ogrImport: {
+        Ogr2ogrImport: components["schemas"]["StrictBase"] & {
             /** @description HTTPS URL of the file. */
             fileUrl?: string;
             /** @description The same as fileUrl. */
@@ -2642,13 +1318,8 @@ export interface components {
             fields?: string[];
             /** @description Most features to import. */
             limit?: number;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** CreateGeoEmbeddings */
-        CreateGeoEmbeddings: {
+        CreateGeoEmbeddings: components["schemas"]["StrictBase"] & {
             /** @description HTTPS URL of a GeoTIFF or a VRT of plain bands, or a path under the data roots of the worker. One of this, storagePath, assets, sources, storagePrefix and stac. */
             geotiffPath?: string;
             /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
@@ -2786,10 +1457,6 @@ export interface components {
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
             isPublic?: boolean;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
         Assets: {
             [key: string]: string;
@@ -2820,8 +1487,7 @@ export interface components {
             /** @description Bits of flags, from 0: a pixel with one of them set is left out. */
             maskBits?: number[];
         };
-        /** CreateSraiEmbeddings */
-        CreateSraiEmbeddings: {
+        CreateSraiEmbeddings: components["schemas"]["StrictBase"] & {
             /** @description Output table in schema geoembeddings; must not exist. */
             tableName: string;
             /** @description H3 resolution. */
@@ -2930,13 +1596,8 @@ export interface components {
             isPublic?: boolean;
             /** @description Not available: hex2vec is trained in the job. Only null is accepted. */
             pretrainedModelRunId?: string | null;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** ImportEmbeddings */
-        ImportEmbeddings: {
+        ImportEmbeddings: components["schemas"]["StrictBase"] & {
             /** @description A GeoParquet file or GeoTIFF in the storage of the project. This or url. */
             storagePath?: components["schemas"]["StoragePath"];
             /** @description HTTPS URL of such a file. */
@@ -3025,13 +1686,8 @@ export interface components {
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: true without ownerUuid, false with it. */
             isPublic?: boolean;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** ArchiveToPmtiles */
-        ArchiveToPmtiles: {
+        ArchiveToPmtiles: components["schemas"]["StrictBase"] & {
             /** @description Table or view with a geometry column: the first layer. */
             table: string;
             /**
@@ -3099,10 +1755,6 @@ export interface components {
              * @default 500000
              */
             maxTileBytes?: number;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
         RankBy: {
             /** @description A property of numbers. */
@@ -3132,8 +1784,7 @@ export interface components {
                 operation: "sum" | "mean" | "min" | "max";
             }[];
         };
-        /** ExportTable */
-        ExportTable: {
+        ExportTable: components["schemas"]["StrictBase"] & {
             /** @description Table or view to export; or a query. */
             table?: string;
             /** @description Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says. */
@@ -3157,13 +1808,8 @@ export interface components {
             storagePath: components["schemas"]["StoragePath"];
             /** @description Columns to export besides the geometry. Default: all. */
             columns?: string[];
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** OsmUpdateArea */
-        OsmUpdateArea: {
+        OsmUpdateArea: components["schemas"]["StrictBase"] & {
             /** @description Prefix of the tables of an osmImportArea with updatable. */
             tablePrefix: string;
             /** @description Where the changes come from. Default: replication. */
@@ -3190,13 +1836,8 @@ export interface components {
                     path: string;
                 })[];
             };
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** TrainClassifier */
-        TrainClassifier: {
+        TrainClassifier: components["schemas"]["StrictBase"] & {
             /** @description Table in schema geoembeddings whose vectors are learnt from. */
             table: string;
             /** @description Name of the classifier. One that is there gets a new version. */
@@ -3265,13 +1906,8 @@ export interface components {
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid, and where anon does not read the table of examples. */
             isPublic?: boolean;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** ClassifyEmbeddings */
-        ClassifyEmbeddings: {
+        ClassifyEmbeddings: components["schemas"]["StrictBase"] & {
             /** @description Table in schema geoembeddings whose rows get a class. */
             table: string;
             /** @description Name of a classifier of vectors that compare with those of the table. */
@@ -3296,13 +1932,8 @@ export interface components {
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid, and where the classifier is not public; a table that is there keeps its readers. */
             isPublic?: boolean;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
-        /** ClusterEmbeddings */
-        ClusterEmbeddings: {
+        ClusterEmbeddings: components["schemas"]["StrictBase"] & {
             /** @description Table in schema geoembeddings whose rows are grouped. */
             table: string;
             /** @description How many clusters. */
@@ -3332,10 +1963,6 @@ export interface components {
             ownerUuid?: string | null;
             /** @description true: anon and authenticated read the table; false: only its owner and the service role. Default: as the embeddings table; false with ownerUuid; a table that is there keeps its readers. */
             isPublic?: boolean;
-            /** @description Fails the job on anything that would be a warning. Default: false. */
-            strict?: boolean;
-            /** @description Required on the shared pool. */
-            projectTarget?: components["schemas"]["ProjectTarget"];
         };
         Resend: {
             /** @description By their ids. */
@@ -3343,8 +1970,217 @@ export interface components {
             /** @description All of a lane. */
             lane?: string;
         };
+        JobBase: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The same as id.
+             */
+            job_id: string;
+            /** @enum {unknown} */
+            status: "pending" | "running" | "success" | "failed";
+            /** @description True for success and failed. */
+            terminal: boolean;
+            project_ref: string;
+            /** @description The request body without its secrets. */
+            input: {
+                [key: string]: unknown;
+            };
+            progress: components["schemas"]["JobProgress"] | null;
+            error: components["schemas"]["JobError"] | null;
+            attempt: number;
+            max_attempts: number;
+            cancel_requested: boolean;
+            request_id: string | null;
+            retry_of: string | null;
+            parent_id: string | null;
+            schedule_id: string | null;
+            scheduled_for: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: components["schemas"]["Links"];
+        };
+        ScheduleBase: {
+            /** @description For people. */
+            name?: string;
+            /**
+             * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
+             * @example 30 2 * * *
+             */
+            cron: string;
+            /**
+             * @description Time zone of the IANA database.
+             * @default UTC
+             * @example Europe/Zurich
+             */
+            timeZone?: string;
+            /**
+             * @description Does not run while true.
+             * @default false
+             */
+            paused?: boolean;
+        };
+        StrictBase: {
+            /** @description Fails the job on anything that would be a warning. Default: false. */
+            strict?: boolean;
+            /** @description Required on the shared pool. */
+            projectTarget?: components["schemas"]["ProjectTarget"];
+        };
+        TableHookBase: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description Its schema.
+             * @example public
+             */
+            schema: string;
+            /**
+             * @description A table with a primary key.
+             * @example orders
+             */
+            table: string;
+            events: ("INSERT" | "UPDATE" | "DELETE")[];
+            columns: components["schemas"]["Columns"];
+            where: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour. */
+            attempts: number;
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
+            url: string;
+            /** @description For people. */
+            description: string;
+            /** @description Is not called while true. */
+            paused: boolean;
+            /** @description Events that are to be delivered; 1000 stands for more. */
+            waiting: number;
+            /** @description Dead letters; 1000 stands for more. */
+            dead: number;
+            project_ref: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: {
+                self: string;
+                deadLetters: string;
+            };
+        };
+        ResultBase: {
+            /** @description Qualified name of the table. */
+            table: string;
+            rows: number;
+            dims: number;
+            model: components["schemas"]["Model"];
+            skipped_nodata: number;
+            scale: unknown;
+            crs: string;
+            /** @description west, south, east, north */
+            bbox: number[];
+            artifacts?: {
+                bucket: string;
+                path: string;
+                bytes: number;
+            }[];
+            /** @description createGeoEmbeddings of many rasters: what became of them. */
+            sources?: components["schemas"]["Sources"];
+            /** @description createSraiEmbeddings: features counted in at least one cell. */
+            features?: number;
+            /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
+            zero_vectors?: number;
+            attribution?: string;
+            /** @description What a person should know of the result. */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        EmbeddingJobResultBase: {
+            /** @description Qualified name. */
+            table: string;
+            /** @description Rows of the table. */
+            rows: number;
+            /** @description Rows that this job wrote. */
+            classified: number;
+            /** @description Rows that were taken out: of sources that changed or are gone. */
+            removed: number;
+            bbox: number[] | null;
+            /** @description What to write beside a map of these data. */
+            attribution: string;
+            classes: components["schemas"]["Classe"][];
+            classifier: string;
+            version: number;
+            /** @description Seconds by phase. */
+            timings: {
+                [key: string]: number;
+            };
+            /** @description What a person should know of the result. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        WebhookBase: {
+            /** Format: uuid */
+            id: string;
+            /** @description Without passwords and values of its query; /functions/v1/{name} for a function of the project. */
+            url: string;
+            /** @description For people. */
+            description: string;
+            tasks: components["schemas"]["Tasks"];
+            /** @description Ends that it is called for; a cancelled job is failed. */
+            statuses: ("success" | "failed")[];
+            /** @description Is not called while true. */
+            paused: boolean;
+            project_ref: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Paths below the base address of the worker. */
+            links: {
+                self: string;
+                deliveries: string;
+            };
+        };
+        AreaJobResultBase: {
+            /** @description Where the data came from. */
+            source: {
+                [key: string]: unknown;
+            };
+            /** @description What to write beside a map of these data. */
+            attribution: string;
+            seconds: number;
+            /** @description What a person should know of the result. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        UrlBase: {
+            /** @example https://example.com/hooks/terrane */
+            url?: string;
+            /**
+             * @description A function of the project, which is called with the service key, instead of url.
+             * @example on-job-end
+             */
+            function?: string;
+            /** @description For people. */
+            description?: string;
+            /** @description Is not called while true. */
+            paused?: boolean;
+            /** @description whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted. */
+            secret?: string;
+        };
     };
     responses: {
+        /** @description Default Response */
+        Capacity: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Capacity"];
+            };
+        };
         /** @description What went wrong and what to do about it. */
         Problem: {
             headers: {
@@ -3352,6 +2188,258 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Default Response */
+        Place: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Place"];
+            };
+        };
+        /** @description Default Response */
+        EmbeddedQuery: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EmbeddedQuery"];
+            };
+        };
+        /** @description Default Response */
+        FileFacts: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FileFacts"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        OsmImportAreaJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OsmImportAreaJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        OvertureImportAreaJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OvertureImportAreaJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        Ogr2ogrImportJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Ogr2ogrImportJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        CreateGeoEmbeddingsJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreateGeoEmbeddingsJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        CreateSraiEmbeddingsJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreateSraiEmbeddingsJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        ImportEmbeddingsJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ImportEmbeddingsJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        ArchiveToPmtilesJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ArchiveToPmtilesJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        ExportTableJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ExportTableJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        OsmUpdateAreaJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OsmUpdateAreaJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        TrainClassifierJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TrainClassifierJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        ClassifyEmbeddingsJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ClassifyEmbeddingsJob"];
+            };
+        };
+        /** @description The job of an earlier request with the same Idempotency-Key. */
+        ClusterEmbeddingsJob: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ClusterEmbeddingsJob"];
+            };
+        };
+        /** @description Default Response */
+        JobList: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["JobList"];
+            };
+        };
+        /** @description Default Response */
+        Job: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Job"];
+            };
+        };
+        /** @description Default Response */
+        JobLog: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["JobLog"];
+            };
+        };
+        /** @description Default Response */
+        Schedule: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Schedule"];
+            };
+        };
+        /** @description Default Response */
+        ScheduleList: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ScheduleList"];
+            };
+        };
+        /** @description Default Response */
+        WebhookMade: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookMade"];
+            };
+        };
+        /** @description Default Response */
+        WebhookList: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookList"];
+            };
+        };
+        /** @description Default Response */
+        Webhook: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Webhook"];
+            };
+        };
+        /** @description Default Response */
+        WebhookDeliveryList: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WebhookDeliveryList"];
+            };
+        };
+        /** @description Default Response */
+        TableHookMade: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TableHookMade"];
+            };
+        };
+        /** @description Default Response */
+        TableHookList: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TableHookList"];
+            };
+        };
+        /** @description Default Response */
+        TableHook: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TableHook"];
+            };
+        };
+        /** @description Default Response */
+        DeadLetterList: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeadLetterList"];
             };
         };
     };
@@ -3363,13 +2451,7 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     live: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Default Response */
             200: {
@@ -3388,13 +2470,7 @@ export interface operations {
         };
     };
     ready: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             /** @description Default Response */
             200: {
@@ -3432,21 +2508,9 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Capacity"];
-                };
-            };
+            200: components["responses"]["Capacity"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -3459,32 +2523,15 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Place"];
-                };
-            };
+            200: components["responses"]["Place"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     embedText: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": {
@@ -3505,15 +2552,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmbeddedQuery"];
-                };
-            };
+            200: components["responses"]["EmbeddedQuery"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -3534,32 +2573,15 @@ export interface operations {
                 /** @description When the picture was taken, for models that ask. */
                 datetime?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EmbeddedQuery"];
-                };
-            };
+            200: components["responses"]["EmbeddedQuery"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     inspectFile: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": {
@@ -3583,80 +2605,25 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FileFacts"];
-                };
-            };
+            200: components["responses"]["FileFacts"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     osmImportArea: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "areaName": "Old town",
-                 *       "aoiGeoJson": {
-                 *         "type": "Polygon",
-                 *         "coordinates": [
-                 *           [
-                 *             [
-                 *               11.59,
-                 *               48.09
-                 *             ],
-                 *             [
-                 *               11.61,
-                 *               48.09
-                 *             ],
-                 *             [
-                 *               11.61,
-                 *               48.11
-                 *             ],
-                 *             [
-                 *               11.59,
-                 *               48.11
-                 *             ],
-                 *             [
-                 *               11.59,
-                 *               48.09
-                 *             ]
-                 *           ]
-                 *         ]
-                 *       },
-                 *       "topics": [
-                 *         "streets",
-                 *         "buildings"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["OsmImportArea"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OsmImportAreaJob"];
-                };
-            };
+            200: components["responses"]["OsmImportAreaJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -3672,64 +2639,18 @@ export interface operations {
     };
     overtureImportArea: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "areaName": "Old town",
-                 *       "aoiGeoJson": {
-                 *         "type": "Polygon",
-                 *         "coordinates": [
-                 *           [
-                 *             [
-                 *               11.59,
-                 *               48.09
-                 *             ],
-                 *             [
-                 *               11.61,
-                 *               48.09
-                 *             ],
-                 *             [
-                 *               11.61,
-                 *               48.11
-                 *             ],
-                 *             [
-                 *               11.59,
-                 *               48.11
-                 *             ],
-                 *             [
-                 *               11.59,
-                 *               48.09
-                 *             ]
-                 *           ]
-                 *         ]
-                 *       },
-                 *       "topics": [
-                 *         "places"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["OvertureImportArea"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OvertureImportAreaJob"];
-                };
-            };
+            200: components["responses"]["OvertureImportAreaJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -3745,38 +2666,18 @@ export interface operations {
     };
     ogr2ogrImport: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "storagePath": {
-                 *         "bucket": "uploads",
-                 *         "path": "roads.gpkg"
-                 *       },
-                 *       "tableName": "roads"
-                 *     }
-                 */
                 "application/json": components["schemas"]["Ogr2ogrImport"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Ogr2ogrImportJob"];
-                };
-            };
+            200: components["responses"]["Ogr2ogrImportJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -3792,39 +2693,18 @@ export interface operations {
     };
     createGeoEmbeddings: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "storagePath": {
-                 *         "bucket": "uploads",
-                 *         "path": "scene.tif"
-                 *       },
-                 *       "tableName": "scene",
-                 *       "modelName": "builtin-texture-spectral-v2"
-                 *     }
-                 */
                 "application/json": components["schemas"]["CreateGeoEmbeddings"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateGeoEmbeddingsJob"];
-                };
-            };
+            200: components["responses"]["CreateGeoEmbeddingsJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -3840,63 +2720,18 @@ export interface operations {
     };
     createSraiEmbeddings: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "tableName": "regions",
-                 *       "aoiGeoJson": {
-                 *         "type": "Polygon",
-                 *         "coordinates": [
-                 *           [
-                 *             [
-                 *               11.59,
-                 *               48.09
-                 *             ],
-                 *             [
-                 *               11.61,
-                 *               48.09
-                 *             ],
-                 *             [
-                 *               11.61,
-                 *               48.11
-                 *             ],
-                 *             [
-                 *               11.59,
-                 *               48.11
-                 *             ],
-                 *             [
-                 *               11.59,
-                 *               48.09
-                 *             ]
-                 *           ]
-                 *         ]
-                 *       },
-                 *       "h3Resolution": 9,
-                 *       "osmPreset": "hex2vec"
-                 *     }
-                 */
                 "application/json": components["schemas"]["CreateSraiEmbeddings"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateSraiEmbeddingsJob"];
-                };
-            };
+            200: components["responses"]["CreateSraiEmbeddingsJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -3912,40 +2747,18 @@ export interface operations {
     };
     importEmbeddings: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "storagePath": {
-                 *         "bucket": "uploads",
-                 *         "path": "clay.parquet"
-                 *       },
-                 *       "tableName": "clay",
-                 *       "product": "clay",
-                 *       "version": "v1.5"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ImportEmbeddings"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ImportEmbeddingsJob"];
-                };
-            };
+            200: components["responses"]["ImportEmbeddingsJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -3961,38 +2774,18 @@ export interface operations {
     };
     archiveToPmtiles: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "table": "roads",
-                 *       "zooms": [
-                 *         0,
-                 *         14
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["ArchiveToPmtiles"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ArchiveToPmtilesJob"];
-                };
-            };
+            200: components["responses"]["ArchiveToPmtilesJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -4008,39 +2801,18 @@ export interface operations {
     };
     exportTable: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "table": "roads",
-                 *       "format": "GeoPackage",
-                 *       "storagePath": {
-                 *         "bucket": "exports",
-                 *         "path": "roads.gpkg"
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["ExportTable"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExportTableJob"];
-                };
-            };
+            200: components["responses"]["ExportTableJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -4056,34 +2828,18 @@ export interface operations {
     };
     osmUpdateArea: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "tablePrefix": "old_town"
-                 *     }
-                 */
                 "application/json": components["schemas"]["OsmUpdateArea"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OsmUpdateAreaJob"];
-                };
-            };
+            200: components["responses"]["OsmUpdateAreaJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -4099,39 +2855,18 @@ export interface operations {
     };
     trainClassifier: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "table": "scene",
-                 *       "classifier": "land_cover",
-                 *       "examples": {
-                 *         "table": "fields",
-                 *         "column": "crop"
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["TrainClassifier"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TrainClassifierJob"];
-                };
-            };
+            200: components["responses"]["TrainClassifierJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -4147,36 +2882,18 @@ export interface operations {
     };
     classifyEmbeddings: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "table": "scene",
-                 *       "classifier": "land_cover",
-                 *       "tableName": "scene_classes"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ClassifyEmbeddings"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClassifyEmbeddingsJob"];
-                };
-            };
+            200: components["responses"]["ClassifyEmbeddingsJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -4192,36 +2909,18 @@ export interface operations {
     };
     clusterEmbeddings: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The same key and body within 24 hours replay the first answer. */
                 "idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "table": "scene",
-                 *       "clusters": 8,
-                 *       "tableName": "scene_clusters"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ClusterEmbeddings"];
             };
         };
         responses: {
-            /** @description The job of an earlier request with the same Idempotency-Key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClusterEmbeddingsJob"];
-                };
-            };
+            200: components["responses"]["ClusterEmbeddingsJob"];
             /** @description The job is queued. */
             202: {
                 headers: {
@@ -4250,24 +2949,13 @@ export interface operations {
                 parent?: string;
                 order?: "created_at.desc" | "created_at.asc";
             };
-            header?: never;
             path: {
                 /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobList"];
-                };
-            };
+            200: components["responses"]["JobList"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -4278,24 +2966,13 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Job"];
-                };
-            };
+            200: components["responses"]["Job"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -4306,16 +2983,13 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Default Response */
             200: {
@@ -4336,35 +3010,16 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Job"];
-                };
-            };
-            /** @description Default Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Job"];
-                };
-            };
+            200: components["responses"]["Job"];
+            202: components["responses"]["Job"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -4375,26 +3030,15 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Job"];
-                };
-            };
+            202: components["responses"]["Job"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -4414,9 +3058,7 @@ export interface operations {
                 /** @description Id of the job. */
                 job_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description What went wrong and what to do about it. */
             "4XX": {
@@ -4447,590 +3089,207 @@ export interface operations {
                 after?: number;
                 limit?: number;
             };
-            header?: never;
             path: {
                 /** @description One of osmImportArea, overtureImportArea, ogr2ogrImport, createGeoEmbeddings, createSraiEmbeddings, importEmbeddings, archiveToPmtiles, exportTable, osmUpdateArea, trainClassifier, classifyEmbeddings, clusterEmbeddings. */
                 taskName: string;
                 /** @description Id of the job. */
                 job_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobLog"];
-                };
-            };
+            200: components["responses"]["JobLog"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOsmImportArea: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["OsmImportArea"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleCreateGeoEmbeddings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["CreateGeoEmbeddings"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleCreateSraiEmbeddings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["CreateSraiEmbeddings"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleImportEmbeddings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ImportEmbeddings"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOvertureImportArea: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["OvertureImportArea"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOgr2ogrImport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["Ogr2ogrImport"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleExportTable: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ExportTable"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleArchiveToPmtiles: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ArchiveToPmtiles"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleOsmUpdateArea: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["OsmUpdateArea"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleTrainClassifier: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["TrainClassifier"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleClassifyEmbeddings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ClassifyEmbeddings"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
     };
     scheduleClusterEmbeddings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description For people. */
-                    name?: string;
-                    /**
-                     * @description Minute, hour, day of the month, month, day of the week (0 or 7 is Sunday); also @hourly, @daily, @weekly, @monthly.
-                     * @example 30 2 * * *
-                     */
-                    cron: string;
-                    /**
-                     * @description Time zone of the IANA database.
-                     * @default UTC
-                     * @example Europe/Zurich
-                     */
-                    timeZone?: string;
-                    /**
-                     * @description Does not run while true.
-                     * @default false
-                     */
-                    paused?: boolean;
+                "application/json": components["schemas"]["ScheduleBase"] & {
                     /** @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400. */
                     input: components["schemas"]["ClusterEmbeddings"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            201: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5044,21 +3303,9 @@ export interface operations {
                 /** @description next_cursor of the page before. */
                 cursor?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ScheduleList"];
-                };
-            };
+            200: components["responses"]["ScheduleList"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5069,24 +3316,13 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the schedule. */
                 schedule_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            200: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5097,14 +3333,11 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the schedule. */
                 schedule_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Default Response */
             204: {
@@ -5123,12 +3356,10 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the schedule. */
                 schedule_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5151,15 +3382,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
+            200: components["responses"]["Schedule"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5170,21 +3393,9 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookList"];
-                };
-            };
+            200: components["responses"]["WebhookList"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5195,43 +3406,19 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @example https://example.com/hooks/terrane */
-                    url?: string;
-                    /**
-                     * @description A function of the project, which is called with the service key, instead of url.
-                     * @example on-job-end
-                     */
-                    function?: string;
-                    /** @description For people. */
-                    description?: string;
+                "application/json": components["schemas"]["UrlBase"] & {
                     /** @description Every task when null or absent. */
                     tasks?: components["schemas"]["Tasks"];
                     /** @description Ends that it is called for; a cancelled job is failed. */
                     statuses?: ("success" | "failed")[];
-                    /** @description Is not called while true. */
-                    paused?: boolean;
-                    /** @description whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted. */
-                    secret?: string;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookMade"];
-                };
-            };
+            201: components["responses"]["WebhookMade"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5242,24 +3429,13 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the webhook. */
                 webhook_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: components["responses"]["Webhook"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5270,14 +3446,11 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the webhook. */
                 webhook_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Default Response */
             204: {
@@ -5296,12 +3469,10 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the webhook. */
                 webhook_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5312,15 +3483,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: components["responses"]["Webhook"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5334,24 +3497,13 @@ export interface operations {
                 /** @description next_cursor of the page before. */
                 cursor?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the webhook. */
                 webhook_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryList"];
-                };
-            };
+            200: components["responses"]["WebhookDeliveryList"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5362,21 +3514,9 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TableHookList"];
-                };
-            };
+            200: components["responses"]["TableHookList"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5387,13 +3527,10 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
+                "application/json": components["schemas"]["UrlBase"] & {
                     /**
                      * @description Its schema.
                      * @default public
@@ -5412,36 +3549,15 @@ export interface operations {
                         [key: string]: unknown;
                     } | null;
                     /**
-                     * @description A function of the project, which is called with the service key, instead of url.
-                     * @example on-job-end
-                     */
-                    function?: string;
-                    /** @example https://example.com/hooks/terrane */
-                    url?: string;
-                    /** @description whsec_ and 24 to 64 bytes as base64. Default: generated. Stored encrypted. */
-                    secret?: string;
-                    /** @description For people. */
-                    description?: string;
-                    /**
                      * @description Attempts until an event is a dead letter, after 1, 2, 4 … seconds, at most an hour.
                      * @default 15
                      */
                     attempts?: number;
-                    /** @description Is not called while true. */
-                    paused?: boolean;
                 };
             };
         };
         responses: {
-            /** @description Default Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TableHookMade"];
-                };
-            };
+            201: components["responses"]["TableHookMade"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5452,24 +3568,13 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the table hook. */
                 hook_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TableHook"];
-                };
-            };
+            200: components["responses"]["TableHook"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5480,14 +3585,11 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the table hook. */
                 hook_id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Default Response */
             204: {
@@ -5506,12 +3608,10 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the table hook. */
                 hook_id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5522,15 +3622,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TableHook"];
-                };
-            };
+            200: components["responses"]["TableHook"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5546,21 +3638,9 @@ export interface operations {
                 /** @description next_cursor of the page before. */
                 cursor?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeadLetterList"];
-                };
-            };
+            200: components["responses"]["DeadLetterList"];
             "4XX": components["responses"]["Problem"];
             "5XX": components["responses"]["Problem"];
         };
@@ -5571,9 +3651,6 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -5602,9 +3679,6 @@ export interface operations {
                 /** @description Required on the shared pool. */
                 projectRef?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
