@@ -28,9 +28,9 @@ export interface Ordered<T> {
 }
 
 /**
- * Suites in the order in which they run: the share of the day, those that were edited, those that earlier runs owe (in the order of
- * `owed`, titles), those of changed packages from the most changed on, those of packages that depend on a changed one, and all
- * others. Draws by `seed`; `day` counts days, so that a suite is left out for {@link DAYS} days at most.
+ * Suites in the order in which they run: the share of the day, edited suites, suites that earlier runs owe (in the order of
+ * `owed`, titles), suites of changed packages from the most changed on, suites of their dependents, and all others. Draws
+ * by `seed`; `day` counts days, so that a suite is left out for nine days at most.
  */
 export function orderOf<T extends Candidate>(
   suites: readonly T[],

@@ -50,6 +50,8 @@ while (queue.length > 0) {
   const { suite, isDue } = await nextSuite()
   if (!isAll && !isDue && Date.now() > deadline) {
     left.push(suite)
+    // An earlier result says nothing about what has changed since.
+    rmSync(reportOf(suite), { force: true })
     continue
   }
   const run = runSuite(suite).finally(() => running.delete(run))
@@ -125,17 +127,22 @@ async function nextSuite(): Promise<(typeof queue)[number]> {
   }
 }
 
-async function runSuite({ title, name, folder, files }: Suite): Promise<void> {
-  const reports = join(ROOT, folder, '.cache', 'tests')
-  const target = join(reports, `long-${name}.json`)
+async function runSuite(suite: Suite): Promise<void> {
+  const { title, name, files } = suite
+  const target = reportOf(suite)
   rmSync(target, { force: true })
-  const scratch = join(reports, `long-${name}`)
+  const scratch = join(dirname(target), `long-${name}`)
   const allCases = name === RANDOM_CASES
   const report = await runFiles(files, scratch, (chosen, path) => startVitest(chosen, path, 'long', { allCases }))
   report.run = process.env['TERRANE_RUN'] ?? ''
-  mkdirSync(reports, { recursive: true })
+  mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, JSON.stringify(report))
   rmSync(scratch, { recursive: true, force: true })
   if (hasFailed(report)) process.exitCode = 1
   else passed.add(title)
+}
+
+/** Where summary.ts reads the report of a suite. */
+function reportOf({ folder, name }: Suite): string {
+  return join(ROOT, folder, '.cache', 'tests', `long-${name}.json`)
 }

@@ -131,7 +131,7 @@ function processesFor(files: readonly string[]): number {
   return files.length > FILES_PER_PROCESS ? 2 : 1
 }
 
-/** What a package takes, roughly: a file that needs a database or processes counts as five others, a slow one as twenty. */
+/** Size of a package's tests, roughly: a file that needs a database or processes counts as five others, a slow one as twenty. */
 function sizeOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + (reasonOfSlow(file) !== null ? 20 : tierOf(file) === 'unit' ? 1 : 5), 0)
 }

@@ -14,7 +14,7 @@ async function noted(list: string[], name: string, wanted: number, size: number)
   return release
 }
 
-test('the largest package of those that wait comes first, and a smaller one does not pass one that needs more places', async () => {
+test('the largest waiting package comes first, and a smaller one does not pass one that needs more places', async () => {
   const list: string[] = []
   const first = noted(list, 'small', 1, 5)
   const second = noted(list, 'large', 2, 70)
