@@ -1,7 +1,7 @@
 // Places for the processes of tests: bootstrap.mjs has them, and each package's run.ts waits for its own. Turbo alone
 // would start small packages first and end with the largest, and would count a package of two processes as one.
 // Plain JavaScript and built-in modules only: infra/bootstrap.mjs runs it before anything is installed.
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +43,8 @@ export async function givePlaces(places) {
       quiet = setTimeout(give, QUIET_MS)
     })
   })
-  const name = `terrane-places-${randomUUID()}`
+  // Short: the path of a socket has 104 bytes at most on some systems.
+  const name = `terrane-${randomBytes(6).toString('hex')}`
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name)
   await new Promise((resolve, reject) => server.once('error', reject).listen(path, resolve))
   server.unref()
