@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { pruneInstalled } from './docker/prune-installed.mjs'
 import { endWithNpm } from './end-with-npm.mjs'
 import { machineKey } from './tests/src/machine-key.mjs'
+import { givePlaces } from './tests/src/places.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = join(root, 'node_modules', '.bin')
@@ -19,8 +20,10 @@ const machineFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache
 const runId = process.env.TERRANE_RUN ?? randomUUID()
 const stamp = join(root, 'node_modules', '.terrane-install')
 
-/** Turbo tasks that run at once: one for each core, and two more since many of them wait for children. */
-const TASKS_AT_ONCE = availableParallelism() + 2
+/** Processes of tests that run at once: one for each core, and two more since many of them wait for children. */
+const TESTS_AT_ONCE = availableParallelism() + 2
+/** More tasks than there are packages: those of tests wait for their places. */
+const TASKS_AT_ONCE = 100
 
 const commands = {
   install: async () => 0,
@@ -53,10 +56,13 @@ async function everyday() {
 }
 
 /** Runs tasks of turbo.json. Results are kept per machine, so that other clones of the repository find them. */
-function turbo(args) {
+async function turbo(args) {
+  const places = await givePlaces(TESTS_AT_ONCE)
   const force = process.env.TERRANE_TEST_ALL === '1' ? ['--force'] : []
   const flags = ['--continue', '--output-logs=new-only', '--log-order=grouped', `--concurrency=${TASKS_AT_ONCE}`]
-  return run('turbo', ['run', ...flags, ...force, ...args])
+  const code = await run('turbo', ['run', ...flags, ...force, ...args], { TERRANE_PLACES: places.path })
+  places.close()
+  return code
 }
 
 /**
@@ -92,7 +98,7 @@ async function install(selection) {
 }
 
 /** Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code. */
-function run(program, argv) {
+function run(program, argv, more = {}) {
   const windows = process.platform === 'win32'
   const path = `${bin}${delimiter}${process.env.PATH ?? ''}`
   // Of every program that starts, Node keeps what it compiled of its modules, and their types stripped.
@@ -105,6 +111,7 @@ function run(program, argv) {
     NODE_COMPILE_CACHE: kept,
     TERRANE_RUN: runId,
     TERRANE_TEST_MACHINE: machineKey(root),
+    ...more,
   }
   // An npm script exports its own configuration; pnpm would read it as flags of its own and warn about each.
   for (const key of Object.keys(env)) if (/^npm_(config|package|lifecycle)_/i.test(key)) delete env[key]

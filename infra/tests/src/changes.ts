@@ -7,8 +7,8 @@ import { ROOT, folderOf, supportOf } from './tiers.ts'
 export interface Changes {
   /** The earlier commit. */
   readonly since: string
-  /** Packages whose behaviour may have changed: more than documents, comments and tests. */
-  readonly folders: ReadonlySet<string>
+  /** Packages whose behaviour may have changed, with the lines that did: more than documents, comments and tests. */
+  readonly folders: ReadonlyMap<string, number>
   /** Whether one of the files, or a support file that it imports, was changed. */
   touch(files: readonly string[]): boolean
 }
@@ -22,19 +22,27 @@ export function changesSince(last: string | undefined, root = ROOT): Changes {
   const isKnown = last !== undefined && last !== '' && git('merge-base', '--is-ancestor', last, 'HEAD') !== null
   const since = isKnown ? last : dayBefore(git)
   if (!since) throw new Error('long suites: this is no git repository; set TERRANE_TEST_ALL=1 to run all of them')
-  const paths = (git('diff', '--name-only', '--no-renames', since, 'HEAD') ?? '').split('\n')
-  const changed = new Set(paths.filter((path) => path.split('/').length > 2))
-  const folders = new Set<string>()
-  for (const path of changed) {
-    if (folders.has(folderOf(path)) || isDocumentOrTest(path)) continue
-    if (!differsInCommentsOnly(path, git('show', `${since}:${path}`), git('show', `HEAD:${path}`)))
-      folders.add(folderOf(path))
+  const lines = (git('diff', '--numstat', '--no-renames', since, 'HEAD') ?? '').split('\n')
+  const changed = new Map(lines.map(linesOfFile).filter(([path]) => path.split('/').length > 2))
+  const folders = new Map<string, number>()
+  for (const [path, count] of changed) {
+    const sum = folders.get(folderOf(path))
+    if (isDocumentOrTest(path)) continue
+    // Once a package has changed, no further file of it is compared.
+    if (sum !== undefined || !differsInCommentsOnly(path, git('show', `${since}:${path}`), git('show', `HEAD:${path}`)))
+      folders.set(folderOf(path), (sum ?? 0) + count)
   }
   return {
     since,
     folders,
     touch: (files) => files.some((file) => [file, ...supportOf(file)].some((path) => changed.has(path))),
   }
+}
+
+/** A path and its added and deleted lines, of a line of `git diff --numstat`; a binary file counts as one. */
+function linesOfFile(line: string): [path: string, lines: number] {
+  const [added = '', deleted = '', path = ''] = line.split('\t')
+  return [path, added === '-' ? 1 : Number(added) + Number(deleted)]
 }
 
 /** Whether two texts of a TypeScript file are the same but for comments and empty lines; null stands for no file. */

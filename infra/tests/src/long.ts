@@ -1,21 +1,23 @@
-// Runs the long suites: those of the packages that changed whole, and a sample of the others until the budget is used.
+// Runs the long suites: the tenth of the day, then others in the order of long-order.ts until the budget is used.
 // TERRANE_TEST_ALL=1 runs all. Changed is what differs from the last commit that passed on this machine
 // (TERRANE_TEST_SINCE), or else from the last commit that is a day older than this one (changes.ts).
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { seededRandom } from '@terrane/core'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { changesSince } from './changes.ts'
 import { workspacesOf } from './inputs.ts'
+import { orderOf, type Candidate } from './long-order.ts'
 import { hasFailed, runFiles, seed, startVitest } from './run.ts'
 import { ROOT, TEST_FILES, folderOf, hasRandomCases, mostlyWaits, tierOf } from './tiers.ts'
 
-/** Minutes in which suites of unchanged packages begin. */
-const BUDGET_MINUTES = 8
+/** Minutes in which suites begin; those of the day's share are always run. */
+const BUDGET_MINUTES = Number(process.env['TERRANE_LONG_MINUTES'] || 12)
 /** Suites that run at once take at most so many places. */
 const PLACES = 6
+const DAY_MS = 86_400_000
 
 /** What runs in one process: a long suite, or the files of a package that draw random cases, with all of their cases. */
-interface Suite {
+interface Suite extends Candidate {
   readonly name: string
   readonly folder: string
   readonly files: readonly string[]
@@ -24,67 +26,87 @@ interface Suite {
 }
 /** Name of the suites of files that draw random cases. */
 const RANDOM_CASES = 'random-cases'
+/** Suites of changed packages that runs on this machine have left out, the longest owed first. */
+const OWED = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'terrane', 'long-owed.json')
 
 const isAll = process.env['TERRANE_TEST_ALL'] === '1'
 const changes = isAll ? null : changesSince(process.env['TERRANE_TEST_SINCE'])
-const random = seededRandom(seed())
-const queue = suites()
-  .map((suite) => ({ suite, order: rankOf(suite) + random() }))
-  .toSorted((a, b) => a.order - b.order)
-  .map(({ suite }) => suite)
+const all = suites()
+const owed = readOwed().filter((title) => all.some((suite) => suite.title === title))
+const queue = orderOf(all, { owed, day: Math.floor(Date.now() / DAY_MS), seed: seed() })
 console.log(
   changes === null
     ? `All ${queue.length} long suites run.`
-    : `Long suites: all of what changed since ${changes.since} ` +
-        `(${[...changes.folders].toSorted().join(', ') || 'nothing'}), then others in the order of seed ${seed()} for ${BUDGET_MINUTES} minutes.`,
+    : `Long suites, for ${BUDGET_MINUTES} minutes: the tenth of the day, what was edited since ${changes.since}, what earlier ` +
+        `runs owe (${owed.length}), changed packages (${[...changes.folders.keys()].toSorted().join(', ') || 'none'}) and others by seed ${seed()}.`,
 )
 
 const deadline = Date.now() + BUDGET_MINUTES * 60_000
-const left: string[] = []
+const left: Suite[] = []
+const passed = new Set<string>()
 /** Suites that run, with their places. */
 const running = new Map<Promise<void>, number>()
 while (queue.length > 0) {
-  const suite = await nextSuite()
-  if (!isChanged(suite) && Date.now() > deadline) {
-    left.push(`${suite.folder}: ${suite.name}`)
+  const { suite, isDue } = await nextSuite()
+  if (!isAll && !isDue && Date.now() > deadline) {
+    left.push(suite)
+    // An earlier result says nothing about what has changed since.
+    rmSync(reportOf(suite), { force: true })
     continue
   }
   const run = runSuite(suite).finally(() => running.delete(run))
   running.set(run, suite.places)
 }
 await Promise.all(running.keys())
-if (left.length > 0) console.log(`Long suites that did not run this time:\n  ${left.toSorted().join('\n  ')}`)
+const added = left.filter((suite) => isChanged(suite) && !owed.includes(suite.title))
+writeOwed([...owed.filter((title) => !passed.has(title)), ...added.map(({ title }) => title)])
+if (left.length > 0) {
+  const lines = left.map(
+    (suite) => `  ${suite.title}${isChanged(suite) ? ', changed: the next run begins with it' : ''}`,
+  )
+  console.log(`Long suites that did not run this time:\n${lines.toSorted().join('\n')}`)
+}
+
+function isChanged({ isTouched, changedLines }: Suite): boolean {
+  return isTouched || changedLines > 0
+}
+
+function readOwed(): string[] {
+  try {
+    return JSON.parse(readFileSync(OWED, 'utf8')) as string[]
+  } catch {
+    return []
+  }
+}
+
+function writeOwed(titles: readonly string[]): void {
+  mkdirSync(dirname(OWED), { recursive: true })
+  writeFileSync(OWED, JSON.stringify(titles))
+}
 
 function suites(): Suite[] {
   const files = globSync(TEST_FILES, { cwd: ROOT })
   const long = files
     .filter((file) => tierOf(file) === 'long')
-    .map((file) => ({
-      name: basename(file, '.long.test.ts'),
-      folder: folderOf(file),
-      files: [file],
-      places: placesOf(file),
-    }))
+    .map((file) => suiteOf(basename(file, '.long.test.ts'), folderOf(file), [file], placesOf(file)))
   const drawn = files.filter((file) => tierOf(file) !== 'long' && hasRandomCases(file))
   const packages = Map.groupBy(drawn, folderOf)
-  return [
-    ...long,
-    ...[...packages].map(([folder, own]) => ({ name: RANDOM_CASES, folder, files: own, places: PLACES / 2 })),
-  ]
+  return [...long, ...[...packages].map(([folder, own]) => suiteOf(RANDOM_CASES, folder, own, PLACES / 2))]
 }
 
-/** Whether a suite runs whatever the budget is. */
-function isChanged({ folder, files }: Suite): boolean {
-  return changes === null || changes.folders.has(folder) || changes.touch(files)
-}
-
-/**
- * Changed suites first, then those of packages that depend on a changed one, then all others. A suite that runs alone waits
- * until nothing else runs, which leaves the machine half idle: changed ones come together, after the others.
- */
-function rankOf(suite: Suite): number {
-  if (isChanged(suite)) return suite.places === PLACES ? 1 : 0
-  return workspacesOf(suite.folder).some((dependency) => changes?.folders.has(dependency)) ? 2 : 3
+/** A suite with what its place in the order follows from. */
+function suiteOf(name: string, folder: string, files: readonly string[], places: number): Suite {
+  return {
+    title: `${folder}: ${name}`,
+    name,
+    folder,
+    files,
+    places,
+    isAlone: places === PLACES,
+    isTouched: changes?.touch(files) ?? false,
+    changedLines: changes?.folders.get(folder) ?? 0,
+    dependsOnChanged: workspacesOf(folder).some((dependency) => changes?.folders.has(dependency)),
+  }
 }
 
 /** Suites that measure memory or delays run alone, stacks of apps in pairs, others by threes; one that waits takes little. */
@@ -95,26 +117,32 @@ function placesOf(file: string): number {
 }
 
 /** Takes the first suite of the queue for which there are places, or another of its rank that needs fewer. */
-async function nextSuite(): Promise<Suite> {
-  const rank = rankOf(queue[0]!)
+async function nextSuite(): Promise<(typeof queue)[number]> {
+  const { rank } = queue[0]!
   for (;;) {
     const free = PLACES - [...running.values()].reduce((sum, taken) => sum + taken, 0)
-    const index = queue.findIndex((suite) => suite.places <= free && rankOf(suite) === rank)
+    const index = queue.findIndex((entry) => entry.suite.places <= free && entry.rank === rank)
     if (index !== -1) return queue.splice(index, 1)[0]!
     await Promise.race(running.keys())
   }
 }
 
-async function runSuite({ name, folder, files }: Suite): Promise<void> {
-  const reports = join(ROOT, folder, '.cache', 'tests')
-  const target = join(reports, `long-${name}.json`)
+async function runSuite(suite: Suite): Promise<void> {
+  const { title, name, files } = suite
+  const target = reportOf(suite)
   rmSync(target, { force: true })
-  const scratch = join(reports, `long-${name}`)
+  const scratch = join(dirname(target), `long-${name}`)
   const allCases = name === RANDOM_CASES
   const report = await runFiles(files, scratch, (chosen, path) => startVitest(chosen, path, 'long', { allCases }))
   report.run = process.env['TERRANE_RUN'] ?? ''
-  mkdirSync(reports, { recursive: true })
+  mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, JSON.stringify(report))
   rmSync(scratch, { recursive: true, force: true })
   if (hasFailed(report)) process.exitCode = 1
+  else passed.add(title)
+}
+
+/** Where summary.ts reads the report of a suite. */
+function reportOf({ folder, name }: Suite): string {
+  return join(ROOT, folder, '.cache', 'tests', `long-${name}.json`)
 }

@@ -4,7 +4,8 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { LANES, ROOT, filesOf, type Lane } from './tiers.ts'
+import { takePlaces } from './places.mjs'
+import { LANES, ROOT, filesOf, reasonOfSlow, tierOf, type Lane } from './tiers.ts'
 
 /** A vitest JSON report, with what this run adds. */
 export interface Report {
@@ -89,10 +90,13 @@ async function main(): Promise<void> {
   const target = join(reports, `${lane}.json`)
   rmSync(target, { force: true })
   const files = filesOf(folder, lane)
+  const path = process.env['TERRANE_PLACES']
+  const release = path && files.length > 0 ? await takePlaces(path, processesFor(files), sizeOf(files)) : null
   const report: Report =
     files.length === 0
       ? { numPassedTests: 0, numFailedTests: 0, testResults: [] }
-      : await runFiles(files, join(reports, lane), (chosen, path) => startVitest(chosen, path, lane))
+      : await runFiles(files, join(reports, lane), (chosen, target_) => startVitest(chosen, target_, lane))
+  release?.()
   report.run = process.env['TERRANE_RUN'] ?? ''
   mkdirSync(reports, { recursive: true })
   writeFileSync(target, JSON.stringify(report))
@@ -109,7 +113,7 @@ export function startVitest(
 ): Promise<number> {
   const config = lane === 'long' ? ['--config', 'vitest.long.config.ts'] : []
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const workers = `--maxWorkers=${files.length > FILES_PER_PROCESS ? 2 : 1}`
+  const workers = `--maxWorkers=${processesFor(files)}`
   const all = allCases ? { TERRANE_TEST_ALL: '1' } : {}
   const env = { ...process.env, ...all, TERRANE_TEST_SEED: `${seed()}`, TERRANE_TEST_CPU: cpuFile(report) }
   const order = process.env['TERRANE_ORDER']
@@ -121,6 +125,15 @@ export function startVitest(
     child.on('error', reject)
     child.on('exit', (code) => resolve(code ?? 1))
   })
+}
+
+function processesFor(files: readonly string[]): number {
+  return files.length > FILES_PER_PROCESS ? 2 : 1
+}
+
+/** Size of a package's tests, roughly: a file that needs a database or processes counts as five others, a slow one as twenty. */
+function sizeOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (reasonOfSlow(file) !== null ? 20 : tierOf(file) === 'unit' ? 1 : 5), 0)
 }
 
 /** A report for a run that left none: each of its files failed. */

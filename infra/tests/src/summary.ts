@@ -4,12 +4,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { FileResult, Report } from './run.ts'
-import { LANES, ROOT, folderOf, type Lane } from './tiers.ts'
+import { LANES, ROOT, folderOf, reasonOfSlow, type Lane } from './tiers.ts'
 
 /** A file above either is listed as slow, with the reason that it gives in a line `// Slow: …`. */
 const SLOW_SECONDS = 20
 const SLOW_CPU_SECONDS = 60
 const SLOWEST = 20
+const NO_REASON = 'WARNING: it gives no reason (a line `// Slow: …`)'
 
 interface Entry {
   readonly lane: Lane
@@ -87,12 +88,7 @@ function slow(): string[] {
     ({ lane, file, result, report }) =>
       lane !== 'long' && (secondsOf(result) > SLOW_SECONDS || (report.cpuSeconds?.[file] ?? 0) > SLOW_CPU_SECONDS),
   )
-  return over.map(({ lane, file }) => `${lane}: ${file}: ${reasonOf(file)}`)
-}
-
-function reasonOf(file: string): string {
-  const text = readFileSync(join(ROOT, file), 'utf8')
-  return /^\/\/ Slow: (.*)$/m.exec(text)?.[1] ?? 'WARNING: it gives no reason (a line `// Slow: …`)'
+  return over.map(({ lane, file }) => `${lane}: ${file}: ${reasonOfSlow(file) ?? NO_REASON}`)
 }
 
 function failuresOf({ lane, file, result, report }: Entry): string[] {

@@ -70,6 +70,11 @@ export function mostlyWaits(file: string): boolean {
   return /^\/\/ Waits: ./m.test(readFileSync(join(ROOT, file), 'utf8'))
 }
 
+/** Why a file takes long, by its line `// Slow: …`; null without one. */
+export function reasonOfSlow(file: string): string | null {
+  return /^\/\/ Slow: (.*)$/m.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? null
+}
+
 /** The support files that a test file imports or starts, itself or by way of others. */
 export function supportOf(file: string): string[] {
   const seen = new Set<string>()

@@ -65,7 +65,7 @@ describe('changes since a commit', () => {
 
   test('comments, documents and tests leave a package as it was; a suite that was edited is changed', () => {
     const changes = changesSince(commits['first'], root)
-    expect([...changes.folders].toSorted()).toEqual(['packages/a', 'packages/c', 'packages/d'])
+    expect(Object.fromEntries(changes.folders)).toEqual({ 'packages/a': 2, 'packages/c': 1, 'packages/d': 2 })
     expect(changes.touch(['packages/c/test/long/c.long.test.ts'])).toBe(true)
     expect(changes.touch(['packages/b/test/long/other.long.test.ts'])).toBe(false)
   })

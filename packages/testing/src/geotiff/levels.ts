@@ -31,7 +31,7 @@ export async function encodeMask(
   options: GeoTiffOptions,
   scale: number,
 ): Promise<EncodedLevel> {
-  const { mask = () => true, rowsPerStrip, tileSize = 256 } = options
+  const { mask = () => true, rowsPerStrip, tileSize = sideFor(size) } = options
   const image: ImageSource = {
     ...size,
     bands: 1,
@@ -44,11 +44,16 @@ export async function encodeMask(
   return await encodeLevel(image, { ...layout, type: 'uint8', bitsPerSample: 1, compression: 'deflate' }, () => {})
 }
 
+/** Side of tiles when none is asked for: no larger than holds the image, since each of many bands is padded to it. */
+function sideFor({ width, height }: { readonly width: number; readonly height: number }): number {
+  return Math.min(256, Math.ceil(Math.max(width, height) / 16) * 16)
+}
+
 type AddRows = (y: number, rows: number, values: ArrayLike<number>) => void
 
 async function encodeLevel(image: ImageSource, options: GeoTiffOptions, add: AddRows): Promise<EncodedLevel> {
   const { width, height, bands } = image
-  const { rowsPerStrip, tileSize = 256, planar = false, isSparse = () => false } = options
+  const { rowsPerStrip, tileSize = sideFor(image), planar = false, isSparse = () => false } = options
   const tiled = rowsPerStrip === undefined
   const blockWidth = tiled ? tileSize : width
   const blockHeight = tiled ? tileSize : Math.min(rowsPerStrip, height)

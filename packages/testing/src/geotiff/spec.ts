@@ -45,7 +45,7 @@ export interface GeoTiffOptions {
   readonly predictor?: 1 | 2 | 3
   /** Strips of so many rows; tiles when absent. */
   readonly rowsPerStrip?: number
-  /** Side of tiles, a multiple of 16; 256 when absent. */
+  /** Side of tiles, a multiple of 16; when absent 256, or as much as a smaller level needs. */
   readonly tileSize?: number
   readonly planar?: boolean
   readonly littleEndian?: boolean
