@@ -54,7 +54,9 @@ function sortedValues(plane: ArrayLike<number>, alpha: Uint8Array): Float64Array
     const value = plane[i] as number
     if (alpha[i] !== 0 && Number.isFinite(value)) values[count++] = value
   }
-  return values.subarray(0, count).sort()
+  const found = values.subarray(0, count)
+  found.sort()
+  return found
 }
 
 function orNull(value: number | undefined): number | null {
