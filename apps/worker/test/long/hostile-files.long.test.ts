@@ -95,9 +95,9 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
     async (name, [bytes, codes]) => {
       await using watch = new ChildWatch()
       const hostile = await start('hostile', name)
-      await expect.poll(statusOf(hostile), { timeout: JOB_MS }).not.toBe('pending')
+      await expect.poll(statusOf(hostile), { timeout: JOB_MS, interval: 250 }).not.toBe('pending')
       const honest = await start('honest', 'small.csv')
-      await expect.poll(statusOf(honest), { timeout: JOB_MS }).toBe('success')
+      await expect.poll(statusOf(honest), { timeout: JOB_MS, interval: 250 }).toBe('success')
       const meanwhile = (await hostile()).terminal ? 'before it' : 'meanwhile'
       await expect.poll(async () => (await hostile()).terminal, { timeout: JOB_MS, interval: 250 }).toBe(true)
       const { status, error, attempt } = await hostile()
