@@ -7,7 +7,7 @@ const TICKS_PER_SECOND = 100
 /** Least size of a page. */
 const PAGE_BYTES = 4096
 
-/** What a process may use. */
+/** Allowance of a process. */
 export interface Allowance {
   /** CPU time without progress. */
   readonly seconds: number
@@ -15,7 +15,7 @@ export interface Allowance {
   readonly bytes?: number
 }
 
-/** What a process has used too much of. */
+/** The resource that a process has used too much of. */
 export type Excess = 'seconds' | 'bytes'
 
 /**

@@ -5,7 +5,7 @@ import type { bandStatistics } from './statistics.ts'
 
 type Statistics = typeof bandStatistics
 
-/** Statistics of noise of four million pixels, half of which are valid. */
+/** Statistics of noise of four million pixels; every second one is valid. */
 const PROGRAM = `
   import(process.env.STATISTICS).then(({ bandStatistics }) => {
     const plane = Float32Array.from({ length: 4194304 }, (_, i) => (i * 7919) % 4194301)
