@@ -80,7 +80,7 @@ describe(`the worst requests (${testLane()})`, () => {
       }
       if (!terminal) throw new Error(`${job} runs on`)
     }
-    await vi.waitFor(untilEnded, { timeout: 120_000, interval: 250 })
+    await vi.waitFor(untilEnded, { timeout: 300_000, interval: 250 })
   }
 
   interface Asked {
@@ -112,16 +112,19 @@ describe(`the worst requests (${testLane()})`, () => {
     })()
     const headers = { ...house.credentials(app, 'owner'), ...JSON_TYPE, ...init.headers }
     const url = `${house.app(app).url}${path}`
-    const answers = await Promise.all([1, 2].map(() => answerTo(url, { ...init, headers })))
-    // A job goes on after its answer, and so does what another app makes of it.
-    const jobs = answers.flatMap(({ job }) => (job === null ? [] : [job]))
-    if (watched !== app || jobs.length > 0) await sleep(10_000)
-    await Promise.all(jobs.map((job) => stop(app, job)))
-    answered.abort()
-    await watching
     const worst = (isIts: boolean) =>
       Math.max(0, ...probes.filter((probe) => (probe.app === watched) === isIts).map(({ ms }) => ms))
-    return { answers, grown: peak - before, late: worst(true), control: worst(false) }
+    try {
+      const answers = await Promise.all([1, 2].map(() => answerTo(url, { ...init, headers })))
+      // A job goes on after its answer, and so does what another app makes of it.
+      const jobs = answers.flatMap(({ job }) => (job === null ? [] : [job]))
+      if (watched !== app || jobs.length > 0) await sleep(10_000)
+      await Promise.all(jobs.map((job) => stop(app, job)))
+      return { answers, grown: peak - before, late: worst(true), control: worst(false) }
+    } finally {
+      answered.abort()
+      await watching
+    }
   }
 
   test.each(REQUESTS)('%s', { timeout: 600_000 }, async (name, request) => {
