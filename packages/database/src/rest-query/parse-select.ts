@@ -8,7 +8,7 @@ const MAX_EMBED_DEPTH = 10
 /** Most embedded resources of a query. */
 const MAX_EMBEDS = 40
 /** Most items of a query that read a field which another one of their resource reads, each function over rows apart: the server makes a row of all of them before it can be counted. */
-const MAX_REPEATS = 8
+const MAX_REPEATS = 32
 
 /** An embedded resource while its parameters are read. */
 export type OpenEmbed = Open<Embed>
