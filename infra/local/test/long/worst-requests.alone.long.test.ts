@@ -15,6 +15,8 @@ const MOST_BYTES = 300 * MIB
 /** Milliseconds by which an app may say later than the others that it lives, and how often a request is asked that seems to block it. */
 const MOST_LATER_MS = 500
 const ROUNDS = 4
+/** Milliseconds until a cancelled job has ended: the contract says two seconds, a busy machine takes longer. */
+const STOP_MS = 20_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 const endless = await openEndlessFiles()
@@ -73,14 +75,15 @@ describe(`the worst requests (${testLane()})`, () => {
   /** Ends a job that would take the time and the memory of what is asked next. */
   async function stop(app: string, job: string): Promise<void> {
     const headers = house.credentials(app, 'owner')
-    await fetch(`${house.app(app).url}${job}`, { method: 'DELETE', headers })
+    const { status } = await fetch(`${house.app(app).url}${job}`, { method: 'DELETE', headers })
+    expect([200, 202]).toContain(status)
     const untilEnded = async () => {
       const { terminal } = (await (await fetch(`${house.app(app).url}${job}`, { headers })).json()) as {
         terminal: boolean
       }
       if (!terminal) throw new Error(`${job} runs on`)
     }
-    await vi.waitFor(untilEnded, { timeout: 300_000, interval: 250 })
+    await vi.waitFor(untilEnded, { timeout: STOP_MS, interval: 250 })
   }
 
   interface Asked {
