@@ -122,12 +122,12 @@ async function openOnce(path: string): Promise<FileHandle> {
   const file = await open(path)
   let left = 2 * (await file.stat()).size + SPARE_BYTES
   const read = file.read.bind(file) as (...asked: unknown[]) => ReturnType<FileHandle['read']>
-  file.read = (async (...asked: unknown[]) => {
+  file.read = async (...asked: unknown[]) => {
     const answer = await read(...asked)
     left -= Math.max(1, answer.bytesRead)
     if (left < 0) throw conversionFailed({ reason: 'its content does not follow its format' })
     return answer
-  }) as FileHandle['read']
+  }
   return file
 }
 
