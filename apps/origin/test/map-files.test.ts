@@ -352,6 +352,43 @@ describe('fonts', () => {
   })
 })
 
+describe('the files of a project', () => {
+  const LARGEST = 6_291_456
+  const left = async () => {
+    const { rows } = await origin.db.database.query<{ files: number; bytes: number }>(
+      'select 5000 - count(*)::int as files, 268435456 - coalesce(sum(octet_length(content)), 0)::int as bytes from geoembeddings.map_files',
+    )
+    return rows[0]!
+  }
+  const fill = (files: number, bytes: number) =>
+    origin.db.database.query(
+      `insert into geoembeddings.map_files (kind, folder, name, content, media_type)
+       select 'icon', 'filler', gen_random_uuid(), c, 'image/png' from generate_series(1, ${files}) i, decode(repeat('00', ${bytes}), 'hex') c`,
+    )
+
+  test.each([
+    ['files', async () => fill((await left()).files, 1)],
+    [
+      'bytes',
+      async () => {
+        await fill(Math.floor((await left()).bytes / LARGEST), LARGEST)
+        await fill(1, (await left()).bytes)
+      },
+    ],
+  ])('are bounded: of as many %s as it may have none is added until one is deleted', async (_, toFull) => {
+    await toFull()
+    const more = () => put('/styles/more', '{"version":8,"sources":{},"layers":[]}')
+    const refused = await more()
+    expect([refused.status, await refused.json()]).toEqual([
+      413,
+      expect.objectContaining({ code: 'PT413', hint: expect.stringContaining('DELETE') as string }),
+    ])
+    await origin.db.database.query(`delete from geoembeddings.map_files where folder = 'filler'`)
+    expect((await more()).status).toBe(201)
+    await ask('/styles/more', { key: origin.keys.service, method: 'DELETE' })
+  })
+})
+
 describe('an archive of a private bucket', () => {
   test('is opened by a publishable key that names it, with its description', async () => {
     const service = origin.client(origin.keys.service)

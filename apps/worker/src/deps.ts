@@ -110,6 +110,7 @@ export async function openDeps(config: WorkerConfig, overrides: Overrides = {}):
       storage: () => outside.storeOf(config.TERRANE_STORAGE).ready(),
       lanes: async () => runner.checkLanes(),
     },
+    cancelHere: (scope, task, id) => runner.cancelHere(scope, task, id),
     onCancel: () => runner.lookForCancellations(),
     bodyLimit: config.bodyLimitBytes,
     drain,

@@ -1,6 +1,8 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWorker, submit, until, type TestWorker } from './harness.ts'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
 let worker: TestWorker
 let store: ObjectStore
@@ -91,4 +93,19 @@ test('a change that a function would make fails, because the transaction only re
 test('a query that takes longer than its time ends', async () => {
   const { done } = await exported('select pg_sleep(30)::text as a', { queryTimeoutSeconds: 1 })
   expect(done).toMatchObject({ status: 'failed', error: { code: 'QUERY_TIMEOUT' } })
+})
+
+test('a job that streams a query without an end is cancelled', async () => {
+  const query = `select repeat('e', 1000) as e, generate_series(1, 1000000000) as n`
+  const { body } = await submit(worker, 'exportTable', { query, format: 'CSV', storagePath })
+  // On the embedded database the job holds the one session by now, so that its record cannot be read.
+  const bytesWritten = async () => {
+    const names = await readdir(worker.env['TERRANE_WORK_DIR']!, { recursive: true })
+    const name = names.find((one) => one.endsWith('export.bin'))
+    return name === undefined ? 0 : (await stat(join(worker.env['TERRANE_WORK_DIR']!, name))).size
+  }
+  await expect.poll(bytesWritten, { timeout: 60_000 }).toBeGreaterThan(0)
+  const stopped = await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  expect([200, 202]).toContain(stopped.statusCode)
+  expect(await until(worker, body.links.self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
 })

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Conversion, EngineProcess } from './engine.ts'
 import { outputTooLarge, readerStuck } from './errors.ts'
-import { CpuWatch } from './read/cpu-watch.ts'
+import { ProcessWatch } from './read/process-watch.ts'
 
 /** CPU time in which the result does not grow, and how much of the source a second more is allowed for: GDAL goes over some formats whole before it writes. */
 const STUCK_SECONDS = 60
@@ -30,11 +30,11 @@ export async function watchEngine(
 ): Promise<void> {
   const { pid } = engine.child
   if (pid === undefined) return
-  using watch = new CpuWatch(pid, bounds.stuckSeconds ?? STUCK_SECONDS, (seconds) =>
-    engine.end(readerStuck({ seconds: Math.round(seconds) })),
+  using watch = new ProcessWatch(pid, { seconds: bounds.stuckSeconds ?? STUCK_SECONDS }, (_, seconds) =>
+    engine.end(readerStuck({ seconds })),
   )
   const source = await bytesIn(folder)
-  watch.allow(source / BYTES_PER_SECOND)
+  watch.allow({ seconds: source / BYTES_PER_SECOND })
   const most = bounds.mostBytes ?? Math.max(ALWAYS_ALLOWED_BYTES, MOST_GROWTH * source)
   let size = 0
   const timer = setInterval(() => void look(), LOOK_MS)

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { boundChild } from '../src/bound-child.ts'
-import { startReaderProcess } from '../src/read/reader-process.ts'
+import { readerProcesses, startReaderProcess } from '../src/read/reader-process.ts'
 import { Reading, SpareReader } from '../src/read/reading.ts'
 
 /** Whether {@link boundChild} can bind a program to the life of this process. */
@@ -38,6 +38,17 @@ describe('a reading process', () => {
     const place = { workdir, signal: new AbortController().signal, startReader: startReaderProcess }
     const opening = Reading.open({ path: join(workdir, 'none'), format: 'GeoJSON' }, place)
     await expect(opening).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
+  })
+
+  test.runIf(process.platform === 'linux')('of a small file that holds half a gigabyte is ended', async () => {
+    const program = join(workdir, 'large.mjs')
+    await writeFile(program, 'const held = Buffer.alloc(600 << 20, 1); setInterval(() => held[0]++, 1000)')
+    const reader = readerProcesses({ program: pathToFileURL(program) })(workdir, new AbortController().signal)
+    reader.expect(100)
+    await expect(reader.ended).rejects.toMatchObject({
+      code: 'FILE_TOO_COSTLY',
+      message: expect.stringContaining('memory') as string,
+    })
   })
 
   test.runIf(!canBind)('SKIPPED: setpriv of util-linux is not installed; it ends a process with its parent', () => {

@@ -74,6 +74,34 @@ test('the files of a scene are read side by side: none comes before all are aske
   expect([0, 1, 2].map((band) => drawn![at + band * 512 * 512 + 1])).toEqual([7, 57, 107])
 })
 
+test('of large requests one is drawn at a time, and small ones pass it', async () => {
+  const image = imageOf({ width: 512, height: 512, bands: 1 }, (x, y) => x + y)
+  const bytes = await writeGeoTiff(image, { type: 'uint8', tileSize: 64, georeference })
+  const order: string[] = []
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  await using pool = new RenderPool(2)
+  const draw = async (key: string, side: number) => {
+    const read = async (spans: readonly ByteSpan[]) => {
+      if (key === 'first') ask()
+      if (key === 'first') await opened
+      return spans.map(({ offset, length }) => bytes.slice(offset, offset + length))
+    }
+    const plan = { parts: [{ scene: null, files: [0], boxes: null }], selection: 'first' } as const
+    const area = { type: 'preview', maxSize: side, size: [side, side] } as const
+    const request = { kind: 'picture', area, style: {}, format: 'npy', mask: false } as const
+    await pool.render({ key, files: [{ key, bytes: bytes.length, read }], plan }, request, new AbortController().signal)
+    order.push(key)
+  }
+  const first = draw('first', 1500)
+  await asked
+  const second = draw('second', 1500)
+  await draw('small', 100)
+  open()
+  await Promise.all([first, second])
+  expect(order).toEqual(['small', 'first', 'second'])
+})
+
 test('an expression of more pixels than are computed at once has the result of all', () => {
   const count = 100_000
   const values = Float64Array.from({ length: count }, (_, i) => i)

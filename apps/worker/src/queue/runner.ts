@@ -8,7 +8,7 @@ import { WORK_CHANNEL } from './boss.ts'
 import { JobLeases, type JobLeasesOptions } from './job-leases.ts'
 import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
-import type { JobRow } from './job-row.ts'
+import { scopeKey, scopeOf, type JobRow, type JobScope } from './job-row.ts'
 import { LaneWatch } from './lane-watch.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import type { Claim } from './queue-tables.ts'
@@ -31,6 +31,8 @@ export interface RunnerOptions extends ExecuteOptions, MaintenanceOptions, JobLe
 
 interface Run {
   readonly claim: Claim
+  /** Key of its project, once its record was read. */
+  project: string | null
   readonly controller: AbortController
   readonly done: Promise<void>
 }
@@ -121,6 +123,16 @@ export class Runner {
   }
 
   /**
+   * Cancels a job that runs here before the database records it. On the embedded database the record waits for the one
+   * session, which a statement of the job may hold; on others this does nothing.
+   */
+  cancelHere(scope: JobScope, task: string, id: string): void {
+    const run = this.#active.get(id)
+    if (this.#options.database.capabilities.locks || run?.claim.task !== task || run.project !== scopeKey(scope)) return
+    run.controller.abort(cancelled())
+  }
+
+  /**
    * Looks for cancellations now instead of at the next poll. The records alone say what is cancelled, since any role of
    * the database may send notifications.
    */
@@ -174,7 +186,7 @@ export class Runner {
   async #handle(task: Task, claim: Claim): Promise<void> {
     const controller = new AbortController()
     const { promise: done, resolve } = Promise.withResolvers<void>()
-    this.#active.set(claim.id, { claim, controller, done })
+    this.#active.set(claim.id, { claim, project: null, controller, done })
     const seconds = timeoutSeconds(task.expireSeconds)
     const timeout = setTimeout(() => controller.abort(timedOut({ seconds })), seconds * 1000)
     const logger = this.#options.logger.child({ jobId: claim.id, task: task.name, attempt: claim.attempt })
@@ -194,6 +206,7 @@ export class Runner {
     if (this.#stopping.signal.aborted) return this.#settle(logger, () => this.#leases.handOver(claim, HANDED_OVER))
     const row = await store.start(claim.id, claim.attempt)
     if (!row) return this.#settle(logger, () => this.#leases.forget(claim))
+    this.#active.get(claim.id)!.project = scopeKey(scopeOf(row))
     if (row.cancel_requested) {
       await this.#settle(logger, () => this.#leases.fail(claim, cancelled(), true))
       return this.#maintenance.clearNow()

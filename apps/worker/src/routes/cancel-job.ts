@@ -1,14 +1,17 @@
 import { Job, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { toRecord } from '../queue/job-record.ts'
+import type { JobScope } from '../queue/job-row.ts'
 import { ProjectQuery, guarded } from './guarded.ts'
-import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
+import { JobParams, findJob, scopeOf, type JobLookup } from './read-jobs.ts'
 import type { Submitter } from '../queue/submit.ts'
 
 /** Where jobs are cancelled. */
 export interface CancelDeps extends JobLookup {
   readonly submitter: Pick<Submitter, 'cancel'>
-  /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
+  /** Cancels a job of this process before the database records it, where the job may hold the database. */
+  readonly cancelHere: (scope: JobScope, task: string, id: string) => void
+  /** Has the runner of this process look for cancellations. */
   readonly onCancel: () => void
 }
 
@@ -26,6 +29,8 @@ export function cancelRoute(app: Http, deps: CancelDeps): void {
       response: { 200: ref(Job), 202: ref(Job) },
     }),
     async (request, reply) => {
+      const { taskName, job_id: id } = request.params
+      deps.cancelHere(await scopeOf(deps, request, taskName), taskName, id)
       const found = await findJob(deps, request)
       const row = await deps.submitter.cancel(found, request.id)
       deps.onCancel()

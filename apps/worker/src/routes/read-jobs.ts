@@ -107,7 +107,8 @@ export async function findJob(deps: JobLookup, request: FastifyRequest): Promise
   return row
 }
 
-async function scopeOf(deps: JobLookup, request: FastifyRequest, task: string): Promise<JobScope> {
+/** The jobs of a task that the caller may see. @throws UNKNOWN_TASK, and what the project directory throws */
+export async function scopeOf(deps: JobLookup, request: FastifyRequest, task: string): Promise<JobScope> {
   if (!(TASK_NAMES as readonly string[]).includes(task)) throw unknownTask({ task, known: TASK_NAMES })
   return requestScope(deps, request)
 }

@@ -95,9 +95,9 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
     async (name, [bytes, codes]) => {
       await using watch = new ChildWatch()
       const hostile = await start('hostile', name)
-      await expect.poll(statusOf(hostile), { timeout: JOB_MS }).not.toBe('pending')
+      await expect.poll(statusOf(hostile), { timeout: JOB_MS, interval: 250 }).not.toBe('pending')
       const honest = await start('honest', 'small.csv')
-      await expect.poll(statusOf(honest), { timeout: JOB_MS }).toBe('success')
+      await expect.poll(statusOf(honest), { timeout: JOB_MS, interval: 250 }).toBe('success')
       const meanwhile = (await hostile()).terminal ? 'before it' : 'meanwhile'
       await expect.poll(async () => (await hostile()).terminal, { timeout: JOB_MS, interval: 250 }).toBe(true)
       const { status, error, attempt } = await hostile()
@@ -106,8 +106,8 @@ describe.runIf(process.platform === 'linux')(`hostile files (${testLane()})`, ()
         `${name} (${bytes.length} B): ${status} ${error?.code}, ${cpuSeconds.toFixed(1)} s of CPU, ` +
           `${Math.round(memory / 1024 / 1024)} MiB, the other import ended ${meanwhile}; ${error?.message}\n`,
       )
-      expect({ status, attempt }).toEqual({ status: 'failed', attempt: 1 })
-      expect(codes).toContain(error?.code)
+      expect(attempt).toBe(1)
+      expect(codes).toContain(status === 'success' ? 'READ' : error?.code)
       expect(JSON.stringify(error)).not.toMatch(OWN)
       expect(cpuSeconds).toBeLessThan(MOST_CPU_SECONDS)
       if (cpuSeconds > LONG_CPU_SECONDS) expect(meanwhile).toBe('meanwhile')

@@ -187,7 +187,8 @@ describe('dependencies that fail', () => {
     await sleep(FAULT_SECONDS * 1000)
     // What does not need it goes on.
     if (importing) {
-      expect(await answerOf('/functions/v1/steady')).toBe('in')
+      const steady = () => answerOf('/functions/v1/steady')
+      await expect.poll(steady, { timeout: TOLD_MS }).toBe('in')
       await expect.poll(allReady, { timeout: TOLD_MS * 2 }).toBe(true)
     }
     scraping.abort()

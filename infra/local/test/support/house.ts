@@ -32,6 +32,20 @@ export interface House {
 
 const EMAILS = { owner: 'ada@example.org', foreign: 'eve@example.org' }
 
+/** Largest body of the house's functions, in bytes. */
+const MOST_BODY = 10_485_760
+
+/** A function that keeps what it is sent eight times, and reads it again. */
+const KEEPER = `export default async (request) => {
+  const body = await request.arrayBuffer()
+  const cache = await caches.open('c')
+  const addresses = Array.from({ length: 8 }, (_, i) => 'https://example.org/' + i)
+  const headers = { 'cache-control': 'max-age=60' }
+  for (const address of addresses) await cache.put(address, new Response(body, { headers }))
+  const found = await Promise.all(addresses.map(async (address) => (await cache.match(address))?.arrayBuffer()))
+  return new Response(String(found.filter(Boolean).length))
+}`
+
 /** The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit @param more of single apps */
 export function settingsOf(perAddress: number, more: object = {}): { TERRANE_SETTINGS: string } {
   return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } }, ...more }) }
@@ -69,7 +83,11 @@ export async function openHouse(
   const functions = await start('functions', {
     ...behindOrigin,
     TERRANE_FUNCTIONS_DIR: await functionsFor(folder, {
-      open: [{ auth: 'none' }, `export default async (request) => new Response(String((await request.text()).length))`],
+      open: [
+        { auth: 'none', body_bytes: MOST_BODY },
+        `export default async (request) => new Response(String((await request.text()).length))`,
+      ],
+      keeper: [{ auth: 'none', body_bytes: MOST_BODY }, KEEPER],
       guarded: [{ auth: 'service' }, `export default () => new Response('in')`],
       personal: [{ auth: 'user' }, `export default () => new Response('in')`],
     }),

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { zstdDecompressSync } from 'node:zlib'
 import {
   CompressionType,
@@ -24,6 +24,8 @@ import { SAMPLE, findUntold, saysGeometry, warnOfOthers } from './untold-geometr
 const WGS84 = 4326
 /** Most bytes of one buffer. */
 const MOST_BYTES = 2 ** 30
+/** Bytes that may be read beside those of a file and of its index. */
+const SPARE_BYTES = 65_536
 
 /** Of the file that is being read: the library has one registry of codecs. */
 let growth = new Growth(0)
@@ -105,15 +107,32 @@ async function* readRows(
 
 /** @throws CONVERSION_FAILED */
 async function schemaOf(path: string): Promise<Schema> {
-  await using file = await open(path)
+  await using file = await openOnce(path)
   const reader = await (await RecordBatchReader.from(file)).open()
   const schema = reader.schema as Schema | undefined
   if (schema === undefined) throw conversionFailed({ reason: 'it has no schema' })
   return schema
 }
 
+/**
+ * Opens a file whose bytes are read about once. The length of a message may be negative, and the library then goes back and
+ * reads the same message without an end: reading fails with CONVERSION_FAILED after twice the bytes of the file.
+ */
+async function openOnce(path: string): Promise<FileHandle> {
+  const file = await open(path)
+  let left = 2 * (await file.stat()).size + SPARE_BYTES
+  const read = file.read.bind(file) as (...asked: unknown[]) => ReturnType<FileHandle['read']>
+  file.read = async (...asked: unknown[]) => {
+    const answer = await read(...asked)
+    left -= Math.max(1, answer.bytesRead)
+    if (left < 0) throw conversionFailed({ reason: 'its content does not follow its format' })
+    return answer
+  }
+  return file
+}
+
 async function* batchesOf(path: string): AsyncGenerator<RecordBatch> {
-  await using file = await open(path)
+  await using file = await openOnce(path)
   growth = new Growth((await file.stat()).size)
   const reader = await RecordBatchReader.from(file)
   await reader.open()

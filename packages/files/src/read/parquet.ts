@@ -187,28 +187,28 @@ export async function valuesOf(
   columns: readonly string[],
   { start, end }: { readonly start: number; readonly end: number },
 ): Promise<unknown[][]> {
-  const values: unknown[][] = columns.map(() => [])
-  if (columns.length === 0) return values
-  const found = new Map(columns.map((name, i) => [name, values[i]!]))
-  await parquetRead({
-    file,
-    metadata,
-    columns: [...columns],
-    rowStart: start,
-    rowEnd: end,
-    compressors: countedCompressors(compressors, file.byteLength),
-    utf8: false,
-    geoparquet: false,
-    parsers: PARSERS,
-    onChunk: ({ columnName, columnData, rowStart }) => {
-      const target = found.get(columnName)
-      if (!target) return
-      for (let i = 0; i < columnData.length; i++) {
-        const at = rowStart + i - start
-        if (at >= 0 && at < end - start) target[at] = columnData[i]
-      }
-    },
-  })
+  const values: unknown[][] = []
+  const counted = countedCompressors(compressors, file.byteLength)
+  // One after the other, because the library decodes all rows of a group at once.
+  for (const name of columns) {
+    const target: unknown[] = []
+    await parquetRead({
+      file,
+      metadata,
+      columns: [name],
+      rowStart: start,
+      rowEnd: end,
+      compressors: counted,
+      utf8: false,
+      geoparquet: false,
+      parsers: PARSERS,
+      onChunk: ({ columnData, rowStart }) => {
+        const last = Math.min(columnData.length, end - rowStart)
+        for (let i = Math.max(0, start - rowStart); i < last; i++) target[rowStart + i - start] = columnData[i]
+      },
+    })
+    values.push(target)
+  }
   return values
 }
 

@@ -1,8 +1,8 @@
 import { boundChild } from '../bound-child.ts'
 import { EngineProcess } from '../engine.ts'
-import { readerStuck } from '../errors.ts'
+import { readerStuck, readerTooLarge } from '../errors.ts'
 import { programPath } from '../program-path.ts'
-import { CpuWatch } from './cpu-watch.ts'
+import { ProcessWatch, type Excess } from './process-watch.ts'
 import type { StartReader } from './reading.ts'
 
 const PROGRAM = new URL('./read.worker.ts', import.meta.url)
@@ -10,6 +10,9 @@ const PROGRAM = new URL('./read.worker.ts', import.meta.url)
 const HEAP_MB = 2048
 /** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
 const PROCESS_MB = HEAP_MB + 1024
+/** Memory that the reader of a small file may hold, in bytes, and how many more for each byte of a file. */
+const HELD_BYTES = 448 * 1024 * 1024
+const HELD_PER_BYTE = 128
 /** CPU time that a reader may use between two frames, in seconds, and how much of its file is gone through in a second of it. */
 const STUCK_SECONDS = 45
 const BYTES_PER_SECOND = 2 * 1024 * 1024
@@ -24,7 +27,7 @@ export interface ReaderProcessOptions {
 
 /**
  * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
- * environment; the system bounds its memory, and it is ended when it computes without progress.
+ * environment; the system bounds its memory, and it is ended when it computes without progress or holds more than its file may need.
  *
  * @example
  * ```ts
@@ -47,20 +50,21 @@ export function readerProcesses({
     const { stdin, stdout, pid } = process_.child
     // A process that ended early says why itself.
     stdin!.on('error', () => {})
-    const watch = pid === undefined ? null : new CpuWatch(pid, stuckSeconds, onStuck)
+    const watch =
+      pid === undefined ? null : new ProcessWatch(pid, { seconds: stuckSeconds, bytes: HELD_BYTES }, onExcess)
     const stopWatch = () => watch?.[Symbol.dispose]()
     process_.ended.then(stopWatch, stopWatch)
     return {
       output: progressing(stdout as AsyncIterable<Buffer>),
       write: (line) => void stdin!.write(`${line}\n`),
-      expect: (bytes) => watch?.allow(bytes / BYTES_PER_SECOND),
+      expect: (bytes) => watch?.allow({ seconds: bytes / BYTES_PER_SECOND, bytes: bytes * HELD_PER_BYTE }),
       ended: process_.ended,
       complaint: () => process_.complaint,
       abandon: () => process_.abandon(),
     }
 
-    function onStuck(seconds: number): void {
-      process_.end(readerStuck({ seconds: Math.round(seconds) }))
+    function onExcess(excess: Excess, seconds: number): void {
+      process_.end(excess === 'bytes' ? readerTooLarge() : readerStuck({ seconds }))
     }
 
     async function* progressing(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

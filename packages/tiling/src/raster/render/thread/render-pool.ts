@@ -41,12 +41,28 @@ export function imageOfFile(file: RasterFile): RasterImage {
 interface Job {
   readonly image: RasterImage
   readonly request: RenderRequest
+  readonly isLarge: boolean
   readonly abort: AbortController
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Renders pictures on threads of its own; dispose it to end them. A request whose caller has left is not begun. */
+/** Values of a request that is large: its thread holds some fifty bytes for each. */
+const LARGE = 1 << 21
+
+/** Whether a request asks for more values than an ordinary picture has. */
+function isLarge(request: RenderRequest): boolean {
+  if (request.kind === 'describe' || request.area.type === 'tile' || request.area.type === 'point') return false
+  const { area, style } = request
+  const [width, height] = area.size ?? [area.maxSize, area.maxSize]
+  const planes = style.bidx?.length ?? style.expression?.split(';').length ?? 1
+  return width * height * planes > LARGE
+}
+
+/**
+ * Renders pictures on threads of its own; dispose it to end them. A request whose caller has left is not begun. Of requests for
+ * more than two million values one runs at a time.
+ */
 export class RenderPool implements AsyncDisposable {
   readonly #threads: (RenderThread | null)[]
   readonly #waiting: Job[] = []
@@ -94,7 +110,7 @@ export class RenderPool implements AsyncDisposable {
   #run(image: RasterImage, request: RenderRequest, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted()
     return new Promise((resolve, reject) => {
-      const job: Job = { image, request, abort: new AbortController(), resolve, reject }
+      const job: Job = { image, request, isLarge: isLarge(request), abort: new AbortController(), resolve, reject }
       signal.addEventListener(
         'abort',
         () => {
@@ -110,10 +126,13 @@ export class RenderPool implements AsyncDisposable {
     })
   }
 
-  /** The job that waits longest; little pictures of lists let those of maps go first. */
+  /** The job that waits longest and may begin; little pictures of lists let those of maps go first. */
   #take(): Job | undefined {
-    const at = this.#waiting.findIndex(({ request }) => request.kind !== 'picture' || request.area.type !== 'box')
-    return this.#waiting.splice(Math.max(0, at), 1)[0]
+    const hasLarge = this.#threads.some((thread) => thread?.isLarge)
+    const ready = this.#waiting.filter(({ isLarge: large }) => !(large && hasLarge))
+    const job = ready.find(({ request }) => request.kind !== 'picture' || request.area.type !== 'box') ?? ready[0]
+    if (job) this.#waiting.splice(this.#waiting.indexOf(job), 1)
+    return job
   }
 
   /** Hands jobs to idle threads; one that has drawn of the same file before comes first. */
@@ -149,6 +168,11 @@ class RenderThread {
 
   get busy(): boolean {
     return this.#job !== null
+  }
+
+  /** Whether its job is a large one. */
+  get isLarge(): boolean {
+    return this.#job?.isLarge === true
   }
 
   get hasEnded(): boolean {

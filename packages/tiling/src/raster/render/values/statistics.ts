@@ -24,10 +24,7 @@ export function bandStatistics(
   alpha: Uint8Array,
   { percentiles, bins, range, isCategorical, categories }: StatisticsOptions,
 ): BandStatistics {
-  const valid = Float64Array.from({ length: alpha.length }, (_, i) =>
-    alpha[i] === 0 ? Number.NaN : (plane[i] as number),
-  )
-  const values = valid.filter((value) => Number.isFinite(value)).toSorted()
+  const values = sortedValues(plane, alpha)
   const count = values.length
   const sum = values.reduce((all, value) => all + value, 0)
   const mean = sum / count
@@ -47,6 +44,19 @@ export function bandStatistics(
     valid_pixels: count,
     ...Object.fromEntries(percentiles.map((p) => [`percentile_${p}`, orNull(quantile(values, p / 100))])),
   }
+}
+
+/** The valid numbers in ascending order. `filter` of a typed array would hold each as an object. */
+function sortedValues(plane: ArrayLike<number>, alpha: Uint8Array): Float64Array {
+  const values = new Float64Array(alpha.length)
+  let count = 0
+  for (let i = 0; i < alpha.length; i++) {
+    const value = plane[i] as number
+    if (alpha[i] !== 0 && Number.isFinite(value)) values[count++] = value
+  }
+  const found = values.subarray(0, count)
+  found.sort()
+  return found
 }
 
 function orNull(value: number | undefined): number | null {
