@@ -9,11 +9,11 @@ const LAST_FIELD = 0x0d
 const MOST_FIELDS = 2048
 
 /**
- * The fields of truth values of a Shapefile's or MapInfo's layers, by the names of layers: older engines hand them on as
- * texts of one letter.
+ * Fields of truth values of a Shapefile's or MapInfo's layers, which older engines hand on as texts of one letter, and
+ * MapInfo's times, which have no zone; by the names of layers.
  */
 export async function logicalFields({ folder, driver }: Dataset): Promise<TypesOfLayers> {
-  const found: Record<string, Readonly<Record<string, 'bool'>>> = {}
+  const found: Record<string, Readonly<Record<string, 'bool' | 'timestamp'>>> = {}
   if (driver !== 'ESRI Shapefile' && driver !== 'MapInfo File') return found
   for (const name of await readdir(folder)) {
     const ending = extname(name)
@@ -36,20 +36,17 @@ async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
     const name = bytes.toString('latin1', at, at + 11).replace(/\0.*$/s, '')
     if (bytes[at + 11] === 'L'.charCodeAt(0)) names.push(name)
   }
-  return truthValues(names)
+  return Object.fromEntries(names.map((name) => [name, 'bool']))
 }
 
 /** Lines such as `Name Logical`, at the head of a table or of an interchange file. */
-function ofMapInfo(text: string): Record<string, 'bool'> {
+function ofMapInfo(text: string): Record<string, 'bool' | 'timestamp'> {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => line.trim())
   const data = lines.findIndex((line) => line.toLowerCase() === 'data')
-  const names = lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
+  const fields = lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
     const [name = '', type = ''] = line.split(/\s+/, 2)
-    return /^logical\b/i.test(type) ? [name] : []
+    const own = /^logical\b/i.test(type) ? 'bool' : /^datetime\b/i.test(type) ? 'timestamp' : null
+    return own ? [[name, own] as const] : []
   })
-  return truthValues(names)
-}
-
-function truthValues(names: readonly string[]): Record<string, 'bool'> {
-  return Object.fromEntries(names.map((name) => [name, 'bool']))
+  return Object.fromEntries(fields)
 }

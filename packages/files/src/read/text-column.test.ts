@@ -40,6 +40,8 @@ test.each<
   ['thousands with points and fractions', ['1.234,5', '7'], 'float8', [1234.5, 7], null],
   ['thousands with apostrophes', ["1'234.50", '7.00'], 'float8', [1234.5, 7], null],
   ['thousands with narrow spaces', ['1\u202f234,5', '12\u00a0000'], 'float8', [1234.5, 12_000], null],
+  ['thousands with blanks beside fractions', ['1 234,5', '12 345', '7'], 'float8', [1234.5, 12_345, 7], null],
+  ['thousands with blanks alone', ['1 234', '12 345'], 'text', null, 'NUMBERS_DOUBTFUL'],
   ['what may be thousands or fractions', ['1,234', '5,678'], 'text', null, 'NUMBERS_DOUBTFUL'],
   ['lists of numbers', ['5,7', '3,5,7'], 'text', null, null],
   ['percentages', ['12 %', '12,5 %'], 'text', null, 'VALUES_NOT_PLAIN'],
@@ -61,6 +63,13 @@ test.each<
   ['dotted days with a time', ['31.12.2024 7:30', '1.1.2025'], 'timestamp', ['2024-12-31T07:30', '2025-01-01'], null],
   ['local times', ['2024-02-29 13:45:10'], 'timestamp', ['2024-02-29 13:45:10'], null],
   ['times with a zone', ['2024-02-29T13:45:10+01:00'], 'timestamptz', ['2024-02-29T13:45:10+01:00'], null],
+  [
+    'times with a zone behind a blank',
+    ['2024-02-29 13:45:10 +0100', '2024-02-29 13:45:10 UTC'],
+    'timestamptz',
+    ['2024-02-29 13:45:10+0100', '2024-02-29 13:45:10Z'],
+    null,
+  ],
   ['times of day', ['14:30', '7:05'], 'time', ['14:30', '07:05'], null],
   ['times of half days', ['2:30 PM', '12:05 am'], 'time', ['14:30', '00:05'], null],
   ['timetables beyond midnight', ['23:10:00', '25:10:00'], 'text', null, null],
@@ -72,6 +81,7 @@ test.each<
 
 test.each<[what: string, cells: readonly string[], name: string, type: string]>([
   ['a telephone number without a plus', ['4915112345678'], 'Telefon', 'text'],
+  ['telephone numbers in groups', ['123 456', '7'], 'phone', 'text'],
   ['an ISBN of digits', ['9783161484100'], 'ISBN-13', 'text'],
   ['versions of two parts', ['1.9', '1.10'], 'app_version', 'text'],
   ['whole versions, as of OpenStreetMap', ['1', '12'], 'version', 'int4'],

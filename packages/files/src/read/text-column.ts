@@ -99,6 +99,8 @@ export class TextColumn {
 
   decide(place: ColumnPlace): ColumnReading {
     if (this.#isText || this.#has('key') || this.#isCode) return stays(null)
+    if (this.#has('blank groups') && !this.#has('spaced groups', 'comma fraction', 'point fraction'))
+      return stays('thousand or fraction')
     if (this.#has('amount', 'none')) return stays(this.#isAlmostPlain ? 'more than numbers' : null)
     if (this.#forms.size === 0) return this.#plain(place)
     if ([...DAYS].some((form) => this.#forms.has(form))) return this.#day()
@@ -161,7 +163,7 @@ export class TextColumn {
 
   /** Digits are what the name of the column says that they are. */
   get #isCode(): boolean {
-    if (this.#forms.size > 0 || !this.#only(NUMBERS)) return false
+    if ([...this.#forms].some((form) => form !== 'blank groups') || !this.#only(NUMBERS)) return false
     return OF_CODES.test(this.#name) || (OF_VERSIONS.test(this.#name) && this.#kinds.has('float8'))
   }
 

@@ -3,6 +3,8 @@ import { checkTable } from './text-table.ts'
 
 test.each([
   ['a header and rows', 'name,lat,lon\nA,1,2\n'],
+  ['names in quotes', '"name","lat"\nA,1\n'],
+  ['a title before the header', 'Report,,\na,b,c\n1,2,3\n4,5,6\n'],
   ['a header alone', 'name,lat,lon\n'],
   ['rows that lack their last fields', 'a;b;c\n1;2\n1;2\n1;2;3\n'],
   ['rows that end with delimiters', 'a;b\n1;2;;;\n1;2;;;\n'],

@@ -19,6 +19,13 @@ const INT8_WIDTH = 18
 const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = { 0x03: 'windows-1252', 0x57: LATIN1 }
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const WHOLE = /^[+-]?\d+$/
+/** Words of C for fractions that are not finite. */
+const WORDS: Readonly<Record<string, number>> = {
+  nan: Number.NaN,
+  '-nan': Number.NaN,
+  inf: Number.POSITIVE_INFINITY,
+  '-inf': Number.NEGATIVE_INFINITY,
+}
 
 interface Column extends Field {
   readonly offset: number
@@ -113,6 +120,7 @@ export class DbfTable implements Disposable {
         return dateOf(text) ?? raise(unusual())
       default:
         if (text.startsWith('*')) return null
+        if (type === 'float8' && text.toLowerCase() in WORDS) return WORDS[text.toLowerCase()]
         if (!NUMBER.test(text) || (type !== 'float8' && !WHOLE.test(text))) throw unusual()
         return type === 'int8' ? wholeOf(text) : Number(text)
     }
