@@ -151,11 +151,10 @@ function isDbf(head: Buffer): boolean {
     const name = head.subarray(at, at + 11)
     const letters = name.includes(0) ? name.subarray(0, name.indexOf(0)) : name
     const isNamed = letters.length > 0 && letters.every((byte) => byte >= 0x20)
-    if (!isNamed || !/[A-Z@+0]/.test(String.fromCharCode(head[at + 11]!))) return false
+    if (!isNamed || !/[A-Z@+]/.test(String.fromCharCode(head[at + 11]!))) return false
     width += head[at + 16]!
   }
-  const isEnded = head[at] === 0x0d ? width <= rowBytes : at + 1 === headBytes && width === rowBytes
-  return at > 32 && isEnded
+  return at > 32 && head[at] === 0x0d && width <= rowBytes
 }
 
 /** With or without memo files, of dBASE and of FoxPro. */
