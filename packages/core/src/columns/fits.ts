@@ -4,7 +4,7 @@ import { encodeNumeric } from './numeric.ts'
 /** The years that the server's calendar has, and its infinite days. */
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
-const INFINITE_DAYS: readonly number[] = [-(2 ** 31), 2 ** 31 - 1]
+const INFINITE_DAYS: ReadonlySet<number> = new Set([-(2 ** 31), 2 ** 31 - 1])
 /** The first whole number that a type does not hold; the least that it does is that one, negative. */
 const INTEGERS: Readonly<Record<string, number>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
 const FLOATS: Readonly<Record<string, true>> = { float4: true, float8: true }
@@ -36,5 +36,5 @@ export function fitsColumn(type: string, value: string | number | bigint | boole
 }
 
 function isInCalendar(days: number): boolean {
-  return (days > FIRST_DAY && days < LAST_DAY) || INFINITE_DAYS.includes(days)
+  return (days > FIRST_DAY && days < LAST_DAY) || INFINITE_DAYS.has(days)
 }
