@@ -2,6 +2,7 @@ import { open, readFile, readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import type { Dataset } from './unpack/find-datasets.ts'
 import type { TypesOfLayers } from './read/protocol.ts'
+import { refuseBytes } from './read/shapefile/foxpro.ts'
 
 const HEAD_BYTES = 32
 const FIELD_BYTES = 32
@@ -11,6 +12,8 @@ const MOST_FIELDS = 2048
 /**
  * Fields of truth values of a Shapefile's or MapInfo's layers, which older engines hand on as texts of one letter, and
  * MapInfo's times, which have no zone; by the names of layers.
+ *
+ * @throws CONVERSION_FAILED for a table of bytes that older engines hand on as texts
  */
 export async function logicalFields({ folder, driver }: Dataset): Promise<TypesOfLayers> {
   const found: Record<string, Readonly<Record<string, 'bool' | 'timestamp'>>> = {}
@@ -26,7 +29,11 @@ export async function logicalFields({ folder, driver }: Dataset): Promise<TypesO
   return found
 }
 
-/** Field descriptors of a dBASE file: name up to NUL, and the letter of the type at 11. */
+/**
+ * Field descriptors of a dBASE file: name up to NUL, the letter of the type at 11, the width at 16.
+ *
+ * @throws CONVERSION_FAILED for types that the engine takes for texts
+ */
 async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
   await using file = await open(path)
   const bytes = Buffer.alloc(HEAD_BYTES + MOST_FIELDS * FIELD_BYTES)
@@ -34,7 +41,9 @@ async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
   const names: string[] = []
   for (let at = HEAD_BYTES; at + FIELD_BYTES <= bytesRead && bytes[at] !== LAST_FIELD; at += FIELD_BYTES) {
     const name = bytes.toString('latin1', at, at + 11).replace(/\0.*$/s, '')
-    if (bytes[at + 11] === 'L'.charCodeAt(0)) names.push(name)
+    const letter = String.fromCharCode(bytes[at + 11]!)
+    refuseBytes({ name, letter, width: bytes[at + 16]! }, bytes[0]!)
+    if (letter === 'L') names.push(name)
   }
   return Object.fromEntries(names.map((name) => [name, 'bool']))
 }
