@@ -33,7 +33,7 @@ export function microsOfDay(text: string): bigint {
 /** Microseconds from 2000-01-01T00:00Z to an ISO date and time, or to an infinite one; without a zone it is one of UTC. @throws RangeError */
 export function microsOf(text: string): bigint {
   if (INFINITE.test(text)) return text.startsWith('-') ? -INFINITE_MICROS : INFINITE_MICROS - 1n
-  const [date = '', rest = ''] = text.split(/[T ]/, 2)
+  const [date = '', rest = ''] = text.split(/[T ](.*)/, 2)
   const zone = ZONE.exec(rest)?.[1] ?? 'Z'
   const time = rest.replace(ZONE, '')
   const days = BigInt(daysOf(date)) * BigInt(DAY_MS) * 1000n

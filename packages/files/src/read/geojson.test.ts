@@ -65,7 +65,9 @@ test('words of Python and JavaScript for numbers that JSON does not have are rea
       ['NaN, "Infinity', 'NaN'],
     ])
   }
-  await writeFile(path, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":nan}}]}`)
-  expect(() => openGeoJson(path)).toThrow('no JSON')
+  for (const word of ['nan', '-NaN', 'NaNs']) {
+    await writeFile(path, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":${word}}}]}`)
+    expect(() => openGeoJson(path)).toThrow('no JSON')
+  }
   await rm(folder, { recursive: true })
 })

@@ -28,9 +28,9 @@ const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 /** A whole number that a double may not hold. */
 const LONG_NUMBER = /[^.\d]\d{16}/
 /** Words that Python and JavaScript write for numbers which JSON does not have. */
-const WORD = /-?\b(?:NaN|Infinity)\b/g
-/** Numbers too large for a double, which stand for those words. */
-const WORDS: Readonly<Record<string, string>> = { NaN: '1e9999', Infinity: '1e999', '-Infinity': '-1e999' }
+const WORD = /(?<!-)\bNaN\b|-?\bInfinity\b/g
+/** Numbers too large for a double, which stand for those words; the first as no program writes it. */
+const WORDS: Readonly<Record<string, string>> = { NaN: '1e09999', Infinity: '1e999', '-Infinity': '-1e999' }
 
 const COORDINATES = Buffer.from('"coordinates":')
 /** What stands for coordinates that were read otherwise: a number that programs do not write there. */
@@ -257,20 +257,16 @@ function parse(bytes: Buffer): ParsedObject {
   return { value: valueOfText(text), isLatin, text }
 }
 
-function valueOfText(text: string): Record<string, unknown> {
+function valueOfText(text: string, mayHaveWords = true): Record<string, unknown> {
   try {
-    return parseExactly(text, LONG_NUMBER.test(text))
+    const isExact = !mayHaveWords || LONG_NUMBER.test(text)
+    const value: unknown = isExact ? JSON.parse(text, exactly as never) : JSON.parse(text)
+    return value as Record<string, unknown>
   } catch (cause) {
-    const plain = withoutWords(text)
-    if (plain !== text) return valueOfText(plain)
+    const plain = mayHaveWords ? withoutWords(text) : text
+    if (plain !== text) return valueOfText(plain, false)
     throw conversionFailed({ reason: `it is no JSON: ${(cause as Error).message.slice(0, 200)}` }, { cause })
   }
-}
-
-/** @throws SyntaxError */
-function parseExactly(text: string, isLong: boolean): Record<string, unknown> {
-  const value: unknown = isLong || text.includes(WORDS['NaN']!) ? JSON.parse(text, exactly as never) : JSON.parse(text)
-  return value as Record<string, unknown>
 }
 
 /** Replaces words for numbers, but not those within strings. */

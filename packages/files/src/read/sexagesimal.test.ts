@@ -48,9 +48,15 @@ test.each([
   })
 })
 
-test.each(['48.1375, 11.575', `48°08'15"N 47°N`, 'NEW 11 WEST 12', 'N 48 E'])(
-  'two numbers without both letters are no pair: %s',
-  (text) => {
-    expect(pairOfText(text)).toBeNull()
-  },
-)
+test.each([
+  '48.1375, 11.575',
+  `48°08'15"N 47°N`,
+  'NEW 11 WEST 12',
+  'N 48 E',
+  '150 S 300 E',
+  '45 N 100 W',
+  `S 88°45'12" W 120.5`,
+  '95.5 N 11.5 E',
+])('what may be something else is no pair: %s', (text) => {
+  expect(pairOfText(text)).toBeNull()
+})

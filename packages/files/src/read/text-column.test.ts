@@ -42,6 +42,9 @@ test.each<
   ['thousands with narrow spaces', ['1\u202f234,5', '12\u00a0000'], 'float8', [1234.5, 12_000], null],
   ['thousands with blanks beside fractions', ['1 234,5', '12 345', '7'], 'float8', [1234.5, 12_345, 7], null],
   ['thousands with blanks alone', ['1 234', '12 345'], 'text', null, 'NUMBERS_DOUBTFUL'],
+  ['groups beside days', ['1 234', '31.12.2024'], 'text', null, null],
+  ['groups beside a key', ['1 234,5', '12 345', '007'], 'text', null, null],
+  ['groups beside both signs', ['1 234,5', '1 234.5'], 'text', null, 'NUMBERS_DOUBTFUL'],
   ['what may be thousands or fractions', ['1,234', '5,678'], 'text', null, 'NUMBERS_DOUBTFUL'],
   ['lists of numbers', ['5,7', '3,5,7'], 'text', null, null],
   ['percentages', ['12 %', '12,5 %'], 'text', null, 'VALUES_NOT_PLAIN'],
@@ -70,6 +73,13 @@ test.each<
     ['2024-02-29 13:45:10+0100', '2024-02-29 13:45:10Z'],
     null,
   ],
+  [
+    'times with and without a zone',
+    ['2024-02-29T13:45:10+01:00', '2024-02-29 13:45:10'],
+    'timestamptz',
+    ['2024-02-29T13:45:10+01:00', '2024-02-29 13:45:10'],
+    'TIMES_GUESSED',
+  ],
   ['times of day', ['14:30', '7:05'], 'time', ['14:30', '07:05'], null],
   ['times of half days', ['2:30 PM', '12:05 am'], 'time', ['14:30', '00:05'], null],
   ['timetables beyond midnight', ['23:10:00', '25:10:00'], 'text', null, null],
@@ -81,7 +91,7 @@ test.each<
 
 test.each<[what: string, cells: readonly string[], name: string, type: string]>([
   ['a telephone number without a plus', ['4915112345678'], 'Telefon', 'text'],
-  ['telephone numbers in groups', ['123 456', '7'], 'phone', 'text'],
+  ['telephone numbers in groups', ['123 456', '123\u00a0456', '7'], 'phone', 'text'],
   ['an ISBN of digits', ['9783161484100'], 'ISBN-13', 'text'],
   ['versions of two parts', ['1.9', '1.10'], 'app_version', 'text'],
   ['whole versions, as of OpenStreetMap', ['1', '12'], 'version', 'int4'],

@@ -73,7 +73,7 @@ export function valueOf(value: unknown, type: FieldType): unknown {
 }
 
 /** A day or time as ISO 8601 writes it: a space before the zone, and names of its zero, are usual otherwise. */
-function timeText(text: string): string {
+export function timeText(text: string): string {
   const plain = text.replaceAll('/', '-')
   return plain.replace(/ ?(?:Z|UTC|GMT)$/i, 'Z').replace(/ (?=[+-]\d\d(?::?\d\d)?$)/, '')
 }
