@@ -124,7 +124,7 @@ test('a table of dBASE is imported, on its own and beside a Shapefile that it do
   })
 })
 
-test('a table of FoxPro has its numbers, money and moments, and types that nobody here reads are refused', async () => {
+test('a table of FoxPro has its numbers, money and moments, and other types of bytes are refused', async () => {
   const bytes = (size: number, write: (cell: Buffer) => void) => {
     const cell = Buffer.alloc(size)
     write(cell)
