@@ -229,6 +229,31 @@ test('times of Parquet without a zone stay local, and intervals become durations
   ).toEqual([{ local: '2024-02-29 13:45:10', span: 'P14M2DT2.91S', equal: true }])
 })
 
+test('nanoseconds are cut with a warning that names their column', async () => {
+  const file = parquet([{ name: 'at', data: [1_709_214_310_123_456_789n, 1_709_214_310_000_000_000n] }], {
+    schema: [
+      { name: 'root', num_children: 1 },
+      {
+        name: 'at',
+        type: 'INT64',
+        repetition_type: 'OPTIONAL',
+        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
+      },
+    ],
+  })
+  const text = 'at\tn\n2024-02-29T13:45:10.123456789\t1\n2024-02-29T13:45:10.000000000\t2\n'
+  for (const source of [file, text]) {
+    const { tables, warnings } = await imported(source)
+    expect(await rowsOf(tables[0]!.table, 'at::text')).toEqual([
+      { at: '2024-02-29 13:45:10.123456' },
+      { at: '2024-02-29 13:45:10' },
+    ])
+    expect(warnings).toMatchObject([
+      { code: 'TIMES_CUT', count: 1, message: expect.stringContaining('as in at.') as string },
+    ])
+  }
+})
+
 const file = (name: string, text: string) => ({ name, data: Buffer.from(text) })
 const kml = (content: string) => `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${content}</Document></kml>`
 const placemark = (name: string) =>

@@ -124,6 +124,55 @@ test('a table of dBASE is imported, on its own and beside a Shapefile that it do
   })
 })
 
+test('a table of FoxPro has its numbers, money and moments, and other types of bytes are refused', async () => {
+  const bytes = (size: number, write: (cell: Buffer) => void) => {
+    const cell = Buffer.alloc(size)
+    write(cell)
+    return cell.toString('latin1')
+  }
+  const moment = bytes(8, (cell) => {
+    cell.writeInt32LE(2_440_588 + 19_782, 0)
+    cell.writeInt32LE(((13 * 60 + 45) * 60 + 10) * 1000, 4)
+  })
+  const file = tableOf({
+    columns: [['name', 'C', 6], ['i', 'I', 4], ['y', 'Y', 8], ['t', 'T', 8], ['b', 'B', 8]], // prettier-ignore
+    rows: [
+      ['oak', bytes(4, (cell) => cell.writeInt32LE(-7)), bytes(8, (cell) => cell.writeBigInt64LE(-123_456n)), moment, bytes(8, (cell) => cell.writeDoubleLE(1.1))], // prettier-ignore
+      ['none', bytes(4, () => {}), bytes(8, () => {}), ' '.repeat(8), bytes(8, () => {})],
+    ],
+  })
+  file[0] = 0x30
+  const { tables, warnings } = await importFile(db.database, file, { tableName: 'fox' })
+  expect(tables[0]!.columns.map(({ type }) => type).slice(-5)).toEqual([
+    'text',
+    'int4',
+    'numeric',
+    'timestamp',
+    'float8',
+  ])
+  expect(warnings).toEqual([])
+  expect(await rowsOf('public.fox', 'name, i, y::text, t::text, b')).toEqual([
+    { name: 'none', i: 0, y: '0.0000', t: null, b: 0 },
+    { name: 'oak', i: -7, y: '-12.3456', t: '2024-02-29 13:45:10', b: 1.1 },
+  ])
+  for (const [letter, width, version] of [
+    ['O', 8, 3],
+    ['@', 8, 4],
+    ['+', 4, 4],
+    ['I', 4, 3],
+    ['M', 4, 0x30],
+    ['0', 1, 0x30],
+  ] as const) {
+    // prettier-ignore
+    const other = tableOf({ columns: [['name', 'C', 6], ['x', letter, width]], rows: [['oak', 'a']] })
+    other[0] = version
+    await expect(importFile(db.database, other)).rejects.toMatchObject({
+      code: 'CONVERSION_FAILED',
+      message: expect.stringContaining(`has the type ${letter}`) as string,
+    })
+  }
+})
+
 test('warnings name the layer that they are about', async () => {
   const bad = points(2, 'a').replace('[0,1]', '["x",1]')
   const archive = zip([

@@ -127,8 +127,8 @@ test('a view that is registered is a layer, one that is not is named, and so is 
       insert into geometry_columns values ('places', 'geom', 1, 4326), ('places', 'centre', 1, 4326);
       create table views_geometry_columns (view_name text, view_geometry text, view_rowid text, f_table_name text, f_geometry_column text, read_only integer);
       insert into views_geometry_columns values ('named', 'geom', 'rowid', 'Places', 'Geom', 1);
-      create table places (pk integer primary key, name text, geom POINT, centre POINT);
-      create view named as select rowid as rowid, name, geom from places where name = 'B';
+      create table places (pk integer primary key, name text, visits int8, geom POINT, centre POINT);
+      create view named as select rowid as rowid, name, geom, pk + 1 as next, pk / 2.0 as half from places where name = 'B';
       create view lost as select * from places;
       create view vector_layers as select 1 as a`)
     const insert = database.prepare('insert into places (name, geom, centre) values (?, ?, ?)')
@@ -140,6 +140,8 @@ test('a view that is registered is a layer, one that is not is named, and so is 
     ['places', 2, 4326],
     ['named', 1, 4326],
   ])
+  const types = tables.map(({ columns }) => Object.fromEntries(columns.map(({ name, type }) => [name, type])))
+  expect(types).toMatchObject([{ visits: 'int8' }, { name: 'text', next: 'int8', half: 'float8' }])
   const { rows } = await db.database.query(
     `select name, st_astext(geom) as geom, st_astext(centre::geometry) as centre from ${tables[0]!.table} order by id`,
   )

@@ -2,6 +2,7 @@ import { open, readFile, readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import type { Dataset } from './unpack/find-datasets.ts'
 import type { TypesOfLayers } from './read/protocol.ts'
+import { refuseBytes } from './read/shapefile/foxpro.ts'
 
 const HEAD_BYTES = 32
 const FIELD_BYTES = 32
@@ -9,11 +10,13 @@ const LAST_FIELD = 0x0d
 const MOST_FIELDS = 2048
 
 /**
- * The fields of truth values of a Shapefile's or MapInfo's layers, by the names of layers: older engines hand them on as
- * texts of one letter.
+ * Fields of truth values of a Shapefile's or MapInfo's layers, which older engines hand on as texts of one letter, and
+ * MapInfo's times, which have no zone; by the names of layers.
+ *
+ * @throws CONVERSION_FAILED for a table of bytes that older engines hand on as texts
  */
 export async function logicalFields({ folder, driver }: Dataset): Promise<TypesOfLayers> {
-  const found: Record<string, Readonly<Record<string, 'bool'>>> = {}
+  const found: Record<string, Readonly<Record<string, 'bool' | 'timestamp'>>> = {}
   if (driver !== 'ESRI Shapefile' && driver !== 'MapInfo File') return found
   for (const name of await readdir(folder)) {
     const ending = extname(name)
@@ -26,7 +29,11 @@ export async function logicalFields({ folder, driver }: Dataset): Promise<TypesO
   return found
 }
 
-/** Field descriptors of a dBASE file: name up to NUL, and the letter of the type at 11. */
+/**
+ * Field descriptors of a dBASE file: name up to NUL, the letter of the type at 11, the width at 16.
+ *
+ * @throws CONVERSION_FAILED for types that the engine takes for texts
+ */
 async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
   await using file = await open(path)
   const bytes = Buffer.alloc(HEAD_BYTES + MOST_FIELDS * FIELD_BYTES)
@@ -34,22 +41,21 @@ async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
   const names: string[] = []
   for (let at = HEAD_BYTES; at + FIELD_BYTES <= bytesRead && bytes[at] !== LAST_FIELD; at += FIELD_BYTES) {
     const name = bytes.toString('latin1', at, at + 11).replace(/\0.*$/s, '')
-    if (bytes[at + 11] === 'L'.charCodeAt(0)) names.push(name)
+    const letter = String.fromCharCode(bytes[at + 11]!)
+    refuseBytes({ name, letter, width: bytes[at + 16]! }, bytes[0]!)
+    if (letter === 'L') names.push(name)
   }
-  return truthValues(names)
+  return Object.fromEntries(names.map((name) => [name, 'bool']))
 }
 
 /** Lines such as `Name Logical`, at the head of a table or of an interchange file. */
-function ofMapInfo(text: string): Record<string, 'bool'> {
+function ofMapInfo(text: string): Record<string, 'bool' | 'timestamp'> {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => line.trim())
   const data = lines.findIndex((line) => line.toLowerCase() === 'data')
-  const names = lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
+  const fields = lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
     const [name = '', type = ''] = line.split(/\s+/, 2)
-    return /^logical\b/i.test(type) ? [name] : []
+    const own = /^logical\b/i.test(type) ? 'bool' : /^datetime\b/i.test(type) ? 'timestamp' : null
+    return own ? [[name, own] as const] : []
   })
-  return truthValues(names)
-}
-
-function truthValues(names: readonly string[]): Record<string, 'bool'> {
-  return Object.fromEntries(names.map((name) => [name, 'bool']))
+  return Object.fromEntries(fields)
 }

@@ -153,6 +153,22 @@ test('values that are not there are null, and JSON that is none stays the text t
   expect(cells(Uint8Array.of(0, 0, 255, 0, 0, 0, 0, 0))[0]).toBe(-1)
 })
 
+test('days and times have the type that all their values have: with a zone only where one is said', async () => {
+  const typesOf = async (...times: string[]) => {
+    const features = times.map((at) => ({ type: 'Feature', properties: { at }, geometry: SHAPES[0] }))
+    const { layer, rows } = await read(
+      await convertTo('FlatGeobuf', JSON.stringify({ type: 'FeatureCollection', features })),
+    )
+    return [layer.fields[0]!.type, ...rows.map(({ values }) => String(values[0]).slice(0, 19)).toSorted()]
+  }
+  expect(await typesOf('2024-02-29T13:45:10', '2024-03-01T00:00:00')).toEqual([
+    'timestamp',
+    '2024-02-29T13:45:10',
+    '2024-03-01T00:00:00',
+  ])
+  expect(await typesOf('2024-02-29T13:45:10', '2024-03-01T00:00:00+01:00')).toMatchObject(['timestamptz', {}, {}])
+})
+
 test('a system that is not of EPSG is not taken for one', async () => {
   const options = ['-s_srs', 'EPSG:4326', '-t_srs', 'ESRI:54009']
   expect((await read(await written(SHAPES.slice(0, 1), options))).layer.srid).toBeNull()

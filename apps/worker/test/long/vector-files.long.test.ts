@@ -87,6 +87,9 @@ const NATIVE_IS_WRONG: readonly (readonly [RegExp, string])[] = [
   [/dop-vdop\.csv$/, 'takes letters for truth values, and counts columns without a name otherwise'],
   [/geoarrow-csv__example\.csv$/, 'leaves the text of geometries whose column has another name'],
   [/test_eurostat\.tsv$/, 'takes columns apart by a convention of one publisher'],
+  [/multicurve\.gml$/, 'has the corners of the box around a feature as columns'],
+  [/DataTypesFormats\.xlsx$/, 'takes the day alone of moments, and numbers for times of day'],
+  [/sheet_visibility.*\.csv$/, 'takes columns called x and y for fractions, whatever they hold'],
   [/geojson_srs_name\.geojson$/, 'takes the system of a part for that of all'],
 ]
 

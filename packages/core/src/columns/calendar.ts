@@ -1,11 +1,16 @@
 const MS_TO_2000 = 946_684_800_000
 const DAY_MS = 86_400_000
+/** PostgreSQL's infinite days and times, whose numbers are the limits of their types. */
+const INFINITE = /^-?infinity$/
+const INFINITE_DAYS = 2 ** 31
+const INFINITE_MICROS = 2n ** 63n
 const DATE = /^([+-]?\d{4,6})-(\d\d)-(\d\d)$/
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?$/
 const ZONE = /(Z|[+-]\d\d(?::?\d\d)?)$/i
 
-/** Days from 2000-01-01 to an ISO date; years are astronomical, so that `-0044` is 45 BC. @throws RangeError */
+/** Days from 2000-01-01 to an ISO date, or to `infinity` or `-infinity`; years are astronomical, so that `-0044` is 45 BC. @throws RangeError */
 export function daysOf(text: string): number {
+  if (INFINITE.test(text)) return text.startsWith('-') ? -INFINITE_DAYS : INFINITE_DAYS - 1
   const [, year, month, day] = DATE.exec(text) ?? []
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
@@ -25,9 +30,10 @@ export function microsOfDay(text: string): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
 }
 
-/** Microseconds from 2000-01-01T00:00Z to an ISO date and time; without a zone it is one of UTC. @throws RangeError */
+/** Microseconds from 2000-01-01T00:00Z to an ISO date and time, or to an infinite one; without a zone it is one of UTC. @throws RangeError */
 export function microsOf(text: string): bigint {
-  const [date = '', rest = ''] = text.split(/[T ]/, 2)
+  if (INFINITE.test(text)) return text.startsWith('-') ? -INFINITE_MICROS : INFINITE_MICROS - 1n
+  const [date = '', rest = ''] = text.split(/[T ](.*)/, 2)
   const zone = ZONE.exec(rest)?.[1] ?? 'Z'
   const time = rest.replace(ZONE, '')
   const days = BigInt(daysOf(date)) * BigInt(DAY_MS) * 1000n

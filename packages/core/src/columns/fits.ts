@@ -1,9 +1,10 @@
 import { daysOf, microsOf, microsOfDay } from './calendar.ts'
 import { encodeNumeric } from './numeric.ts'
 
-/** The years that the server's calendar has. */
+/** The years that the server's calendar has, and its infinite days. */
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
+const INFINITE_DAYS: ReadonlySet<number> = new Set([-(2 ** 31), 2 ** 31 - 1])
 /** The first whole number that a type does not hold; the least that it does is that one, negative. */
 const INTEGERS: Readonly<Record<string, number>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
 const FLOATS: Readonly<Record<string, true>> = { float4: true, float8: true }
@@ -25,7 +26,7 @@ export function fitsColumn(type: string, value: string | number | bigint | boole
     }
     if (type === 'date') return isInCalendar(daysOf(String(value)))
     if (type === 'timestamp' || type === 'timestamptz')
-      return isInCalendar(Number(microsOf(String(value)) / 86_400_000_000n))
+      return /^-?infinity$/.test(String(value)) || isInCalendar(Number(microsOf(String(value)) / 86_400_000_000n))
     if (type === 'time') return microsOfDay(String(value)) <= 86_400_000_000n
     if (type === 'numeric') return encodeNumeric(String(value)).length > 0
     return true
@@ -35,5 +36,5 @@ export function fitsColumn(type: string, value: string | number | bigint | boole
 }
 
 function isInCalendar(days: number): boolean {
-  return days > FIRST_DAY && days < LAST_DAY
+  return (days > FIRST_DAY && days < LAST_DAY) || INFINITE_DAYS.has(days)
 }

@@ -11,13 +11,17 @@ const DOUBTS: Readonly<Record<Doubt, { readonly code: string; readonly message: 
     code: 'NUMBERS_GUESSED',
     message: `Commas and points of numbers may separate fractions or thousands: columns were read as is most likely. ${TO_CHOOSE}`,
   },
+  zone: {
+    code: 'TIMES_GUESSED',
+    message: 'Times without a zone were read as those of UTC, because others of their column have a zone.',
+  },
   'day first': {
     code: 'DATES_GUESSED',
     message: 'Dates such as 3/4/2024 were read with the day first.',
   },
   'thousand or fraction': {
     code: 'NUMBERS_DOUBTFUL',
-    message: `Columns stay text because their commas and points may separate fractions or thousands. ${TO_CHOOSE}`,
+    message: `Columns stay text because their commas, points and blanks may separate fractions, thousands or digits of a code. ${TO_CHOOSE}`,
   },
   'day or month': {
     code: 'DATES_DOUBTFUL',

@@ -1,10 +1,12 @@
 import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
 import type { Warnings } from '@terrane/core/errors'
-import { degreesOfText, type Axis } from './sexagesimal.ts'
+import { degreesOfText, pairOfText, type Axis } from './sexagesimal.ts'
 import { wkbOfWkt } from './wkt.ts'
 
 export const UNREADABLE = 'Coordinates or WKT that cannot be read were left out of their rows.'
 
+const LONGEST_PAIR = 60
+const PLAIN_PAIR = /^(-?\d{1,3}\.\d{2,20})(?: ?[,;] ?| )(-?\d{1,3}\.\d{2,20})$/
 const HEX = /^[0-9a-f]{10,}$/i
 const SRID_OF_WKT = /^SRID=(\d{1,9});/i
 const FLAG_SRID = 0x20000000
@@ -13,8 +15,8 @@ const GEOMETRY_START =
   /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
 
 /**
- * The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds; null when it
- * is none, or when its letter is one of the other axis.
+ * The number that a coordinate is: with a point or a comma for its fraction, or in degrees, minutes and seconds, also beside
+ * that of the other axis; null when it is none, or when its letter is one of the other axis.
  */
 export function coordinateOf(value: unknown, axis: Axis): number | null {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
@@ -23,7 +25,8 @@ export function coordinateOf(value: unknown, axis: Axis): number | null {
   const number = Number(plain)
   if (!Number.isNaN(number)) return number
   const found = degreesOfText(plain)
-  return found === null || (found.axis !== null && found.axis !== axis) ? null : found.degrees
+  if (found === null) return pairOfText(plain)?.[axis] ?? null
+  return found.axis !== null && found.axis !== axis ? null : found.degrees
 }
 
 /** The WKB of a geometry in WKT, EWKT, GeoJSON, or WKB in hexadecimal as databases print it; null for other text. */
@@ -52,6 +55,21 @@ export function sridOfText(text: string): number | null {
 export function isGeometryText(text: string): boolean {
   const plain = text.trim()
   return GEOMETRY_START.test(plain) && geometryOfText(plain) !== null
+}
+
+/** Whether a text is two numbers that are most likely degrees in an unknown order: `48.137, 11.575`. */
+export function isPlainPair(text: string): boolean {
+  if (text.length > LONGEST_PAIR) return false
+  const numbers = PLAIN_PAIR.exec(text.trim())?.slice(1).map(Number) ?? []
+  const [least = 999, most = 999] = numbers.map(Math.abs).toSorted((a, b) => a - b)
+  return least <= 90 && most <= 180
+}
+
+/** Warns of columns with two coordinates each. */
+export function pairedColumns(names: readonly string[], warnings: Warnings): void {
+  const message =
+    'Columns hold two numbers each that may be latitude and longitude or the reverse, so the table has no geometry: write them in two columns.'
+  warnings.add('COORDINATES_DOUBTFUL', message, names.length, names)
 }
 
 /** Says that columns look like coordinates, but not which of them to take. */

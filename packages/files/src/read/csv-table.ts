@@ -4,7 +4,7 @@ import { kindOfCell } from './value-types.ts'
 
 const DELIMITERS = [',', ';', '\t', '|']
 /** Excel's line before the header, which says the delimiter of the rest. */
-const SAID_DELIMITER = /^sep=([,;\t|:#~])$/i
+const SAID_DELIMITER = /^"?sep=([,;\t|:#~])"?$/i
 const NUMBER = /^(int4|int8|numeric|float8)$/
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/
 

@@ -52,6 +52,19 @@ test('columns that do not pair up are named, and nothing is guessed', async () =
   expect(named).toMatchObject({ places: [[6, 53]], columns: text.split('\n', 1)[0]!.split(','), warnings: [] })
 })
 
+test('a column with both coordinates has points where letters name them, and else a warning', async () => {
+  const said = `name;place\nA;48°08'15"N 11°34'30"E\nB;\n`
+  expect(await read(said)).toMatchObject({
+    places: [[11.575, 48.1375], null],
+    columns: ['name', 'place'],
+    warnings: [],
+  })
+  expect(await read('name;place\nA;48.1375, 11.575\nB;52.52, 13.405\n')).toMatchObject({
+    places: [null, null],
+    warnings: [{ code: 'COORDINATES_DOUBTFUL', examples: ['place'] }],
+  })
+})
+
 test('columns that are called as coordinates and hold words stay as they are', async () => {
   expect(await read('x,y\nred,green\n')).toMatchObject({ places: [null], columns: ['x', 'y'], warnings: [] })
 })

@@ -6,6 +6,8 @@ import { areDegrees, coordinateColumns } from './coordinate-columns.ts'
 import {
   UNREADABLE,
   coordinateOf,
+  isPlainPair,
+  pairedColumns,
   doubtfulColumns,
   geometryOfText,
   isGeometryText,
@@ -16,6 +18,7 @@ import { twice } from './chunks.ts'
 import { dataOf, openTable, type CsvTable } from './csv-table.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
+import { pairOfText } from './sexagesimal.ts'
 import { askedType, countUnfit } from './asked-types.ts'
 import { readingsOf } from './column-readings.ts'
 import { TextColumn, type ColumnReading } from './text-column.ts'
@@ -110,13 +113,19 @@ function findPlace(table: CsvTable, warnings: Warnings): Place {
   if (wkt >= 0 && holdsGeometry(table, { ...NO_PLACE, wkt })) return { ...NO_PLACE, wkt }
   const pair = coordinateColumns(table.names)
   if ('x' in pair && holdsGeometry(table, { ...NO_PLACE, ...pair })) return { ...NO_PLACE, ...pair }
-  const texts = geometryTexts(table)
+  const texts = columnsOf(table, isGeometryText)
   if (texts.length === 1) return { ...NO_PLACE, wkt: texts[0]! }
+  const [paired, ...otherPairs] = columnsOf(table, (text) => pairOfText(text.trim()) !== null)
+  if (texts.length === 0 && paired !== undefined && otherPairs.length === 0) return { x: paired, y: paired, wkt: -1 }
   if (texts.length > 1) {
     const message = 'Several columns hold geometries, so the table has none: name one in csv.wkt.'
     const names = texts.map((i) => table.names[i]!)
     warnings.add('GEOMETRIES_DOUBTFUL', message, texts.length, names)
-  } else if ('doubtful' in pair) doubtfulColumns(pair.doubtful, warnings)
+  } else if ('doubtful' in pair) {
+    const plain = columnsOf(table, isPlainPair).map((i) => table.names[i]!)
+    if (plain.length > 0) pairedColumns(plain, warnings)
+    else doubtfulColumns(pair.doubtful, warnings)
+  }
   // Letters of the other axis are said, too, whatever the columns are called.
   else if (areDegrees(table.names, pair) || holdsGeometry(table, { ...NO_PLACE, x: pair.y, y: pair.x }))
     unreadableColumns([table.names[pair.x]!, table.names[pair.y]!], warnings)
@@ -134,14 +143,14 @@ function holdsGeometry(table: CsvTable, place: Place): boolean {
   return !hasText
 }
 
-/** Columns whose texts in the first rows all are geometries. */
-function geometryTexts(table: CsvTable): number[] {
+/** Columns whose texts in the first rows all are of some kind. */
+function columnsOf(table: CsvTable, isOne: (text: string) => boolean): number[] {
   const [good, bad] = [new Set<number>(), new Set<number>()]
   let rows = 0
   for (const record of dataOf(table)) {
     for (const [i, text] of record.entries()) {
       if (bad.has(i) || text.trim() === '') continue
-      ;(isGeometryText(text) ? good : bad).add(i)
+      ;(isOne(text) ? good : bad).add(i)
     }
     if (++rows >= SAMPLE_ROWS) break
   }

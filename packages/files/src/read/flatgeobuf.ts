@@ -6,6 +6,7 @@ import { GeometryWriter } from './flatgeobuf/geometry.ts'
 import { cellsOf, FIELD_TYPES, type FlatColumn } from './flatgeobuf/properties.ts'
 import { Table } from './flatgeobuf/table.ts'
 import { sridOfCrs } from './geoarrow.ts'
+import { TypeGuess } from './value-types.ts'
 
 const MAGIC_BYTES = 8
 const SIZE_BYTES = 4
@@ -47,20 +48,39 @@ export function openFlatGeobuf(path: string): FeatureReader {
     for (const { name, type } of columns) if (!fields.has(name)) fields.set(name, { name, type: FIELD_TYPES[type]! })
   }
   addFields(header.columns)
+  const times = new Map<string, TypeGuess>()
   let rows = 0
   const look = (feature: Table) => {
     const geometry = feature.table(FEATURE.geometry)
     if (geometry) types.add(writer.codeOf(geometry, header.type))
-    if (feature.vector(FEATURE.columns, 4).length > 0) addFields(columnsOf(feature, FEATURE.columns))
+    const own = feature.vector(FEATURE.columns, 4).length > 0 ? columnsOf(feature, FEATURE.columns) : header.columns
+    if (own !== header.columns) addFields(own)
+    addTimes(feature, own, times)
     return 1
   }
   for (const one of eachFeature(path, header, look)) rows += one
   const { name, srid } = header
-  const list = [...fields.values()]
+  const list = [...fields.values()].map((field) => {
+    const guess = times.get(field.name)?.type ?? 'text'
+    return field.type === 'timestamptz' && guess !== 'text' ? { ...field, type: guess } : field
+  })
   return {
     layers: [{ name, rows, fields: list, hasGeometry: true, geometryTypes: [...types], srid }],
     read: () => readRows(path, header, list),
     takeWarnings: () => [],
+  }
+}
+
+/** Adds the times of a feature to what is known of their columns: the format has one type for days and times, with a zone or not. */
+function addTimes(feature: Table, columns: readonly FlatColumn[], times: Map<string, TypeGuess>): void {
+  if (!columns.some(({ type }) => FIELD_TYPES[type] === 'timestamptz')) return
+  const { at, length } = feature.vector(FEATURE.properties, 1)
+  const cells = cellsOf(feature.view, at, length, columns)
+  for (const [i, { name, type }] of columns.entries()) {
+    if (FIELD_TYPES[type] !== 'timestamptz') continue
+    const guess = times.get(name) ?? new TypeGuess()
+    times.set(name, guess)
+    guess.add(cells[i])
   }
 }
 

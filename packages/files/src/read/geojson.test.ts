@@ -47,3 +47,27 @@ test('columns are in the order of the file, and numbers that are written as frac
   ])
   await rm(folder, { recursive: true })
 })
+
+test('words of Python and JavaScript for numbers that JSON does not have are read as they mean', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-geojson-'))
+  const path = join(folder, 'words.geojson')
+  const [first, second] = ['{"a":NaN,"b":-Infinity,"c":7,"d":"NaN, \\"Infinity"}', '{"a":1,"b":2.5,"c":NaN,"d":NaN}']
+  const point = '{"type":"Point","coordinates":[1,2]}'
+  const features = [first, second].map((all) => `{"type":"Feature","properties":${all},"geometry":${point}}`)
+  await writeFile(path, `{"type":"FeatureCollection","features":[${features.join(',')}]}`)
+  const reader = openGeoJson(path)
+  expect(reader.layers[0]!.fields.map(({ type }) => type)).toEqual(['float8', 'float8', 'float8', 'text'])
+  for await (const { columns } of reader.read(0)) {
+    expect(columns).toEqual([
+      [NaN, 1],
+      [-Infinity, 2.5],
+      [7, NaN],
+      ['NaN, "Infinity', 'NaN'],
+    ])
+  }
+  for (const word of ['nan', '-NaN', 'NaNs']) {
+    await writeFile(path, `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":${word}}}]}`)
+    expect(() => openGeoJson(path)).toThrow('no JSON')
+  }
+  await rm(folder, { recursive: true })
+})

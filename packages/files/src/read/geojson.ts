@@ -27,6 +27,10 @@ const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', '
 const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 /** A whole number that a double may not hold. */
 const LONG_NUMBER = /[^.\d]\d{16}/
+/** Words that Python and JavaScript write for numbers which JSON does not have. */
+const WORD = /(?<!-)\bNaN\b|-?\bInfinity\b/g
+/** Numbers too large for a double, which stand for those words; the first as no program writes it. */
+const WORDS: Readonly<Record<string, string>> = { NaN: '1e09999', Infinity: '1e999', '-Infinity': '-1e999' }
 
 const COORDINATES = Buffer.from('"coordinates":')
 /** What stands for coordinates that were read otherwise: a number that programs do not write there. */
@@ -179,17 +183,22 @@ function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
 /** Names, as they are written, of the members of JSON whose numbers are fractions; every string is looked at once. */
 function* fractionMembers(json: string): Generator<string> {
   for (let at = json.indexOf('"'); at >= 0;) {
-    let end = json.indexOf('"', at + 1)
+    const end = closingQuote(json, at)
     if (end < 0) return
-    if (json.charCodeAt(end - 1) === BACKSLASH) {
-      for (end = at + 1; end < json.length && json[end] !== '"';) end += json[end] === '\\' ? 2 : 1
-    }
     if (isNumberAt(json, end + 1)) {
       FRACTION.lastIndex = end + 1
       if (FRACTION.test(json)) yield json.slice(at + 1, end)
     }
     at = json.indexOf('"', end + 1)
   }
+}
+
+/** Where a string ends that begins at a place; -1 where it does not. */
+function closingQuote(json: string, at: number): number {
+  let end = json.indexOf('"', at + 1)
+  if (end < 0 || json.charCodeAt(end - 1) !== BACKSLASH) return end
+  for (end = at + 1; end < json.length && json[end] !== '"';) end += json[end] === '\\' ? 2 : 1
+  return end < json.length ? end : -1
 }
 
 /** Whether a number may be what follows a name. */
@@ -248,18 +257,35 @@ function parse(bytes: Buffer): ParsedObject {
   return { value: valueOfText(text), isLatin, text }
 }
 
-function valueOfText(text: string): Record<string, unknown> {
+function valueOfText(text: string, mayHaveWords = true): Record<string, unknown> {
   try {
-    const value: unknown = LONG_NUMBER.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text)
+    const isExact = !mayHaveWords || LONG_NUMBER.test(text)
+    const value: unknown = isExact ? JSON.parse(text, exactly as never) : JSON.parse(text)
     return value as Record<string, unknown>
   } catch (cause) {
+    const plain = mayHaveWords ? withoutWords(text) : text
+    if (plain !== text) return valueOfText(plain, false)
     throw conversionFailed({ reason: `it is no JSON: ${(cause as Error).message.slice(0, 200)}` }, { cause })
   }
+}
+
+/** Replaces words for numbers, but not those within strings. */
+function withoutWords(json: string): string {
+  let plain = ''
+  for (let at = 0; at < json.length;) {
+    const quote = json.indexOf('"', at)
+    plain += json.slice(at, quote < 0 ? undefined : quote).replaceAll(WORD, (found) => WORDS[found]!)
+    const end = quote < 0 ? -1 : closingQuote(json, quote)
+    if (quote >= 0) plain += json.slice(quote, end < 0 ? undefined : end + 1)
+    at = end < 0 ? json.length : end + 1
+  }
+  return plain
 }
 
 /** Takes whole numbers from their digits. */
 function exactly(_: string, value: unknown, context: { readonly source?: string }): unknown {
   const { source } = context
+  if (source === WORDS['NaN']) return Number.NaN
   return typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
     ? BigInt(source)
     : value

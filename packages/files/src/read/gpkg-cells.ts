@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { FieldType } from '../feature-stream.ts'
-import { kindOfCell, valueOfCell } from './value-types.ts'
+import { kindOfCell, timeText, valueOfCell } from './value-types.ts'
 
 /** Types of numbers; a whole one holds those before it. */
 export const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
@@ -27,7 +27,7 @@ export function cellOf(value: SQLOutputValue, type: FieldType): unknown {
     case 'text':
       return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value)
     default:
-      return typeof value === 'string' ? value : undefined
+      return typeof value === 'string' ? timeText(value) : undefined
   }
 }
 

@@ -106,7 +106,9 @@ function listTables(database: DatabaseSync, { types, guesses, leftOut, declared 
   return found.map(({ name, geometry, srid }) => {
     const own = new Map(Object.entries(types[name] ?? {}))
     const said = fieldsOf(database, name, geometry, declared).map((field) =>
-      field.type === 'text' ? { ...field, type: own.get(field.name) ?? field.type } : field,
+      field.type === 'text' || own.get(field.name) === 'timestamp'
+        ? { ...field, type: own.get(field.name) ?? field.type }
+        : field,
     )
     const kept = said.filter((field) => !leftOut.has(field.name))
     const fields = guesses.length > 0 ? guessed(database, name, kept, { allowed: guesses, known: own }) : kept
@@ -141,9 +143,19 @@ export function fieldsOf(database: DatabaseSync, table: string, geometry: string
   return columns
     .filter(({ name, type, pk }) => name !== geometry && !(pk === 1 && /^INTEGER$/i.test(type)))
     .map(({ name, type }) => {
-      const known = declared[type.split('(', 1)[0]!.trim().toUpperCase()] ?? 'text'
+      const declaredType = type.split('(', 1)[0]!.trim().toUpperCase()
+      const known = declaredType === '' ? typeOfValues(database, table, name) : (declared[declaredType] ?? 'text')
       return { name, type: json.has(name) ? 'jsonb' : known }
     })
+}
+
+/** The type that the values of a column without a declared one have, such as an expression of a view. */
+function typeOfValues(database: DatabaseSync, table: string, name: string): FieldType {
+  const rows = database.prepare(`select distinct typeof(${quoted(name)}) as type from ${quoted(table)}`).all()
+  const types = rows.map(({ type }) => String(type)).filter((type) => type !== 'null')
+  const only = (...wanted: string[]) => types.length > 0 && types.every((type) => wanted.includes(type))
+  if (only('blob')) return 'bytea'
+  return only('integer') ? 'int8' : only('integer', 'real') ? 'float8' : 'text'
 }
 
 /**

@@ -1,14 +1,27 @@
-/** ISO text, with microseconds where there are any, of a count of `perSecond` parts since 1970; finer parts are cut off. */
+/** Numbers that stand for infinite times and days, in DuckDB for one. */
+const INFINITE_COUNT = 2n ** 63n - 1n
+const INFINITE_DAYS = 2 ** 31 - 1
+/** Seconds from 1970 to the ends of the calendar of JavaScript. */
+const MOST_SECONDS = 8_640_000_000_000n
+
+/**
+ * ISO text, with microseconds or nanoseconds where there are any, of a count of `perSecond` parts since 1970. The
+ * largest count and its negative are infinite. A count beyond the calendar is its digits, which are no time.
+ */
 export function isoOfCount(count: bigint, perSecond: bigint): string {
-  const micros = floorDivided(count * 1_000_000n, perSecond)
-  const seconds = floorDivided(micros, 1_000_000n)
-  const fraction = micros - seconds * 1_000_000n
+  if (count === INFINITE_COUNT || count === -INFINITE_COUNT) return count > 0n ? 'infinity' : '-infinity'
+  const seconds = floorDivided(count, perSecond)
+  const nanos = ((count - seconds * perSecond) * 1_000_000_000n) / perSecond
+  if (seconds > MOST_SECONDS || seconds < -MOST_SECONDS) return String(count)
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, -5)
-  return fraction === 0n ? `${whole}Z` : `${whole}.${String(fraction).padStart(6, '0')}Z`
+  const fraction = String(nanos).padStart(9, '0').replace(/000$/, '')
+  return nanos === 0n ? `${whole}Z` : `${whole}.${fraction}Z`
 }
 
-/** ISO date of a count of days since 1970. */
+/** ISO date of a count of days since 1970; infinite and impossible ones as of times. */
 export function isoOfDays(days: number): string {
+  if (Math.abs(days) === INFINITE_DAYS) return days > 0 ? 'infinity' : '-infinity'
+  if (Math.abs(days) > Number(MOST_SECONDS) / 86_400) return String(days)
   return new Date(days * 86_400_000).toISOString().replace(/T.*/, '')
 }
 

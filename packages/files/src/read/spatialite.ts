@@ -13,6 +13,9 @@ const OF_PROGRAMS =
 /** SQLite itself knows no types: names of other databases are used, and all its fractions have eight bytes. */
 const DECLARED: Readonly<Record<string, FieldType>> = {
   ...TYPES,
+  INT2: 'int2',
+  INT4: 'int4',
+  INT8: 'int8',
   BIGINT: 'int8',
   FLOAT: 'float8',
   'DOUBLE PRECISION': 'float8',

@@ -12,6 +12,8 @@ export type Doubt =
   | 'read as numbers'
   /** 1,234 stays text. */
   | 'thousand or fraction'
+  /** Times without a zone were read as those of UTC, for others of the column have one. */
+  | 'zone'
   /** The day was taken to stand first, for a date was asked for. */
   | 'day first'
   /** 3/4/2024 stays text. */
@@ -46,6 +48,8 @@ const DAYS: ReadonlySet<Form> = new Set<Form>([
   'short day',
   'with a time',
 ])
+/** Digits in groups without a fraction. */
+const SPACED: ReadonlySet<Form> = new Set<Form>(['blank groups', 'spaced groups'])
 /** Columns whose digits are names, whatever they look like. */
 const OF_CODES = /(?<!\p{L})(phone|telephone|telefon|telefono|tel|mobile|mobil|handy|fax|isbn|issn|iban)(?!\p{L})/iu
 /** Columns whose fractions are names: 1.10 comes after 1.9. */
@@ -125,10 +129,13 @@ export class TextColumn {
     const { type } = this.#guess
     const mayBeGroups = type === 'float8' && !this.#surePoint && !isCoordinate
     if (mayBeGroups && sign === ',') return becomes('int8', (cell) => plainNumber(cell, ','), 'read as numbers')
-    return { type, read: (cell) => valueOfCell(cell, type), doubt: null }
+    const isMixed = type === 'timestamptz' && this.#kinds.size > 1
+    return { type, read: (cell) => valueOfCell(cell, type), doubt: isMixed ? 'zone' : null }
   }
 
   #number({ sign, isCoordinate, isCommaTable }: ColumnPlace): ColumnReading {
+    if (this.#has('blank groups') && !this.#has('spaced groups', 'comma fraction', 'point fraction'))
+      return stays('thousand or fraction')
     const isSimple = [...this.#forms].every((form) => form === 'comma fraction' || form === 'comma or groups')
     // Coordinates have no thousands, so both signs may stand in one column.
     if (isCoordinate && isSimple) return becomes('float8', (cell) => cell.trim().replace(',', '.'))
@@ -161,7 +168,7 @@ export class TextColumn {
 
   /** Digits are what the name of the column says that they are. */
   get #isCode(): boolean {
-    if (this.#forms.size > 0 || !this.#only(NUMBERS)) return false
+    if (![...this.#forms].every((form) => SPACED.has(form)) || !this.#only(NUMBERS)) return false
     return OF_CODES.test(this.#name) || (OF_VERSIONS.test(this.#name) && this.#kinds.has('float8'))
   }
 

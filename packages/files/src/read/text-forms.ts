@@ -15,6 +15,8 @@ export type Form =
   | 'point fraction'
   /** Groups apart by a narrow space or an apostrophe; by a space before a fraction. */
   | 'spaced groups'
+  /** 12 345: a number, or a telephone number. */
+  | 'blank groups'
   /** 12 %, € 5 */
   | 'amount'
   /** A word for no value. */
@@ -44,6 +46,7 @@ const COMMA = /^[+-]?(?:0|[1-9]\d*),\d+(?:e[+-]?\d{1,4})?$/i
 const COMMA_GROUPS = /^[+-]?[1-9]\d{0,2}(?:(?:,\d{3}){2,}|(?:,\d{3})+(?=\.))(?<fraction>\.\d+)?$/
 const POINT_GROUPS = /^[+-]?[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|(?:\.\d{3})+(?=,))(?<fraction>,\d+)?$/
 const SPACED_GROUPS = /^[+-]?[1-9]\d{0,2}(?:(?:[\u00a0\u202f'’]\d{3})+|(?: \d{3})+(?=[.,]))(?:(?<sign>[.,])\d+)?$/
+const BLANK_GROUPS = /^[+-]?[1-9]\d{0,2}(?: \d{3})+$/
 const SMALL_GROUP = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
 const AMOUNT =
   /^(?:(?:€|\$|£|¥|EUR|USD|GBP|CHF)\s?[+-]?\d[\d.,'’\s]*|[+-]?\d[\d.,'’\s]*(?:%|‰|€|\$|£|¥|EUR|USD|GBP|CHF))$/i
@@ -103,6 +106,7 @@ function numberForms(text: string): readonly Form[] | null {
   if (commas) return commas.groups?.['fraction'] === undefined ? ['comma groups'] : ['comma groups', 'point fraction']
   const points = POINT_GROUPS.exec(text)
   if (points) return points.groups?.['fraction'] === undefined ? ['point groups'] : ['point groups', 'comma fraction']
+  if (BLANK_GROUPS.test(text)) return ['blank groups']
   const spaced = SPACED_GROUPS.exec(text)
   if (!spaced) return null
   const sign = spaced.groups?.['sign']

@@ -5,7 +5,7 @@ const CLOCK = '(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?'
 const DATE = new RegExp(`^${DAY}$`)
 /** Hours beyond a day, as timetables have them, are texts. */
 const TIME = new RegExp(`^(?:${CLOCK}|24:00(?::00)?)$`)
-const STAMP = new RegExp(`^${DAY}[T ]${CLOCK}(Z|[+-]\\d\\d(?::?\\d\\d)?)?$`, 'i')
+const STAMP = new RegExp(`^${DAY}[T ]${CLOCK}( ?(?:Z|UTC|GMT|[+-]\\d\\d(?::?\\d\\d)?))?$`, 'i')
 const INT4 = 2 ** 31
 const INT8 = 2n ** 63n
 
@@ -67,15 +67,21 @@ export function valueOf(value: unknown, type: FieldType): unknown {
   if (value === null || value === undefined) return null
   if (type === 'text') return textOf(value)
   if ((type === 'date' || type === 'timestamp' || type === 'timestamptz') && typeof value === 'string')
-    return value.replaceAll('/', '-')
+    return timeText(value)
   if (type === 'float8') return Number(value)
   return value
 }
 
-/** A text unchanged, anything else as JSON. */
+/** A day or time as ISO 8601 writes it: a space before the zone, and names of its zero, are usual otherwise. */
+export function timeText(text: string): string {
+  const plain = text.replaceAll('/', '-')
+  return plain.replace(/ ?(?:Z|UTC|GMT)$/i, 'Z').replace(/ (?=[+-]\d\d(?::?\d\d)?$)/, '')
+}
+
+/** A text unchanged, anything else as JSON; numbers that JSON does not have by their names. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
-  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
+  return typeof value === 'bigint' || typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
 
 function kindOf(value: unknown): Kind | null {
@@ -151,6 +157,6 @@ export function valueOfCell(cell: string, type: FieldType): unknown {
     case 'numeric':
       return text
     default:
-      return text.replaceAll('/', '-')
+      return timeText(text)
   }
 }

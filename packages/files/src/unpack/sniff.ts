@@ -151,14 +151,14 @@ function isDbf(head: Buffer): boolean {
     const name = head.subarray(at, at + 11)
     const letters = name.includes(0) ? name.subarray(0, name.indexOf(0)) : name
     const isNamed = letters.length > 0 && letters.every((byte) => byte >= 0x20)
-    if (!isNamed || !/[A-Z@+]/.test(String.fromCharCode(head[at + 11]!))) return false
+    if (!isNamed || !/[A-Z@+0]/.test(String.fromCharCode(head[at + 11]!))) return false
     width += head[at + 16]!
   }
   return at > 32 && head[at] === 0x0d && width <= rowBytes
 }
 
 /** With or without memo files, of dBASE and of FoxPro. */
-const DBF_VERSIONS: ReadonlySet<number> = new Set([0x03, 0x04, 0x05, 0x30, 0x31, 0x83, 0x8b, 0xf5])
+const DBF_VERSIONS: ReadonlySet<number> = new Set([0x03, 0x04, 0x05, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5])
 
 /** A file of Arrow IPC, or a stream of it, which begins with the length of a schema (columnar format 1.5). */
 function isArrow(head: Buffer): boolean {

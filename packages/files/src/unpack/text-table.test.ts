@@ -3,6 +3,8 @@ import { checkTable } from './text-table.ts'
 
 test.each([
   ['a header and rows', 'name,lat,lon\nA,1,2\n'],
+  ['names in quotes', '"name","lat"\nA,1\n'],
+  ['a last column without a name', 'a,b,\n1,2,3\n4,5,6\n'],
   ['a header alone', 'name,lat,lon\n'],
   ['rows that lack their last fields', 'a;b;c\n1;2\n1;2\n1;2;3\n'],
   ['rows that end with delimiters', 'a;b\n1;2;;;\n1;2;;;\n'],
@@ -26,6 +28,7 @@ test.each([
   ['not as many fields', 'Dear all, we met\non Monday.\nThe roads, the bridges, and the rest\nare open.\nRegards\n'],
   ['not as many fields', 'import a, b\n\ndef f(x):\n  return x\nprint(f(1, 2, 3))\n'],
   ['not as many fields', '$GPGGA,1,2,3\n$GPGSV,1,2,3,4,5\n$GPRMC,1\n$GPVTG,1,2,3,4\n'],
+  ['not as many fields', 'Report,,\na,b,c\n1,2,3\n4,5,6\n'],
   ['not as many fields', 'title: x; y\nauthor: z\ndate: 1\n'],
   ['reference system alone', 'PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89",DATUM["x"]]]'],
   ['Markdown', '| a | b |\n|---|---|\n| 1 | 2 |\n'],

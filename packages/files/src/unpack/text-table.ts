@@ -24,7 +24,7 @@ const LEAST_SHARE = 0.5
  */
 export function checkTable(text: string, isWhole: boolean): void {
   const lines = text.split(/\r\n|[\r\n]/, 3)
-  const { delimiter, isSaid } = delimiterOf((lines[0] ?? '').replaceAll(/^"(.*)"$/g, '$1'))
+  const { delimiter, isSaid } = delimiterOf(lines[0] ?? '')
   const [header = '', first = ''] = isSaid ? lines.slice(1) : lines
   refuseOthers(text, first)
   if (!header.includes(delimiter) && !WKT.test(first)) {
@@ -49,14 +49,11 @@ function refuseOthers(text: string, second: string): void {
 
 /** Prose, programs and logs have commas, too, but not the same number in each line. */
 function checkWidths([header = [], ...rows]: readonly string[][]): void {
-  const width = widthOf(header)
-  const even = rows.filter((row) => fits(row, width)).length
+  // A single name beside empty ones is the title of what follows, and several are a header whose others have no name.
+  const width = header.filter((name) => name !== '').length > 1 ? header.length : widthOf(header)
+  const even = rows.filter((row) => widthOf(row) <= width && row.length >= Math.min(width, 2)).length
   if (even >= rows.length * LEAST_SHARE) return
   throw formatUnknown({ reason: 'it is text but no table: most lines have not as many fields as the first' })
-}
-
-function fits(row: readonly string[], width: number): boolean {
-  return widthOf(row) <= width && row.length >= Math.min(width, 2)
 }
 
 /** How many fields there are up to the last that says something. */

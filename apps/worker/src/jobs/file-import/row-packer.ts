@@ -14,6 +14,8 @@ const FIRST_CURVE = 8
 const LAST_CURVE = 12
 /** Of a row, in the weight of what was read. */
 const ROW_WEIGHT = 8
+const TIMES: ReadonlySet<string> = new Set(['time', 'timestamp', 'timestamptz'])
+const FINER_THAN_MICROS = /\.\d{6}\d*[1-9]/
 
 const PROBLEMS: Readonly<Record<WkbProblem, string>> = {
   damaged: 'their bytes are damaged',
@@ -168,6 +170,10 @@ export class RowPacker implements RowEncoder {
       return value
     }
     if (value instanceof Uint8Array) return value
+    if (typeof value === 'string' && TIMES.has(type) && FINER_THAN_MICROS.test(value)) {
+      const message = `Times were cut to microseconds, which is all that the database has, as in ${target}.`
+      this.warnings.count('TIMES_CUT', message, this.#read)
+    }
     if (fitsColumn(type, value as string | number)) return value
     this.warnings.count('VALUES_UNREADABLE', `Values do not fit the type of their column, as in ${target}.`, this.#read)
     return null

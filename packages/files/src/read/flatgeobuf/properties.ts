@@ -1,4 +1,5 @@
 import type { FieldType } from '../../feature-stream.ts'
+import { timeText } from '../value-types.ts'
 import { bytesAt } from './table.ts'
 
 /** A column of FlatGeobuf by the number of its type. */
@@ -93,7 +94,7 @@ function valueOf(bytes: Uint8Array, type: number): unknown {
   if (type < STRING || type > DATE_TIME) return bytes.slice()
   const text = utf8.decode(bytes)
   if (type === JSON_TEXT) return parsed(text)
-  return type === DATE_TIME ? text.replaceAll('/', '-') : text
+  return type === DATE_TIME ? timeText(text) : text
 }
 
 function parsed(text: string): unknown {

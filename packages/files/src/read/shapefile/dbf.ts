@@ -1,10 +1,13 @@
 import type { Field, FieldType } from '../../feature-stream.ts'
 import { FileWindow } from '../chunks.ts'
 import { decimalOf } from '../decimals.ts'
+import { foxproType, foxproValue } from './foxpro.ts'
 import { UnusualFile } from './unusual.ts'
 
 const LATIN1 = 'iso-8859-1'
 const DBASE_III = 0x03
+/** Versions of Visual FoxPro, with and without numbers that count up by themselves. */
+const FOXPRO: ReadonlySet<number> = new Set([0x30, 0x31, 0x32])
 const HEAD_BYTES = 32
 const FIELD_BYTES = 32
 const NAME_BYTES = 11
@@ -16,17 +19,32 @@ const DELETED = 0x2a
 const INT4_WIDTH = 9
 const INT8_WIDTH = 18
 /** Encodings by the byte of the head that names the language driver. */
-const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = { 0x03: 'windows-1252', 0x57: LATIN1 }
+const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
+  0x03: 'windows-1252',
+  0x57: LATIN1,
+  0xc8: 'windows-1250',
+  0xc9: 'windows-1251',
+  0xca: 'windows-1254',
+  0xcb: 'windows-1253',
+}
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const WHOLE = /^[+-]?\d+$/
+/** Words of C for fractions that are not finite. */
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['nan', Number.NaN],
+  ['-nan', Number.NaN],
+  ['inf', Number.POSITIVE_INFINITY],
+  ['-inf', Number.NEGATIVE_INFINITY],
+])
 
 interface Column extends Field {
   readonly offset: number
   readonly width: number
   readonly letter: string
+  readonly isBinary: boolean
 }
 
-/** A table of dBASE III as Shapefiles have it: rows of fixed width, all cells are texts. */
+/** A table of dBASE III as Shapefiles have it, or of Visual FoxPro: rows of fixed width, all cells of the former are texts. */
 export class DbfTable implements Disposable {
   readonly rows: number
   readonly fields: readonly Field[]
@@ -43,12 +61,13 @@ export class DbfTable implements Disposable {
   constructor(path: string, encoding: string | null) {
     this.#file = new FileWindow(path)
     const head = this.#file.at(0, HEAD_BYTES)
-    if (head?.[0] !== DBASE_III) throw new UnusualFile('a table that is not of dBASE III')
+    const version = head?.[0] ?? 0
+    if (!head || (version !== DBASE_III && !FOXPRO.has(version))) throw new UnusualFile(`a table of version ${version}`)
     this.rows = head.readUInt32LE(4)
     this.#head = head.readUInt16LE(8)
     this.#width = head.readUInt16LE(10)
     this.#decode = decoderOf(encoding ?? LANGUAGE_DRIVERS[head[29]!] ?? null)
-    this.#columns = this.#readColumns()
+    this.#columns = this.#readColumns(FOXPRO.has(version))
     this.fields = this.#columns.map(({ name, type }) => ({ name, type }))
     if (this.#head + this.rows * this.#width > this.#file.size) throw new UnusualFile('a table that is cut off')
   }
@@ -69,7 +88,7 @@ export class DbfTable implements Disposable {
     this.#file[Symbol.dispose]()
   }
 
-  #readColumns(): Column[] {
+  #readColumns(isFoxpro: boolean): Column[] {
     const columns: Column[] = []
     const names = new Set<string>()
     let offset = 1
@@ -81,14 +100,24 @@ export class DbfTable implements Disposable {
       const [width, decimals] = [bytes[16]!, bytes[17]!]
       if (!/^[ -~]+$/.test(name) || names.has(name.toLowerCase())) throw new UnusualFile(`a column called ${name}`)
       names.add(name.toLowerCase())
-      columns.push({ name, type: typeOf(letter, width, decimals), letter, offset, width })
+      const own = isFoxpro ? foxproType(letter, width) : null
+      columns.push({
+        name,
+        type: own ?? typeOf(letter, width, decimals),
+        letter,
+        offset,
+        width,
+        isBinary: own !== null,
+      })
       offset += width
     }
     if (offset !== this.#width) throw new UnusualFile('columns that do not fill their rows')
     return columns
   }
 
-  #cell(row: Buffer, { name, letter, type, offset, width }: Column): unknown {
+  #cell(row: Buffer, column: Column): unknown {
+    const { name, letter, type, offset, width } = column
+    if (column.isBinary) return foxproValue(letter, row.subarray(offset, offset + width))
     let from = offset
     let to = offset
     while (to < offset + width && row[to] !== 0) to++
@@ -113,6 +142,7 @@ export class DbfTable implements Disposable {
         return dateOf(text) ?? raise(unusual())
       default:
         if (text.startsWith('*')) return null
+        if (type === 'float8' && WORDS.has(text.toLowerCase())) return WORDS.get(text.toLowerCase())
         if (!NUMBER.test(text) || (type !== 'float8' && !WHOLE.test(text))) throw unusual()
         return type === 'int8' ? wholeOf(text) : Number(text)
     }
