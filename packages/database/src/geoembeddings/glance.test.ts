@@ -23,7 +23,7 @@ const plain = parts.map((part) =>
   Float32Array.from({ length: DIMS }, (_, d) => 5 + (d < 3 ? part[d]! : 0.02 * gaussian())),
 )
 const crowd = Array.from({ length: COUNT }, (_, id) =>
-  Float32Array.from({ length: DIMS }, (_, d) => (ODD.includes(id) ? gaussian() : d + 0.5 * gaussian())),
+  Float32Array.from({ length: DIMS }).map((_value, d) => (ODD.includes(id) ? gaussian() : d + 0.5 * gaussian())),
 )
 
 beforeAll(async () => {
