@@ -1,21 +1,7 @@
--- Searches in time: one function for every kind of query, the newest look at a place, and times of rows where a table has them.
+-- Searches in time: the newest look at a place, and times of rows where a table has them.
 -- Managed servers keep PostGIS and pgvector in a schema of their own.
 set local search_path = pg_catalog, public, extensions;
 
-drop function geoembeddings.similarity_search(text, bigint, text, double precision, integer, integer, boolean, boolean, geometry, integer,
-  boolean, double precision, timestamptz, timestamptz, integer[]);
-drop function geoembeddings.similarity_search(text, double precision, double precision, double precision, text, text, double precision,
-  integer, integer, boolean, boolean, geometry, integer, boolean, double precision, timestamptz, timestamptz, integer[]);
-drop function geoembeddings.similarity_search(text, geometry, text, double precision, integer, integer, boolean, boolean, geometry, integer,
-  boolean, double precision, timestamptz, timestamptz, integer[]);
-drop function geoembeddings.similarity_search(text, vector, text, double precision, integer, integer, boolean, boolean, geometry, integer,
-  boolean, double precision, timestamptz, timestamptz, integer[]);
-drop function geoembeddings.similarity_search(text, jsonb, jsonb, text, double precision, integer, integer, boolean, boolean, geometry,
-  integer, boolean, double precision, timestamptz, timestamptz, integer[]);
-drop function geoembeddings.similarity_search(text, bigint[], bigint[], text, text, double precision, integer, integer, boolean, boolean,
-  geometry, integer, boolean, double precision, timestamptz, timestamptz, integer[]);
-drop function geoembeddings.similarity_summary(text, bigint, vector, jsonb, jsonb, double precision, geometry, integer, text, integer,
-  integer, boolean, integer, timestamptz, timestamptz, integer[]);
 drop function geoembeddings.search_by(geoembeddings.embeddings_catalogue, vector, text, double precision, integer, integer, boolean,
   boolean, geometry, integer, boolean, double precision, integer[]);
 drop function geoembeddings.search_varied(geoembeddings.embeddings_catalogue, vector, text, double precision, integer, integer, boolean,
@@ -92,8 +78,10 @@ begin
     end if;
     part.newest := format(
       'not exists (select from (select * from geoembeddings.%I t where true %s) o
-         where o.geom && st_centroid(t.geom) and %s and geoembeddings.overlap_of(o.geom, t.geom) >= 0.5)',
-      entry.table_name, part.rows, newer);
+         where o.geom && %s and %s and (o.geom ~= t.geom or geoembeddings.overlap_of(o.geom, t.geom) >= 0.5))',
+      entry.table_name, part.rows,
+      -- The parts of a footprint at the antimeridian have their middle elsewhere.
+      'case when st_numgeometries(t.geom) > 1 then t.geom else st_centroid(t.geom) end', newer);
   end if;
   return part;
 end
@@ -294,12 +282,28 @@ begin
 end
 $$;
 
+-- Functions that clients call stay: each takes its part by the times of rows, too.
+do $$
+declare
+  body text;
+begin
+  for body in
+    select replace(pg_get_functiondef(p.oid), 'geoembeddings.sources_in(entry, since, until, sources)',
+      'geoembeddings.part_in_time(entry, since, until, sources, false)')
+    from pg_proc p
+    where p.pronamespace = 'geoembeddings'::regnamespace and p.proname = 'similarity_search' and p.prosrc like '%geoembeddings.sources_in(%'
+  loop
+    execute body;
+  end loop;
+end
+$$;
+
 -- Tiles like a tile (that one included), those at a point or within a radius of it (unit m on the spheroid, or deg in the plane), those that
 -- a geometry touches, a vector of the same model, or examples: {"table": [id, ...]} of this table and others that compare with it, or ids
 -- of one table. The arguments name one of these queries. With `farthest` the most unlike tiles come first, without a threshold: they are
--- those nearest to the opposite direction.
+-- those nearest to the opposite direction, which an index of near rows leads to badly, so every row is compared.
 create function geoembeddings.similarity_search(
-  table_name text, patch_id bigint default null, query_embedding vector default null, query_geometry geometry default null,
+  table_name text, latest boolean, patch_id bigint default null, query_embedding vector default null, query_geometry geometry default null,
   lon double precision default null, lat double precision default null, radius double precision default null, unit text default 'm',
   positive jsonb default null, negative jsonb default null,
   positive_ids bigint[] default null, negative_ids bigint[] default null, examples_table text default null,
@@ -307,7 +311,7 @@ create function geoembeddings.similarity_search(
   result_limit integer default null, result_offset integer default 0, include_geom boolean default false,
   include_embeddings boolean default false, spatial_filter geometry default null, srid integer default 4326,
   exact boolean default false, variety double precision default 0.0,
-  since timestamptz default null, until timestamptz default null, sources integer[] default null, latest boolean default false,
+  since timestamptz default null, until timestamptz default null, sources integer[] default null,
   farthest boolean default false
 ) returns table (id bigint, similarity double precision, geom geometry, embedding vector)
 language plpgsql stable security definer
@@ -358,19 +362,40 @@ begin
   return query select s.id, case when farthest then -s.similarity else s.similarity end, s.geom, s.embedding
   from geoembeddings.search_by(entry, case when farthest then query_vector * array_fill(-1::real, array[entry.dims])::vector else query_vector end,
     label_name, case when farthest then -1 else similarity_threshold end, result_limit, result_offset, include_geom,
-    include_embeddings, spatial_filter, srid, exact, variety, geoembeddings.part_in_time(entry, since, until, sources, latest)) s;
+    include_embeddings, spatial_filter, srid, exact or coalesce(farthest, false), variety,
+    geoembeddings.part_in_time(entry, since, until, sources, latest)) s;
 end
+$$;
+
+-- The same without a word about `latest`.
+create function geoembeddings.similarity_search(
+  table_name text, farthest boolean, patch_id bigint default null, query_embedding vector default null, query_geometry geometry default null,
+  lon double precision default null, lat double precision default null, radius double precision default null, unit text default 'm',
+  positive jsonb default null, negative jsonb default null,
+  positive_ids bigint[] default null, negative_ids bigint[] default null, examples_table text default null,
+  label_name text default null, similarity_threshold double precision default 0.0,
+  result_limit integer default null, result_offset integer default 0, include_geom boolean default false,
+  include_embeddings boolean default false, spatial_filter geometry default null, srid integer default 4326,
+  exact boolean default false, variety double precision default 0.0,
+  since timestamptz default null, until timestamptz default null, sources integer[] default null
+) returns table (id bigint, similarity double precision, geom geometry, embedding vector)
+language sql stable security definer
+set search_path = pg_catalog, public, extensions, pg_temp
+as $$
+  select * from geoembeddings.similarity_search(table_name, false, patch_id, query_embedding, query_geometry, lon, lat, radius,
+    unit, positive, negative, positive_ids, negative_ids, examples_table, label_name, similarity_threshold, result_limit,
+    result_offset, include_geom, include_embeddings, spatial_filter, srid, exact, variety, since, until, sources, farthest)
 $$;
 
 -- How many rows resemble a query, and how much: in all, in an area, or per tile of the web map at a zoom (`cells`), by the
 -- middle of each row's footprint. The query is one of patch_id, query_embedding and positive (with negative). Compares every
 -- row. `matches` resemble it at least as much as the threshold says; the similarities are those of the matches.
 create function geoembeddings.similarity_summary(
-  table_name text, patch_id bigint default null, query_embedding vector default null, positive jsonb default null,
+  table_name text, latest boolean, patch_id bigint default null, query_embedding vector default null, positive jsonb default null,
   negative jsonb default null, similarity_threshold double precision default 0.0, area geometry default null,
   cells integer default null, label_name text default null, result_limit integer default 1000, result_offset integer default 0,
   include_geom boolean default false, srid integer default 4326,
-  since timestamptz default null, until timestamptz default null, sources integer[] default null, latest boolean default false
+  since timestamptz default null, until timestamptz default null, sources integer[] default null
 ) returns table (
   cell text, row_count bigint, matches bigint, mean_similarity double precision, best_similarity double precision,
   best_id bigint, geom geometry
@@ -429,4 +454,22 @@ begin
   ) using entry.metric, query_vector, label_name, geoembeddings.as_4326(area, srid), coalesce(similarity_threshold, 0),
     result_limit, coalesce(result_offset, 0), cells, srid;
 end
+$$;
+
+-- The same of all dates.
+create or replace function geoembeddings.similarity_summary(
+  table_name text, patch_id bigint default null, query_embedding vector default null, positive jsonb default null,
+  negative jsonb default null, similarity_threshold double precision default 0.0, area geometry default null,
+  cells integer default null, label_name text default null, result_limit integer default 1000, result_offset integer default 0,
+  include_geom boolean default false, srid integer default 4326,
+  since timestamptz default null, until timestamptz default null, sources integer[] default null
+) returns table (
+  cell text, row_count bigint, matches bigint, mean_similarity double precision, best_similarity double precision,
+  best_id bigint, geom geometry
+)
+language sql stable security definer
+set search_path = pg_catalog, public, extensions, pg_temp
+as $$
+  select * from geoembeddings.similarity_summary(table_name, false, patch_id, query_embedding, positive, negative,
+    similarity_threshold, area, cells, label_name, result_limit, result_offset, include_geom, srid, since, until, sources)
 $$;

@@ -38,9 +38,9 @@ begin
        from geoembeddings.%1$I b
        cross join lateral (
          select distinct on (c.day) c.day, c.look from (
-           select (%2$s)::date as day, %3$s as look, t.id, geoembeddings.overlap_of(t.geom, b.geom) as overlap
+           select (%2$s)::date as day, %3$s as look, t.id, case when t.geom ~= b.geom then 1 else geoembeddings.overlap_of(t.geom, b.geom) end as overlap
            from geoembeddings.%1$I t %4$s
-           where t.geom && st_centroid(b.geom) %5$s and %6$s
+           where t.geom && case when st_numgeometries(b.geom) > 1 then b.geom else st_centroid(b.geom) end %5$s and %6$s
          ) c
          where c.overlap >= $2 and c.day is not null
          order by c.day, c.overlap desc, c.id
@@ -61,7 +61,8 @@ $$;
 
 -- Trend and break of each place of a table of three dates or more (days, UTC), most certain break first.
 -- Differences that are all over the scene on a date (light, haze, season) are taken away first: per dimension the median, over up to 500
--- places of the most dates, of what a look differs from the mean of its place. With fewer than 20 places nothing is taken away.
+-- places, of what a look differs from the mean of its place. The places are those of the most dates: so many dates as 20 places of that date
+-- have. From a date of fewer than 20 places nothing is taken away.
 -- The break is the one step that leaves the least squares: of all ways to cut the series in two, the one after which looks are nearest to
 -- the mean of their part (least-squares change point, Bai 1994); break_date is the first date after it, break_share the part of the
 -- squares that it explains. change_score is half of the squared distance of the two means (1 - cosine for two looks), or
@@ -89,24 +90,33 @@ begin
   if min_overlap is null or not min_overlap between 0.5 and 1 then
     raise exception using errcode = '22023', message = 'min_overlap must be a number from 0.5 to 1';
   end if;
+  if num_nonnulls(label_name, spatial_filter) = 0 then
+    -- Before the work: without a filter each row is a look.
+    perform geoembeddings.check_series((entry.rows * part.share)::bigint, 0, entry.dims);
+  end if;
   return query execute format(
     'with looks as materialized (
        select * from geoembeddings.looks_of_places($1, $2, $3, $4, $5)
      ), means as materialized (
-       select l.place, avg(l.look) as mean, row_number() over (order by l.place) - 1 as number, count(*) over () as places
-       from looks l where l.dates = (select max(dates) from looks) group by l.place
+       select l.place, avg(l.look) as mean from looks l group by l.place
+     ), usable as (
+       select l.*, nth_value(l.dates, 20) over (partition by l.day order by l.dates desc, l.place
+         rows between unbounded preceding and unbounded following) as enough from looks l
+     ), chosen as materialized (
+       select c.day, c.look - m.mean as rest
+       from (
+         select u.*, row_number() over (partition by u.day order by hashint8extended(u.place, 0), u.place) as number
+         from usable u where u.dates >= u.enough
+       ) c join means m using (place) where c.number <= 500
      ), offsets as materialized (
        select m.day, array_agg(m.v order by m.d)::vector as offset_of_day
        from (
-         select l.day, u.d, percentile_cont(0.5) within group (order by u.v) as v
-         from means m join looks l using (place) cross join lateral unnest((l.look - m.mean)::real[]) with ordinality u(v, d)
-         where m.number %% greatest(1, (m.places + 499) / 500) = 0 and m.places >= 20
-         group by l.day, u.d
+         select c.day, u.d, percentile_cont(0.5) within group (order by u.v) as v
+         from chosen c cross join lateral unnest(c.rest::real[]) with ordinality u(v, d) group by c.day, u.d
        ) m group by m.day
      ), clean as materialized (
        select l.place, l.day, l.n, l.dates, coalesce(l.look - o.offset_of_day, l.look) as look,
-         (l.day - min(l.day) over w) / 365.25::double precision - avg((l.day - date ''2000-01-01'') / 365.25::double precision) over w
-           + (min(l.day) over w - date ''2000-01-01'') / 365.25::double precision as year
+         (l.day - date ''2000-01-01'') / 365.25::double precision - avg((l.day - date ''2000-01-01'') / 365.25::double precision) over w as year
        from looks l left join offsets o using (day) window w as (partition by l.place)
      ), pairs as materialized (
        select a.place, a.n as first, b.n as second, a.dates, (a.look <-> b.look) ^ 2 as square, a.year * b.year as years
@@ -115,13 +125,19 @@ begin
        select c.place, c.dates, min(c.day) as first_date, max(c.day) as last_date, sum(c.year ^ 2) as spread from clean c group by c.place, c.dates
      ), lines as (
        select p.place, sum(p.square) / p.dates as total, greatest(0, -sum(p.square * p.years)) as rise from pairs p group by p.place, p.dates
+     ), ends as (
+       select e.place, e.n, e.dates, sum(e.before) as before, sum(e.after) as after
+       from (
+         select p.place, p.second as n, p.dates, p.square as before, 0 as after from pairs p
+         union all select p.place, p.first, p.dates, 0, p.square from pairs p
+       ) e group by e.place, e.n, e.dates
      ), steps as (
        select distinct on (s.place) s.place, s.k, s.within
        from (
-         select p.place, k, coalesce(sum(p.square) filter (where p.second <= k), 0) / k
-           + coalesce(sum(p.square) filter (where p.first > k), 0) / (p.dates - k) as within
-         from pairs p cross join lateral generate_series(1, p.dates - 1) k group by p.place, p.dates, k
-       ) s order by s.place, s.within, s.k
+         select e.place, e.n as k, e.dates, sum(e.before) over (partition by e.place order by e.n) / e.n
+           + (sum(e.after) over (partition by e.place order by e.n desc) - e.after) / nullif(e.dates - e.n, 0) as within
+         from ends e
+       ) s where s.k < s.dates order by s.place, s.within, s.k
      ), places as materialized (
        select t.*, l.total, l.rise, s.k, greatest(0, l.total - s.within) as between_parts,
          greatest(0, l.total - s.within) * t.dates / (s.k * (t.dates - s.k)) as step
@@ -138,8 +154,8 @@ begin
        order by z desc nulls last, p.step desc, p.place limit $7 offset $8
      )
      select p.place, p.dates::integer, p.first_date, p.last_date, sqrt(p.rise) / p.spread, p.rise / p.spread / nullif(p.total, 0),
-       (select c.day from clean c where c.place = p.place and c.n = p.k + 1), p.between_parts / nullif(p.total, 0), p.score, p.z, %s
-     from page p %s order by p.z desc nulls last, p.step desc, p.place',
+       case when p.step > 0 then c.day end, p.between_parts / nullif(p.total, 0), p.score, p.z, %s
+     from page p join clean c on c.place = p.place and c.n = p.k + 1 %s order by p.z desc nulls last, p.step desc, p.place',
     case when include_geom then 'st_transform(t.geom, $9)' else 'null::geometry' end,
     case when include_geom then format('join geoembeddings.%I t on t.id = p.place', entry.table_name) else '' end
   ) using entry, part, label_name, geoembeddings.as_4326(spatial_filter, srid), min_overlap, entry.metric, result_limit,

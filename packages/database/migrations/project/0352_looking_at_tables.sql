@@ -35,8 +35,9 @@ begin
 end
 $$;
 
--- The first three principal axes of vectors less their mean, of length 1, by power iteration; fewer where they span less.
-create function geoembeddings.principal_axes(looks vector[]) returns vector[]
+-- The first three principal axes of vectors less their mean, of length 1, by power iteration; fewer where what is left is shorter than
+-- `shortest`.
+create function geoembeddings.principal_axes(looks vector[], shortest double precision) returns vector[]
 language plpgsql immutable
 set search_path = pg_catalog, public, extensions, pg_temp
 as $$
@@ -47,7 +48,7 @@ declare
 begin
   for a in 1..3 loop
     select l2_normalize(r.rest) into axis from (select geoembeddings.without_axes(x, axes) as rest from unnest(looks) x) r
-    where vector_norm(r.rest) > 1e-4 order by vector_norm(r.rest) desc limit 1;
+    where vector_norm(r.rest) > shortest order by vector_norm(r.rest) desc limit 1;
     exit when axis is null;
     for i in 1..60 loop
       select sum(x * array_fill((-(x <#> axis))::real, array[vector_dims(x)])::vector) into next from unnest(looks) x;
@@ -86,7 +87,8 @@ declare
 begin
   perform geoembeddings.check_page(result_limit, result_offset, null);
   select array_agg(s.look), avg(s.look) into looks, mean from geoembeddings.sample_of(entry, part, area, 1000) s;
-  axes := geoembeddings.principal_axes(array(select x - mean from unnest(looks) x));
+  axes := geoembeddings.principal_axes(array(select x - mean from unnest(looks) x),
+    (select 1e-5 * max(vector_norm(x)) from unnest(looks) x));
   -- The same sign each time: the sum of an axis is not negative.
   axes := array(select case when a <#> array_fill(1::real, array[entry.dims])::vector > 0
     then a * array_fill(-1::real, array[entry.dims])::vector else a end from unnest(axes) with ordinality u(a, n) order by u.n);
@@ -101,8 +103,9 @@ begin
          select case when u.high > u.low then round(255 * least(1, greatest(0, (u.part - u.low) / (u.high - u.low))))::integer else 128 end
          from unnest(p.parts, $3, $4) with ordinality u(part, low, high, n) order by u.n) as levels
        from geoembeddings.%I t
-       cross join lateral (select array(
-         select coalesce(-((%s - $1) <#> $2[a]), 0) from generate_series(1, 3) a order by a) as parts) p
+       cross join lateral (
+         select array(select coalesce(-(d.rest <#> $2[a]), 0) from generate_series(1, 3) a order by a) as parts
+         from (select %s - $1 as rest offset 0) d) p
        where true %s %s %s %s
        order by t.id limit $6 offset $7
      ) c order by c.id',
@@ -157,7 +160,7 @@ $$;
 
 revoke all on function
   geoembeddings.sample_of(geoembeddings.embeddings_catalogue, geoembeddings.time_part, geometry, integer),
-  geoembeddings.without_axes(vector, vector[]), geoembeddings.principal_axes(vector[])
+  geoembeddings.without_axes(vector, vector[]), geoembeddings.principal_axes(vector[], double precision)
 from public, anon, authenticated;
 revoke all on function
   geoembeddings.embedding_colors(text, timestamptz, timestamptz, integer[], boolean, geometry, integer, integer, integer, boolean),

@@ -204,4 +204,17 @@ describe('a search', () => {
     expect(await found('latest => true')).toHaveLength(PLACES)
     expect(await series('places')).toHaveLength(PLACES - 1)
   })
+
+  test('answers calls of the release before as they were', async () => {
+    const from = (call: string) => rowsOf<Hit>(`similarity_search('many', ${call})`)
+    expect(await from(`7, 'none', -1, 5`)).toEqual([])
+    const [named] = await rowsOf<Hit>(`similarity_search(table_name => 'many', patch_id => ${numberOf(5) * 2 ** 32 + 7})`)
+    expect(await from(`${numberOf(5) * 2 ** 32 + 7}, null::text, -1, 1`)).toEqual([named])
+    expect(await from(`10.075, 49.995, 50, 'm', null, -1, 3`)).toHaveLength(3)
+    expect(await from(`'SRID=4326;POINT(10.075 49.995)'::geometry, null, -1, 3`)).toHaveLength(3)
+    expect(await from(`array_fill(1::real, array[${DIMS}])::vector, null, -1, 3`)).toHaveLength(3)
+    expect(await from(`'{"many": [${named!.id}]}'::jsonb, null, null, -1, 1`)).toMatchObject([{ id: named!.id }])
+    expect(await from(`array[${named!.id}]::bigint[], null, null, null, -1, 1`)).toMatchObject([{ id: named!.id }])
+    expect(await rowsOf(`similarity_summary('many', ${named!.id})`)).toMatchObject([{ row_count: looks.length }])
+  })
 })
