@@ -208,7 +208,9 @@ describe('a search', () => {
   test('answers calls of the release before as they were', async () => {
     const from = (call: string) => rowsOf<Hit>(`similarity_search('many', ${call})`)
     expect(await from(`7, 'none', -1, 5`)).toEqual([])
-    const [named] = await rowsOf<Hit>(`similarity_search(table_name => 'many', patch_id => ${numberOf(5) * 2 ** 32 + 7})`)
+    const [named] = await rowsOf<Hit>(
+      `similarity_search(table_name => 'many', patch_id => ${numberOf(5) * 2 ** 32 + 7})`,
+    )
     expect(await from(`${numberOf(5) * 2 ** 32 + 7}, null::text, -1, 1`)).toEqual([named])
     expect(await from(`10.075, 49.995, 50, 'm', null, -1, 3`)).toHaveLength(3)
     expect(await from(`'SRID=4326;POINT(10.075 49.995)'::geometry, null, -1, 3`)).toHaveLength(3)
