@@ -11,6 +11,11 @@ export const LABELS = [
   { name: 'rest', keeps: 0.589 },
 ] as const
 
+/** Days that sources are of, one a month: each has as many rows, scattered over the grid. */
+export const DATES = Array.from({ length: 12 }, (_, month) => `2024-${String(month + 1).padStart(2, '0')}-15`)
+/** Months that filters in time keep, from the first one. */
+export const MONTHS = [1, 3, 6] as const
+
 /** Dimensions that matter, of which clusters and places are made. */
 const LATENT = 32
 const CLUSTERS = 600
@@ -67,9 +72,14 @@ export class Tiles {
     return LABELS.length - 1
   }
 
-  /** The same in SQL. */
+  /** The source of a tile. */
+  sourceOf(id: number): number {
+    return Math.floor(scatter(id + 1) * DATES.length)
+  }
+
+  /** The same as {@link labelOf} in SQL. */
   labelSql(): string {
-    const part = '((id * 2654435761) % 4294967296)::float8 / 4294967296'
+    const part = '(((id & 4294967295) * 2654435761) % 4294967296)::float8 / 4294967296'
     let upTo = 0
     const cases = LABELS.slice(0, -1).map(({ name, keeps }) => `when ${part} < ${(upTo += keeps)} then '${name}'`)
     return `case ${cases.join(' ')} else '${LABELS.at(-1)!.name}' end`
@@ -105,10 +115,11 @@ export class Tiles {
     const draw = gaussians(4)
     for (let from = 0; from < this.rows; from += ROWS_PER_BATCH) {
       yield Array.from({ length: Math.min(ROWS_PER_BATCH, this.rows - from) }, (_, i) => {
-        const id = from + i
-        const embedding = this.vectorAt(id % this.columns, Math.floor(id / this.columns), random, draw)
-        onRow(id, embedding)
-        return { id, polygons: [this.ring(id)], embedding, attributes: [id, 0, 0, 0, 1] }
+        const tile = from + i
+        const embedding = this.vectorAt(tile % this.columns, Math.floor(tile / this.columns), random, draw)
+        onRow(tile, embedding)
+        const id = this.sourceOf(tile) * 2 ** 32 + tile
+        return { id, polygons: [this.ring(tile)], embedding, attributes: [tile, 0, 0, 0, 1] }
       })
     }
   }
@@ -141,18 +152,19 @@ export class Neighbours {
   readonly #tiles: Tiles
   readonly #queries: readonly Query[]
   readonly #wanted: number
-  /** By query and filter: none, the areas, the labels. */
+  /** By query and filter: none, the areas, the labels, the months. */
   readonly #found: { id: number; similarity: number }[][][]
 
   constructor(tiles: Tiles, queries: readonly Query[], wanted: number) {
     this.#tiles = tiles
     this.#queries = queries
     this.#wanted = wanted
-    this.#found = queries.map(() => Array.from({ length: 1 + SHARES.length + LABELS.length }, () => []))
+    this.#found = queries.map(() => Array.from({ length: 1 + SHARES.length + LABELS.length + MONTHS.length }, () => []))
   }
 
   add(id: number, vector: Float32Array): void {
     const label = this.#tiles.labelOf(id)
+    const month = this.#tiles.sourceOf(id)
     const x = id % this.#tiles.columns
     const y = Math.floor(id / this.#tiles.columns)
     for (const [q, { vector: wanted, areas }] of this.#queries.entries()) {
@@ -161,6 +173,9 @@ export class Neighbours {
       const found = this.#found[q]!
       this.#keep(found[0]!, id, similarity)
       this.#keep(found[1 + SHARES.length + label]!, id, similarity)
+      for (const [i, months] of MONTHS.entries()) {
+        if (month < months) this.#keep(found[1 + SHARES.length + LABELS.length + i]!, id, similarity)
+      }
       for (const [i, [x0, y0, x1, y1]] of areas.entries()) {
         if (x >= x0 && x <= x1 && y >= y0 && y <= y1) this.#keep(found[1 + i]!, id, similarity)
       }

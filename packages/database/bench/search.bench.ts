@@ -1,5 +1,5 @@
 // Searches of a large embedding table: build and size against pgvector tuned by hand, then latency and recall of
-// similarity_search under areas and labels that keep known parts of the rows. Needs DATABASE_URL, and disk and memory for
+// similarity_search under areas, labels and times that keep known parts of the rows. Needs DATABASE_URL, and disk and memory for
 // two copies of the vectors.
 //
 //   node packages/database/bench/search.bench.ts [rows=200000] [dims=384] [queries=200] [--alone]
@@ -13,7 +13,8 @@ import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { streamEmbeddingTable } from '../test/embedding-tables.ts'
 import { openTestDatabase } from '@terrane/database/testing'
-import { Neighbours, Tiles, areaSql, makeQueries, LABELS, SHARES } from './search-tiles.ts'
+import { writeSources } from '../src/geoembeddings/sources.ts'
+import { Neighbours, Tiles, areaSql, makeQueries, DATES, LABELS, MONTHS, SHARES } from './search-tiles.ts'
 
 const { values: options, positionals } = parseArgs({ options: { alone: { type: 'boolean' } }, allowPositionals: true })
 const [ROWS = 200_000, DIMS = 384, QUERIES = 200] = positionals.map(Number)
@@ -58,6 +59,7 @@ const total = await seconds(() =>
     onFinished: (took) => (build = took / 1000),
   }),
 )
+await writeDates()
 const [entry] = await query<{ index_kind: string | null; index_recall: number | null }>(
   'select index_kind, index_recall from geoembeddings.embeddings_catalogue',
 )
@@ -68,6 +70,17 @@ console.log(`recall ${entry!.index_recall?.toFixed(3)} by the catalogue; load ${
 
 if (!options.alone) await byHand()
 await search()
+
+/** A source of each month. */
+async function writeDates(): Promise<void> {
+  const [rest, empty] = [
+    { status: 'done', skipped: 0, zeroVectors: 0 } as const,
+    { profile: null, crs: null, dataType: null, bbox: null, version: null, error: null },
+  ]
+  const rows = Math.round(ROWS / DATES.length)
+  const sources = DATES.map((datetime, source) => ({ ...rest, ...empty, source, name: datetime, datetime, rows }))
+  await writeSources(database, 'many', '0199b1f0-0000-7000-8000-00000000ffff', sources)
+}
 
 /** The same indexes, and the float32 one that sizes are compared with, by statements that a person would tune. */
 async function byHand(): Promise<void> {
@@ -116,6 +129,11 @@ async function search(): Promise<void> {
       argument: (q: number) => `, spatial_filter => ${areaSql(queries[q]!.areas[i]!)}`,
     })),
     ...LABELS.map(({ name, keeps }) => ({ name: 'label', keeps, argument: () => `, label_name => '${name}'` })),
+    ...MONTHS.map((months) => ({
+      name: 'time',
+      keeps: months / DATES.length,
+      argument: () => `, since => '2024-01-01', until => '${DATES[months - 1]!}'`,
+    })),
   ]
   for (const [cell, { name, keeps, argument }] of filters.entries()) {
     const times: number[] = []
@@ -134,7 +152,7 @@ async function search(): Promise<void> {
       times.push(performance.now() - started)
       const truth = neighbours.of(i, cell)
       wanted += truth.length
-      hits += rows.filter(({ id }) => truth.includes(id)).length
+      hits += rows.filter(({ id }) => truth.includes(id % 2 ** 32)).length
     }
     times.sort((a, b) => a - b)
     const at = (part: number) => times[Math.min(times.length - 1, Math.floor(part * times.length))]!

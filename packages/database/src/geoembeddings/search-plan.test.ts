@@ -34,6 +34,8 @@ beforeAll(async () => {
   await db.database.query(
     `update geoembeddings.many set label_name = case when id % 4 = 0 then 'fourth' else 'rest' end`,
   )
+  await db.database.query(`alter table geoembeddings.many add datetime timestamptz`)
+  await db.database.query(`update geoembeddings.many set datetime = '2024-01-01'::date + (id * 7 % 100)::int`)
   await db.database.query('analyze geoembeddings.many')
 })
 afterAll(async () => {
@@ -93,6 +95,13 @@ describe('how many rows a filter leaves', () => {
     const half = await estimate('null', 'st_makeenvelope(10, 49, 10.2, 51, 4326)')
     expect(half).toBeGreaterThan(COUNT * 0.35)
     expect(half).toBeLessThan(COUNT * 0.65)
+  })
+
+  test('that names a time is estimated by statistics, too', async () => {
+    const { rows } = await db.database.query<{ share: number }>(
+      `select geoembeddings.share_of_times(c, '2024-02-01', '2024-03-02') as share from geoembeddings.embeddings_catalogue c`,
+    )
+    expect(rows[0]!.share).toBeCloseTo(0.31, 1)
   })
 
   test('decides between the exact scan and the index', async () => {
@@ -179,6 +188,7 @@ describe('the index', () => {
     ['without a filter', ''],
     ['with a label', `, label_name => 'fourth'`],
     ['with an area', ', spatial_filter => st_makeenvelope(10, 49.7, 10.3, 50, 4326)'],
+    ['with a time', `, since => '2024-02-01', until => '2024-03-02'`],
   ])('finds what the exact scan finds %s', async (_, filter) => {
     let hits = 0
     for (const id of [0, 123, 456, 789, 1500]) {

@@ -65,12 +65,14 @@ export interface SimilaritySearch {
   readonly limit: number
   /** Whether near repetitions are left out. */
   readonly varied: boolean
+  /** Whether of several dates of a place the newest one alone counts. */
+  readonly latest: boolean
 }
 
 /** The most similar tiles, the most similar first, or some that are unlike each other; includes the examples themselves. */
 export async function search(
   ref: string,
-  { table, from, limit, varied }: SimilaritySearch,
+  { table, from, limit, varied, latest }: SimilaritySearch,
   signal?: AbortSignal,
 ): Promise<Ranking> {
   const body = {
@@ -81,6 +83,7 @@ export async function search(
     similarity_threshold: -1,
     result_limit: varied ? Math.min(limit, MAX_VARIED) : limit,
     ...(varied && { variety: VARIETY }),
+    ...(latest && { latest }),
     include_geom: true,
   }
   const path = projectPath(ref, '/rest/v1/rpc/similarity_search?select=id::text,score:similarity,geom')

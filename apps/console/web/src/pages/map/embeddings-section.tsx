@@ -80,14 +80,15 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const { table_name: table, bbox } = entry
   const [count, setCount] = useState<number>(500)
   const [varied, setVaried] = useState(false)
+  const [latest, setLatest] = useState(false)
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
   const asked = before
     ? `change ${before} ${table} ${count}`
-    : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied}`
+    : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied} ${latest}`
   const found = useResource(asked, (signal) =>
     before
       ? changes(project.ref, { before, after: table, limit: count }, signal)
-      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied }, signal),
+      : search(project.ref, { table, from: from ?? { like: [], unlike: [] }, limit: count, varied, latest }, signal),
   )
   const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
     readImagery(project.ref, table, signal),
@@ -114,7 +115,12 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
-      <QueryForm from={from} count={count} varied={varied} onFrom={onFrom} onCount={setCount} onVaried={setVaried} />
+      <QueryForm
+        {...{ from, count, varied, latest, onFrom }}
+        onCount={setCount}
+        onVaried={setVaried}
+        onLatest={setLatest}
+      />
       {varied && count > MAX_VARIED && <p class="small dim">A varied search returns at most {MAX_VARIED} tiles.</p>}
       <BeforeSelect
         tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}

@@ -13,11 +13,14 @@ export function QueryForm(props: {
   count: number
   /** Whether near repetitions are left out. */
   varied: boolean
+  /** Whether of several dates of a place the newest one alone counts. */
+  latest: boolean
   onFrom: (from: SearchFrom) => void
   onCount: (count: number) => void
   onVaried: (varied: boolean) => void
+  onLatest: (latest: boolean) => void
 }): JSX.Element {
-  const { from, count, varied, onFrom, onCount, onVaried } = props
+  const { from, count, varied, latest, onFrom, onCount, onVaried, onLatest } = props
   const [text, setText] = useState('')
   const given = from && 'like' in from ? writeExamples(from) : ''
   useEffect(() => setText(given), [given])
@@ -48,6 +51,10 @@ export function QueryForm(props: {
       <label class="check">
         <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
         Varied
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={latest} onChange={(event) => onLatest(event.currentTarget.checked)} />
+        Newest only
       </label>
       <button type="submit" class="button icon" aria-label="Find similar tiles">
         <Icon name="search" />
