@@ -76,7 +76,12 @@ export function nodeFacts(said: Tags): NodeFacts {
 }
 
 function barrierOf(tags: Tags): Barrier | null {
-  const kind = barrierKind(tags.get('barrier'))
+  const barrier = tags.get('barrier')
+  // A kerb that is level, and a fence of signals that only cattle hear, stop no mode. Source: OSRM's profiles.
+  const isLevel = ['lowered', 'flush', 'rolled', 'no'].includes(tags.get('kerb') ?? '')
+  if (barrier === 'kerb' && (isLevel || tags.get('highway') === 'crossing')) return null
+  if (barrier === 'fence' && ['audible', 'audio'].includes(tags.get('sensory') ?? '')) return null
+  const kind = barrierKind(barrier)
   if (kind !== 'bollard' && tags.get('bollard') !== 'removable') return kind
   return tags.get('bollard') === 'rising' ? 'gate' : (kind ?? 'bollard')
 }
