@@ -158,9 +158,16 @@ function at(row: number, place: number): { lon: number; lat: number } {
   return { lon: -30 + (row % 50) * 1.3 + place * 0.001, lat: 40 + Math.floor(row / 50) * 0.7 }
 }
 
+function idAt(row: number, place: number): number {
+  return 10 * row + place + 2
+}
+
+function street(row: number, part: number, along: readonly number[], tags: OsmTags): OsmElement {
+  return { type: 'way', id: 3 * row + part, refs: along.map((place) => idAt(row, place)), tags }
+}
+
 async function compare(rows: readonly Row[]): Promise<void> {
   const places = [-1, 0, 1, 2, 3, 4, 5]
-  const idAt = (row: number, place: number): number => 10 * row + place + 2
   const nodes = rows.flatMap(({ nodeTags }, i) =>
     places.map((place): OsmElement => ({
       type: 'node',
@@ -169,9 +176,6 @@ async function compare(rows: readonly Row[]): Promise<void> {
       tags: place === 2 ? nodeTags : {},
     })),
   )
-  const street = (row: number, part: number, along: readonly number[], tags: OsmTags): OsmElement => {
-    return { type: 'way', id: 3 * row + part, refs: along.map((place) => idAt(row, place)), tags }
-  }
   const ways = rows.flatMap(({ tags }, i) => [
     street(i, 1, [-1, 0], PLAIN),
     street(i, 2, [0, 1, 2, 3, 4], tags),
