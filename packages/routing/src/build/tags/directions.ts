@@ -31,7 +31,7 @@ export function travel(tags: Tags): Travel {
   return { ...way, oneway, reversed, roundabout }
 }
 
-export const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly string[]): boolean =>
+const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly string[]): boolean =>
   keys.some((key) => accepted.includes(tags.get(key) ?? ''))
 
 /** Whether a tag opens the direction against the traffic to a mode. */

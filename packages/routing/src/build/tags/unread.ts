@@ -74,7 +74,7 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
     if (text === undefined) return []
     return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
   })
-  // Who may pass is known where an access tag says it.
+  // An access tag says who may pass.
   const isUnknown = isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
   const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
   const unread = [...conditional, ...unknownAccess(tags), ...kind]
