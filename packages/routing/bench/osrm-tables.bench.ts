@@ -55,6 +55,11 @@ const REASONS: readonly (readonly [inOsrm: 'open' | 'closed', fits: (row: Row) =
     ({ nodeTags }) => nodeTags.barrier === 'some_tag',
     'an unknown barrier stops no mode, a warning of the route names it (OSM wiki, Key:barrier)',
   ],
+  [
+    'closed',
+    ({ nodeTags }) => nodeTags.barrier === 'kerb',
+    'open by default, most stand where a footway crosses (OSM wiki, Tag:barrier=kerb)',
+  ],
   ['closed', ({ tags }) => 'construction' in tags, 'works along a street that stays open (OSM wiki, Key:construction)'],
   ['closed', ({ tags }) => 'width' in tags || 'est_width' in tags, 'a measure and no limit (OSM wiki, Key:width)'],
   ['closed', ({ tags }) => tags.oneway === 'alternating', 'open both ways by turns (OSM wiki, Key:oneway)'],

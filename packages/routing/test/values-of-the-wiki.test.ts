@@ -88,8 +88,11 @@ describe('barriers (Key:barrier)', () => {
     [{ barrier: 'gate', access: 'no', motorcar: 'yes' }, ['auto']],
     [{ barrier: 'planter' }, SLOW],
     [{ barrier: 'rope' }, SLOW],
-    [{ barrier: 'kerb' }, SLOW],
-    [{ barrier: 'kerb', kerb: 'lowered' }, MODES],
+    [{ barrier: 'tank_trap' }, SLOW],
+    [{ barrier: 'wicket_gate' }, SLOW],
+    [{ barrier: 'kerb' }, MODES],
+    [{ barrier: 'kerb', kerb: 'raised' }, MODES],
+    [{ barrier: 'kerb', motor_vehicle: 'no' }, SLOW],
     [{ barrier: 'fence', sensory: 'audible' }, MODES],
   ])('%j is passed by %j', async (gate, want) => {
     expect(sorted(await straight({ gate }))).toEqual(sorted(want))
@@ -104,6 +107,11 @@ describe('what is not read is said in the warnings of a route', () => {
     [{ highway: 'tertiary', ice_road: 'yes', seasonal: 'winter' }, ['ice_road=yes', 'seasonal=winter']],
     [{ highway: 'tertiary', seasonal: 'no', tidal: 'yes' }, ['tidal=yes']],
     [{ highway: 'tertiary', hgv_articulated: 'no', coach: 'no' }, ['hgv_articulated=no', 'coach=no']],
+    [{ highway: 'tertiary', abandoned: 'yes' }, ['abandoned=yes']],
+    [{ highway: 'tertiary', disused: 'no', 'disused:highway': 'primary' }, ['disused:highway=primary']],
+    [{ highway: 'tertiary', construction: 'yes' }, ['construction=yes']],
+    [{ highway: 'service', 'psv:lanes': 'designated|designated' }, ['psv:lanes=designated|designated']],
+    [{ highway: 'tertiary', 'psv:lanes': '|designated' }, []],
   ])('%j: %j', (tags, want) => expect(said(tags)).toEqual(want))
 
   it('an unknown barrier, unless an access tag says who passes', () => {

@@ -157,16 +157,27 @@ export const MODE_LAWS: readonly ModeLaw[] = [
 /** Keys of access, for modes and in general. */
 export const ACCESS_KEYS: readonly string[] = [...new Set(MODE_LAWS.flatMap(({ keys }) => keys))]
 
+/** Lanes that are all for one group of vehicles: whether others may use them is for the keys of these to say. */
+const ALL_DESIGNATED = /^designated(\|designated)*$/
+
 /** Keys of one-way streets, for modes and in general. */
 export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.flatMap(({ oneway }) => oneway))]
 
 /**
- * Keys that may close a way at seasons without dates, or to a part of a mode that no request names: not read, and said in the warnings of
- * routes. Source: OpenStreetMap wiki, Key:seasonal, Key:winter_road, Tag:ice_road=yes, Key:tidal, Key:access, transport mode hierarchy.
+ * Keys that may close a way at seasons without dates, for good, by its lanes, or to a part of a mode that no request names: not read, and said
+ * in the warnings of routes. Source: OpenStreetMap wiki, Key:seasonal, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes,
+ * Key:access, transport mode hierarchy.
  */
 export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegExp; readonly modes: number }[] = [
   { key: 'highway', values: /^(ice|winter)_road$/, modes: ROAD },
-  ...['ice_road', 'winter_road', 'tidal'].map((key) => ({ key, values: /^yes$/, modes: ROAD })),
+  ...['ice_road', 'winter_road', 'tidal', 'construction', 'disused', 'abandoned'].map((key) => ({
+    key,
+    values: /^yes$/,
+    modes: ROAD,
+  })),
+  ...['disused:highway', 'abandoned:highway'].map((key) => ({ key, values: /^/, modes: ROAD })),
+  { key: 'psv:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~(bus | taxi) },
+  { key: 'bus:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~bus },
   { key: 'seasonal', values: /^(?!no$)/, modes: ROAD },
   ...['hgv_articulated', 'trailer'].map((key) => ({ key, values: /^no$/, modes: truck })),
   ...['coach', 'tourist_bus'].map((key) => ({ key, values: /^no$/, modes: bus })),
@@ -253,8 +264,6 @@ const BARRIERS: readonly (readonly [kind: Barrier, values: string])[] = [
     'bollard',
     'bollard block planter tank_trap kissing_gate wicket_gate motorcycle_barrier cycle_barrier chain rope bar log',
   ],
-  // Source: OpenStreetMap wiki, Map features, an obstacle to vehicles; OSRM's car profile.
-  ['bollard', 'kerb'],
   ['turnstile', 'turnstile full-height_turnstile stile horse_stile'],
   ['trap', 'sump_buster bus_trap'],
   // Source: OSRM's profiles.
@@ -266,7 +275,7 @@ const BARRIER_KINDS = new Map(
 
 /** Barriers that stop no mode by themselves; a value that is in no list is passed too, and said in the warnings of a route. */
 const PASSED = new Set(
-  'no entrance cattle_grid bump_gate toll_booth border_control sally_port height_restrictor width_restrictor arch kerb fence'.split(
+  'no entrance cattle_grid bump_gate toll_booth border_control sally_port height_restrictor width_restrictor arch kerb'.split(
     ' ',
   ),
 )

@@ -77,9 +77,7 @@ export function nodeFacts(said: Tags): NodeFacts {
 
 function barrierOf(tags: Tags): Barrier | null {
   const barrier = tags.get('barrier')
-  // A kerb that is level, and a fence of signals that only cattle hear, stop no mode. Source: OSRM's profiles.
-  const isLevel = ['lowered', 'flush', 'rolled', 'no'].includes(tags.get('kerb') ?? '')
-  if (barrier === 'kerb' && (isLevel || tags.get('highway') === 'crossing')) return null
+  // A fence of signals that only cattle hear stops no mode. Source: OSRM's profiles.
   if (barrier === 'fence' && ['audible', 'audio'].includes(tags.get('sensory') ?? '')) return null
   const kind = barrierKind(barrier)
   if (kind !== 'bollard' && tags.get('bollard') !== 'removable') return kind
