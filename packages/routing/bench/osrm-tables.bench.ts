@@ -5,8 +5,8 @@ import { bytesSource, openOsm, type OsmElement, type OsmTags, writePbf } from '@
 
 import { buildNetwork, type Mode, Router } from '../src/index.ts'
 
-// The routability tables of OSRM's three profiles, each row a street of its own: in how many directions Terrane says what OSRM
-// says, and each row where it does not. `node osrm-tables.bench.ts ../osrm-backend/features`
+// The routability tables of OSRM's three profiles, each row a street between two plain ones: in how many directions Terrane says what OSRM
+// says, and why not in the others. `node osrm-tables.bench.ts ../osrm-backend/features`
 const PROFILES: Readonly<Record<string, Mode>> = { car: 'auto', bicycle: 'bicycle', foot: 'pedestrian' }
 const DIRECTIONS = ['forw', 'backw'] as const
 
@@ -18,6 +18,89 @@ interface Row {
   readonly nodeTags: OsmTags
   /** Whether OSRM goes along the points of the street, and against them; undefined where the table does not say. */
   readonly open: readonly (boolean | undefined)[]
+}
+
+/** The car of OSRM's profile; it carries as many people as a lane asks for. */
+const CAR = { height: 2, width: 1.9, length: 4.8, weight: 2, include_hov2: true, include_hov3: true }
+const PLAIN = { highway: 'residential' }
+const NO_REASON = 'NO REASON'
+
+const has = (values: string, value: string | undefined): boolean => values.split(' ').includes(value ?? '')
+/** Whether a tag of the street or of its node fits. */
+const says = ({ tags, nodeTags }: Row, key: RegExp, value: RegExp): boolean =>
+  [tags, nodeTags].some((all) => Object.entries(all).some(([name, text]) => key.test(name) && value.test(text)))
+const ACCESS = /^(access|vehicle|motor_vehicle|motorcar|bicycle|foot)(:forward|:backward)?$/
+const NO_STREETS = 'footway pedestrian steps bridleway motorway pier runway garbagetag some_tag'
+
+/** Why a row may differ: the first rule that fits, of a row that is open in OSRM or closed there. */
+const REASONS: readonly (readonly [inOsrm: 'open' | 'closed', fits: (row: Row) => boolean, reason: string])[] = [
+  [
+    'closed',
+    (row) => says(row, ACCESS, /private|delivery|destination/),
+    'for local access, and no way through where another leads on (OSM wiki, Key:access; OSRM for cars)',
+  ],
+  [
+    'closed',
+    (row) => says(row, /^(foot|bicycle|cycleway|sidewalk)/, /^(use_sidepath|separate)$/),
+    'the way beside it need not be on the map, and the duty to use it depends on the country (OSM wiki, Tag:bicycle=use_sidepath)',
+  ],
+  [
+    'closed',
+    ({ tags }) => has('trunk trunk_link road track', tags.highway),
+    'open worldwide, closed in countries with a rule (OSM wiki, OSM tags for routing/Access restrictions)',
+  ],
+  ['closed', (row) => says(row, ACCESS, /^official$/), 'a former word for designated (OSM wiki, Key:access)'],
+  [
+    'closed',
+    ({ nodeTags }) => nodeTags.barrier === 'some_tag',
+    'an unknown barrier stops no mode, a warning of the route names it (OSM wiki, Key:barrier)',
+  ],
+  [
+    'closed',
+    ({ nodeTags }) => nodeTags.barrier === 'kerb',
+    'open by default, most stand where a footway crosses (OSM wiki, Tag:barrier=kerb)',
+  ],
+  ['closed', ({ tags }) => 'construction' in tags, 'works along a street that stays open (OSM wiki, Key:construction)'],
+  ['closed', ({ tags }) => 'width' in tags || 'est_width' in tags, 'a measure and no limit (OSM wiki, Key:width)'],
+  ['closed', ({ tags }) => tags.oneway === 'alternating', 'open both ways by turns (OSM wiki, Key:oneway)'],
+  ...(['open', 'closed'] as const).map(
+    (inOsrm) =>
+      [
+        inOsrm,
+        (row: Row) => says(row, /^oneway:(foot|bicycle)$/, /^yes$/) && row.tags.oneway === '-1',
+        'a plain yes means the way that the street runs; the tags contradict each other (OSM wiki, Key:oneway)',
+      ] as const,
+  ),
+  [
+    'open',
+    (row) => says(row, /^cycleway/, /^track$/) && 'oneway' in row.tags,
+    'a track runs as the street does unless oneway:bicycle or cycleway:*:oneway says otherwise (OSM wiki, Key:cycleway)',
+  ],
+  ['open', ({ tags }) => tags.junction === 'roundabout', 'a roundabout is one-way (OSM wiki, Tag:junction=roundabout)'],
+  [
+    'open',
+    ({ mode, tags }) =>
+      mode === 'bicycle' &&
+      ('oneway' in tags || tags.foot === 'yes' || tags.highway === undefined || has(NO_STREETS, tags.highway)) &&
+      !('access' in tags && !('oneway' in tags)) &&
+      !('cycleway' in tags),
+    'pushed along on foot: bicycles are ridden here, as in Valhalla',
+  ],
+  [
+    'open',
+    ({ tags }) => has(NO_STREETS, tags.highway),
+    'access tags make no street of another thing, and open a class only to modes that they name (OSM wiki, Key:highway)',
+  ],
+  [
+    'open',
+    (row) => says(row, /^foot$/, /^some_tag$/),
+    'a value that is not defined says nothing, and the general key holds (OSM wiki, Key:access)',
+  ],
+]
+
+function reasonOf(row: Row, isOpen: boolean): string {
+  const found = REASONS.find(([inOsrm, fits]) => (inOsrm === 'open') === isOpen && fits(row))
+  return found?.[2] ?? NO_REASON
 }
 
 const folder = process.argv[2]
@@ -75,40 +158,61 @@ function rowOf(cells: readonly (readonly [name: string, value: string])[]): Pick
   return { tags, nodeTags, open }
 }
 
-/** A place along the street of a row. Streets are farther apart than locations are put on them. */
+/** A place along the street of a row, which is between 0 and 4; a plain street leads to it on both sides. Streets are farther apart than locations are put on them. */
 function at(row: number, place: number): { lon: number; lat: number } {
   return { lon: -30 + (row % 50) * 1.3 + place * 0.001, lat: 40 + Math.floor(row / 50) * 0.7 }
 }
 
+function idAt(row: number, place: number): number {
+  return 10 * row + place + 2
+}
+
+function street(row: number, part: number, along: readonly number[], tags: OsmTags): OsmElement {
+  return { type: 'way', id: 3 * row + part, refs: along.map((place) => idAt(row, place)), tags }
+}
+
 async function compare(rows: readonly Row[]): Promise<void> {
-  const places = [0, 1, 2, 3, 4]
+  const places = [-1, 0, 1, 2, 3, 4, 5]
   const nodes = rows.flatMap(({ nodeTags }, i) =>
     places.map((place): OsmElement => ({
       type: 'node',
-      id: 10 * i + place + 1,
+      id: idAt(i, place),
       ...at(i, place),
       tags: place === 2 ? nodeTags : {},
     })),
   )
-  const ways = rows.map(({ tags }, i): OsmElement => {
-    return { type: 'way', id: i + 1, refs: places.map((place) => 10 * i + place + 1), tags }
-  })
+  const ways = rows.flatMap(({ tags }, i) => [
+    street(i, 1, [-1, 0], PLAIN),
+    street(i, 2, [0, 1, 2, 3, 4], tags),
+    street(i, 3, [4, 5], PLAIN),
+  ])
   const reader = await openOsm(bytesSource(Buffer.concat([...writePbf([...nodes, ...ways])])))
   const router = new Router(await buildNetwork([reader], { drivingSide: 'right' }))
   let asked = 0
   let alike = 0
+  const reasons = new Map<string, number>()
   for (const [i, { file, mode, tags, nodeTags, open }] of rows.entries()) {
     for (const [backward, isOpen] of open.entries()) {
       if (isOpen === undefined) continue
-      const locations = backward === 0 ? [at(i, 1), at(i, 3)] : [at(i, 3), at(i, 1)]
-      const { status, body } = router.answer(JSON.stringify({ locations, costing: mode, directions_type: 'none' }))
+      const locations = backward === 0 ? [at(i, -0.5), at(i, 4.5)] : [at(i, 4.5), at(i, -0.5)]
+      const request = { locations, costing: mode, costing_options: { auto: CAR }, directions_type: 'none' }
+      const { status, body } = router.answer(JSON.stringify(request))
       const isFound =
         status === 200 && (JSON.parse(body) as { trip: { summary: { length: number } } }).trip.summary.length < 0.5
       asked++
-      if (isFound === isOpen) alike++
-      else console.log(`${file} ${DIRECTIONS[backward]}: ${isOpen ? 'open' : 'closed'} in OSRM`, tags, nodeTags)
+      if (isFound === isOpen) {
+        alike++
+        continue
+      }
+      const reason = reasonOf(rows[i]!, isOpen)
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+      const said = JSON.stringify({ ...tags, ...(Object.keys(nodeTags).length > 0 && { node: nodeTags }) })
+      console.log(`${file} ${DIRECTIONS[backward]}: ${isOpen ? 'open' : 'closed'} in OSRM: ${said}: ${reason}`)
     }
   }
   await router.close()
-  console.log(`${rows.length} rows: alike in ${alike} of ${asked} directions`)
+  console.log(
+    `${rows.length} rows: alike in ${alike} of ${asked} directions, ${reasons.get(NO_REASON) ?? 0} differ without a reason`,
+  )
+  for (const [reason, count] of [...reasons].toSorted(([, a], [, b]) => b - a)) console.log(`${count}: ${reason}`)
 }

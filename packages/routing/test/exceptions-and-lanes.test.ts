@@ -159,7 +159,7 @@ describe('conditions that are not read', () => {
     { 'access:conditional': 'no @ (2020-2030/2)' },
     { 'oneway:conditional': 'yes @ (dawn-dusk)' },
     { 'maxspeed:conditional': '60 @ wet' },
-    { 'oneway:motor_vehicle:conditional': 'yes @ (Mo-Fr 06:00-09:00)' },
+    { 'oneway:motor_vehicle:conditional': 'yes @ (sunset-sunrise)' },
     { 'maxspeed:bus:conditional': '60 @ (22:00-06:00)' },
     { 'toll:conditional': 'yes @ (weight>3.5)' },
     { 'hov:lanes:conditional': 'designated|designated @ (Mo-Fr 06:00-09:00)' },

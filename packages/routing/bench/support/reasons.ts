@@ -19,7 +19,7 @@ const APART = 0.5
 /**
  * Why Terrane's answer differs from Valhalla's and is right, as far as that can be told without either; null where it cannot:
  * a law that Valhalla's route breaks, a lawful street that it does not pass, a place that it puts on an island, or a street nearer to
- * the place that was asked for.
+ * the place that was asked for, be it that no way leads on from there.
  */
 export async function reasonOf(one: Case): Promise<string | null> {
   const { checker, request, mine, theirs } = one
@@ -27,11 +27,10 @@ export async function reasonOf(one: Case): Promise<string | null> {
     const broken = faultOf(checker, request.mode, theirs)
     if (broken !== null) return `Valhalla breaks: ${broken}`
     if (turnsBack(theirs, mine)) return 'Valhalla turns back where the way leads on'
-    return mine === undefined
-      ? null
-      : isNearer(request, mine, theirs)
-        ? 'ours begins or ends nearer to the place'
-        : null
+    if (mine === undefined) {
+      return (await findsFromNearest(one)) ? null : 'Valhalla begins or ends on a street that is not the nearest'
+    }
+    return isNearer(request, mine, theirs) ? 'ours begins or ends nearer to the place' : null
   }
   if (mine === undefined || faultOf(checker, request.mode, mine) !== null) return null
   if (!(await passes(one, mine))) return 'Valhalla does not pass a lawful street'
@@ -102,6 +101,21 @@ async function findsBetween({ valhalla, request }: Case, { legs }: Trip): Promis
   const places = [...shapes.map(([first]) => first!), shapes.at(-1)!.at(-1)!]
   const locations = places.map(([lon, lat]) => ({ lon, lat, minimum_reachability: 0 }))
   return valhalla.route(JSON.stringify({ locations, costing, costing_options })).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Whether Valhalla finds a route between the streets that it calls the nearest of each place. */
+async function findsFromNearest({ valhalla, request }: Case): Promise<boolean> {
+  const { locations, costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
+  const found = JSON.parse(
+    await valhalla.locate(JSON.stringify({ locations, costing, costing_options, verbose: true })),
+  ) as { edges: { correlated_lat: number; correlated_lon: number; distance: number }[] | null }[]
+  const nearest = found.map(({ edges }) => edges?.toSorted((a, b) => a.distance - b.distance)[0])
+  if (nearest.includes(undefined)) return true
+  const places = nearest.map((edge) => ({ lon: edge!.correlated_lon, lat: edge!.correlated_lat }))
+  return valhalla.route(JSON.stringify({ locations: places, costing, costing_options })).then(
     () => true,
     () => false,
   )

@@ -14,6 +14,7 @@ const PACKAGE = join(PEER, 'node_modules/@valhallajs/valhallajs')
 export interface Valhalla {
   route(request: string): Promise<string>
   traceRoute(request: string): Promise<string>
+  locate(request: string): Promise<string>
   matrix(request: string): Promise<string>
   isochrone(request: string): Promise<string>
   optimizedRoute(request: string): Promise<string>

@@ -21,12 +21,18 @@ const table = (rows: readonly (readonly [meaning: Meaning, values: string])[]): 
 
 /** Values of every access key; what is not listed says nothing and is counted as not read. */
 const VALUES = table([
-  ['yes', 'yes permissive designated official public allowed restricted use_sidepath dismount'],
+  ['yes', 'yes permissive designated official public allowed use_sidepath dismount'],
   ['local', 'private permit destination delivery customers residents'],
-  ['no', 'no agricultural forestry discouraged emergency military'],
+  ['no', 'no agricultural forestry discouraged emergency emergency_vehicle military minibus share_taxi restricted'],
   [bus | taxi, 'psv'],
   [bus, 'bus'],
   [taxi, 'taxi'],
+  [car, 'motorcar'],
+  [truck, 'hgv'],
+  [motorcycle, 'motorcycle'],
+  [moped, 'moped'],
+  [bicycle, 'bicycle'],
+  [foot, 'foot'],
 ])
 
 /** Further values of single keys. */
@@ -66,9 +72,9 @@ export interface ModeLaw {
   readonly keys: readonly string[]
   /** Tags that make the whole way one for the mode; they count after the mode's own keys. */
   readonly streets?: readonly TagRule[]
-  /** Tags of lanes for the mode, which open a way as well, but to no through traffic where it is for local access. */
+  /** Tags of lanes for the mode, which open a way as well, unless `access` closes it, but to no through traffic where it is for local access. */
   readonly lanes?: readonly TagRule[]
-  /** Keys of `oneway:*` that are for it; the first that is there counts. */
+  /** Keys of `oneway:*` that speak of it, the most specific first; the first that is there counts. */
   readonly oneway: readonly string[]
   /**
    * Tags that open the direction against the traffic to it, apart from `oneway:* = no` on a one-way street and
@@ -83,28 +89,33 @@ export const GENERAL_KEYS: readonly string[] = ['motor_vehicle', 'vehicle', 'acc
 const LANES = ['bus', 'taxi', 'yes', 'designated', 'permissive', '1', '2']
 const BUS_LANES = ['lanes:psv:forward', LANES] as const
 const BUS_LANES_BACK = [['lanes:psv:backward'], LANES] as const
-const TRACKS = ['lane', 'track', 'shared', 'shared_lane', 'sidepath', 'share_busway', 'cyclestreet', 'crossing']
+const OPPOSITE = ['opposite', 'opposite_lane', 'opposite_track']
+const TRACKS = 'lane track buffered_lane shared shared_lane sharrow sidepath share_busway cyclestreet crossing'.split(
+  ' ',
+)
 const OPEN = ['yes', 'designated', 'permissive', 'destination', 'dismount', 'allowed', 'private', 'use_sidepath']
 const BUSWAYS = ['busway', 'busway:left', 'busway:right']
-const CYCLEWAYS = ['cycleway', 'cycleway:left', 'cycleway:right']
+const CYCLEWAYS = ['cycleway', 'cycleway:left', 'cycleway:right', 'cycleway:both']
 const CYCLE_ONEWAYS = ['cycleway:oneway', 'cycleway:left:oneway', 'cycleway:right:oneway', 'cycleway:both:oneway']
+
+const MOTOR_ONEWAYS = ['oneway:motor_vehicle', 'oneway:vehicle']
 
 /** Modes with their keys. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy. */
 export const MODE_LAWS: readonly ModeLaw[] = [
-  { mode: car, keys: ['motorcar', ...GENERAL_KEYS], oneway: [] },
-  { mode: truck, keys: ['hgv', 'goods', ...GENERAL_KEYS], oneway: [] },
+  { mode: car, keys: ['motorcar', ...GENERAL_KEYS], oneway: ['oneway:motorcar', ...MOTOR_ONEWAYS] },
+  { mode: truck, keys: ['hgv', 'goods', ...GENERAL_KEYS], oneway: ['oneway:hgv', ...MOTOR_ONEWAYS] },
   {
     mode: bus,
     keys: ['bus', 'psv', ...GENERAL_KEYS],
     lanes: [BUS_LANES],
-    oneway: ['oneway:bus', 'oneway:psv'],
+    oneway: ['oneway:bus', 'oneway:psv', ...MOTOR_ONEWAYS],
     against: [[BUSWAYS, ['opposite', 'opposite_lane']], BUS_LANES_BACK],
   },
   {
     mode: taxi,
     keys: ['taxi', 'psv', ...GENERAL_KEYS],
     lanes: [BUS_LANES],
-    oneway: ['oneway:taxi', 'oneway:psv'],
+    oneway: ['oneway:taxi', 'oneway:psv', ...MOTOR_ONEWAYS],
     against: [BUS_LANES_BACK],
   },
   {
@@ -121,10 +132,10 @@ export const MODE_LAWS: readonly ModeLaw[] = [
       ['bicycle_road', OPEN],
       ['cyclestreet', OPEN],
     ],
-    lanes: [['cycleway', [...OPEN, ...TRACKS]]],
-    oneway: ['oneway:bicycle'],
+    lanes: CYCLEWAYS.map((key) => [key, [...TRACKS, ...OPPOSITE]]),
+    oneway: ['oneway:bicycle', 'oneway:vehicle'],
     against: [
-      [CYCLEWAYS, ['opposite', 'opposite_lane', 'opposite_track']],
+      [CYCLEWAYS, OPPOSITE],
       // A lane beside a one-way street that runs against it, or both ways.
       [CYCLE_ONEWAYS, ['-1', 'no']],
     ],
@@ -132,13 +143,13 @@ export const MODE_LAWS: readonly ModeLaw[] = [
   {
     mode: moped,
     keys: ['moped', 'mofa', ...GENERAL_KEYS],
-    oneway: ['oneway:moped', 'oneway:mofa'],
+    oneway: ['oneway:moped', 'oneway:mofa', ...MOTOR_ONEWAYS],
     against: [],
   },
   {
     mode: motorcycle,
     keys: ['motorcycle', ...GENERAL_KEYS],
-    oneway: ['oneway:motorcycle'],
+    oneway: ['oneway:motorcycle', ...MOTOR_ONEWAYS],
     against: [],
   },
 ]
@@ -146,12 +157,30 @@ export const MODE_LAWS: readonly ModeLaw[] = [
 /** Keys of access, for modes and in general. */
 export const ACCESS_KEYS: readonly string[] = [...new Set(MODE_LAWS.flatMap(({ keys }) => keys))]
 
-/** Vehicles for which alone a street may be one-way. */
-export const ONEWAY_GROUPS: readonly (readonly [key: string, modes: number])[] = [
-  ['oneway:vehicle', MOTOR | bicycle],
-  ['oneway:motor_vehicle', MOTOR],
-  ['oneway:motorcar', car],
-  ['oneway:hgv', truck],
+/** Lanes that are all for one group of vehicles: whether others may use them is for the keys of these to say. */
+const ALL_DESIGNATED = /^designated(\|designated)*$/
+
+/** Keys of one-way streets, for modes and in general. */
+export const ONEWAY_KEYS: readonly string[] = ['oneway', ...new Set(MODE_LAWS.flatMap(({ oneway }) => oneway))]
+
+/**
+ * Keys that may close a way at seasons without dates, for good, by its lanes, or to a part of a mode that no request names: not read, and said
+ * in the warnings of routes. Source: OpenStreetMap wiki, Key:seasonal, Key:winter_road, Tag:ice_road=yes, Key:tidal, Lifecycle prefix, Lanes,
+ * Key:access, transport mode hierarchy.
+ */
+export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegExp; readonly modes: number }[] = [
+  { key: 'highway', values: /^(ice|winter)_road$/, modes: ROAD },
+  ...['ice_road', 'winter_road', 'tidal', 'construction', 'disused', 'abandoned'].map((key) => ({
+    key,
+    values: /^yes$/,
+    modes: ROAD,
+  })),
+  ...['disused:highway', 'abandoned:highway'].map((key) => ({ key, values: /^/, modes: ROAD })),
+  { key: 'psv:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~(bus | taxi) },
+  { key: 'bus:lanes', values: ALL_DESIGNATED, modes: MOTOR & ~bus },
+  { key: 'seasonal', values: /^(?!no$)/, modes: ROAD },
+  ...['hgv_articulated', 'trailer'].map((key) => ({ key, values: /^no$/, modes: truck })),
+  ...['coach', 'tourist_bus'].map((key) => ({ key, values: /^no$/, modes: bus })),
 ]
 
 /** Modes by the people that they carry, and modes that high-occupancy lanes exclude. Source: OpenStreetMap wiki, Key:hov. */
@@ -162,7 +191,7 @@ export const NOT_WITH_MANY = truck | foot | bicycle
 const CLASSES: readonly (readonly [modes: number, classes: string])[] = [
   [MOTOR & ~moped, 'motorway motorway_link'],
   [ROAD, 'trunk trunk_link primary primary_link secondary secondary_link tertiary tertiary_link'],
-  [ROAD, 'unclassified residential residential_link living_street service road track'],
+  [ROAD, 'unclassified residential residential_link living_street service road track ice_road winter_road'],
   [foot, 'footway pedestrian corridor elevator platform via_ferrata'],
   [foot | bicycle, 'steps path'],
   [bicycle, 'cycleway'],
@@ -230,8 +259,11 @@ export const COUNTRIES: Readonly<Record<string, ClassRules>> = {
 export type Barrier = 'gate' | 'bollard' | 'turnstile' | 'trap' | 'wall'
 
 const BARRIERS: readonly (readonly [kind: Barrier, values: string])[] = [
-  ['gate', 'gate lift_gate swing_gate sliding_beam'],
-  ['bollard', 'bollard block kissing_gate motorcycle_barrier cycle_barrier chain bar log'],
+  ['gate', 'gate lift_gate swing_gate sliding_gate sliding_beam hampshire_gate wedge'],
+  [
+    'bollard',
+    'bollard block planter tank_trap kissing_gate wicket_gate motorcycle_barrier cycle_barrier chain rope bar log',
+  ],
   ['turnstile', 'turnstile full-height_turnstile stile horse_stile'],
   ['trap', 'sump_buster bus_trap'],
   // Source: OSRM's profiles.
@@ -240,6 +272,18 @@ const BARRIERS: readonly (readonly [kind: Barrier, values: string])[] = [
 const BARRIER_KINDS = new Map(
   BARRIERS.flatMap(([kind, values]) => values.split(' ').map((value) => [value, kind] as const)),
 )
+
+/** Barriers that stop no mode by themselves; a value that is in no list is passed too, and said in the warnings of a route. */
+const PASSED = new Set(
+  'no entrance cattle_grid bump_gate toll_booth border_control sally_port height_restrictor width_restrictor arch kerb'.split(
+    ' ',
+  ),
+)
+
+/** Whether nothing is known of a value of `barrier`. */
+export function isUnknownBarrier(value: string): boolean {
+  return !BARRIER_KINDS.has(value) && !PASSED.has(value)
+}
 
 /** What a value of `barrier` is; null for what stops no mode. */
 export function barrierKind(value: string | undefined): Barrier | null {

@@ -1,7 +1,7 @@
 import { notAGraph } from '../errors.ts'
 
 const MAGIC = 0x4e525254 // "TRRN", little-endian
-const VERSION = 10
+const VERSION = 11
 export const HEADER_BYTES = 16
 /** Word of the header that storage keeps a checksum in; zero where nothing was stored. */
 const CHECKSUM_WORD = 3

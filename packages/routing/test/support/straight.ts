@@ -16,6 +16,8 @@ export interface Passage {
   readonly path?: string
   readonly time?: string | undefined
   readonly modes?: readonly string[]
+  /** Options of each mode. */
+  readonly options?: Readonly<Record<string, unknown>>
 }
 
 /** Wheelchairs apart, which are walkers by their type. */
@@ -24,7 +26,7 @@ export const WITH_WHEELCHAIRS: readonly string[] = [...MODES, 'wheelchair']
 /** The modes that go straight on from A to D, over a street that is tagged, in place of the way around. */
 export async function straight(
   { street = {}, gate = {}, origin, meters = 40 }: Strip,
-  { path = 'AD', time, modes = MODES }: Passage = {},
+  { path = 'AD', time, modes = MODES, options }: Passage = {},
 ): Promise<string[]> {
   const town = await drawTown({
     map: `
@@ -40,7 +42,8 @@ export async function straight(
   const date = time === undefined ? {} : { date_time: { type: 1, value: time } }
   return modes.filter((mode) => {
     const wheels = { costing: 'pedestrian', costing_options: { pedestrian: { type: 'wheelchair' } } }
-    const request = mode === 'wheelchair' ? wheels : { costing: mode }
+    const request =
+      mode === 'wheelchair' ? wheels : { costing: mode, ...(options && { costing_options: { [mode]: options } }) }
     return !/[EF]/.test(town.route(path, { ...request, ...date }).path)
   })
 }

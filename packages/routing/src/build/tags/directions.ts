@@ -1,5 +1,5 @@
 import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
-import { GENERAL_KEYS, MODE_LAWS, type ModeLaw, ONEWAY_GROUPS } from '../law.ts'
+import { GENERAL_KEYS, MODE_LAWS, type ModeLaw } from '../law.ts'
 import { verdictOf, withWheelchair } from './decide.ts'
 import type { Tags } from './values.ts'
 
@@ -27,14 +27,11 @@ export function travel(tags: Tags): Travel {
   const reversed = said === '-1'
   // A motorway is a carriageway, whose direction is that of its nodes unless a tag says otherwise.
   const oneway = roundabout || (isOneway(said) ?? tags.get('highway') === 'motorway')
-  let way = directed(tags, oneway)
-  if (reversed) way = { forward: way.backward, backward: way.forward }
-  else way = modeReversals(tags, way)
-  if (!oneway) way = onewayForSome(tags, way)
+  const way = directed(tags, oneway, reversed)
   return { ...way, oneway, reversed, roundabout }
 }
 
-export const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly string[]): boolean =>
+const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly string[]): boolean =>
   keys.some((key) => accepted.includes(tags.get(key) ?? ''))
 
 /** Whether a tag opens the direction against the traffic to a mode. */
@@ -55,17 +52,15 @@ export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean
 /** Modes that keys of their own such as `bicycle:backward` let go against the traffic. */
 export const GO_BACK = MODE_LAWS.reduce((modes, { mode, against }) => (against === undefined ? modes : modes | mode), 0)
 
-/** Modes with a one-way tag of their own. */
-export function withOwnOneway(tags: Tags): number {
+/** Modes that a one-way key speaks of and no more specific one. */
+export function addressedByOneway(tags: Tags, key: string): number {
   let modes = 0
-  for (const [key, group] of ONEWAY_GROUPS) if (tags.has(key)) modes |= group
-  for (const law of MODE_LAWS) if (ownOneway(tags, law) !== undefined) modes |= law.mode
+  for (const { mode, oneway } of MODE_LAWS) {
+    const at = [...oneway, 'oneway'].indexOf(key)
+    const isBound = mode !== foot || key === 'oneway:foot'
+    if (isBound && at >= 0 && !oneway.slice(0, at).some((other) => tags.has(other))) modes |= withWheelchair(mode)
+  }
   return modes
-}
-
-function ownOneway(tags: Tags, { oneway }: ModeLaw): string | undefined {
-  const key = oneway.find((name) => tags.has(name))
-  return key === undefined ? undefined : tags.get(key)
 }
 
 /** Whether a value of `oneway` says that traffic runs one way; undefined when it says nothing. */
@@ -74,26 +69,31 @@ export function isOneway(value: string | undefined): boolean | undefined {
   return ['-1', 'yes', 'true', '1'].includes(value ?? '') ? true : undefined
 }
 
-/** Both directions from the one-way tags, with the modes that are excepted from them. */
-function directed(tags: Tags, oneway: boolean): Directions {
-  let forward: number = ALL_ACCESS
-  let backward: number = oneway ? 0 : ALL_ACCESS
+/** Both directions from the one-way tags of each mode, or else of the street. */
+function directed(tags: Tags, oneway: boolean, reversed: boolean): Directions {
+  const [along, against] = reversed ? [BACKWARD, FORWARD] : [FORWARD, BACKWARD]
   const walkersToo = onFootWay(tags)
+  let [forward, backward]: [number, number] = [ALL_ACCESS, ALL_ACCESS]
+  const close = (modes: number, open: number): void => {
+    if ((open & FORWARD) === 0) forward &= ~modes
+    if ((open & BACKWARD) === 0) backward &= ~modes
+  }
+  let others: number = ALL_ACCESS
   for (const law of MODE_LAWS) {
     const mode = withWheelchair(law.mode)
-    const value = ownOneway(tags, law)
-    if ((oneway && value === 'no') || opensBack(tags, law)) {
-      backward |= mode
-      const own = oneway && (law.mode !== foot || walkersToo) ? isOneway(value) : undefined
-      if (own === true) forward &= ~mode
-    } else if (!oneway && value !== undefined && value !== 'no') {
-      backward &= ~mode
-    }
+    others &= ~mode
+    const value = tags.get(law.oneway.find((name) => tags.has(name)) ?? '')
+    // Walkers mind a one-way street only where it is theirs.
+    const isBound = isOneway(value) ?? (oneway && (law.mode !== foot || walkersToo))
+    const open = !isBound ? FORWARD | BACKWARD : value === '-1' ? BACKWARD : along
+    close(mode, opensBack(tags, law) ? open | against : open)
   }
-  // Walkers mind a one-way street only where it is theirs.
-  if (oneway && !walkersToo) backward |= withWheelchair(foot)
+  close(others, oneway ? along : FORWARD | BACKWARD)
   return { forward, backward }
 }
+
+const FORWARD = 1
+const BACKWARD = 2
 
 /** Ways whose direction binds walkers too: their own, and what carries them. */
 function onFootWay(tags: Tags): boolean {
@@ -104,25 +104,4 @@ function onFootWay(tags: Tags): boolean {
 /** Whether a way is a ferry or a train that carries vehicles. */
 export function isCarried(tags: Tags): boolean {
   return tags.get('route') === 'ferry' || tags.get('route') === 'shuttle_train'
-}
-
-/** Closes a direction of a street that is one-way for some vehicles only, but not to those with a tag of their own. */
-function onewayForSome(tags: Tags, { forward, backward }: Directions): Directions {
-  let own = 0
-  for (const law of MODE_LAWS) if (ownOneway(tags, law) !== undefined || opensBack(tags, law)) own |= law.mode
-  let [ahead, back] = [forward, backward]
-  for (const [key, group] of ONEWAY_GROUPS) {
-    const value = tags.get(key)
-    if (value === '-1') ahead &= ~(group & ~own)
-    else if (isOneway(value) === true) back &= ~(group & ~own)
-  }
-  return { forward: ahead, backward: back }
-}
-
-/** Modes whose own one-way tag alone runs against the nodes. */
-function modeReversals(tags: Tags, { forward, backward }: Directions): Directions {
-  let swap = 0
-  for (const { mode, oneway } of MODE_LAWS)
-    if (oneway.some((key) => tags.get(key) === '-1')) swap |= withWheelchair(mode)
-  return { forward: (forward & ~swap) | (backward & swap), backward: (backward & ~swap) | (forward & swap) }
 }

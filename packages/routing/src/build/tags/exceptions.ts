@@ -15,7 +15,8 @@ const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
  * `hgv=no` with `hgv:conditional=yes @ (weight<7.5)` is a limit of weight, `motor_vehicle=no` with `yes @ delivery` is
  * `destination`. Source: OpenStreetMap wiki, Conditional restrictions.
  */
-export function withExceptions(tags: Tags): { readonly tags: Tags; readonly limits: readonly WayLimit[] } {
+export function withExceptions(said: Tags): { readonly tags: Tags; readonly limits: readonly WayLimit[] } {
+  const tags = said.get('oneway') === 'reverse' ? new Map(said).set('oneway', '-1') : said
   const limits = goodsLimits(tags)
   if (!hasConditions(tags)) return { tags, limits }
   const eased = new Map(tags)

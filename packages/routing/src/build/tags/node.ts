@@ -76,7 +76,10 @@ export function nodeFacts(said: Tags): NodeFacts {
 }
 
 function barrierOf(tags: Tags): Barrier | null {
-  const kind = barrierKind(tags.get('barrier'))
+  const barrier = tags.get('barrier')
+  // A fence of signals that only cattle hear stops no mode. Source: OSRM's profiles.
+  if (barrier === 'fence' && ['audible', 'audio'].includes(tags.get('sensory') ?? '')) return null
+  const kind = barrierKind(barrier)
   if (kind !== 'bollard' && tags.get('bollard') !== 'removable') return kind
   return tags.get('bollard') === 'rising' ? 'gate' : (kind ?? 'bollard')
 }

@@ -2,12 +2,12 @@ import { Access, ALL_ACCESS, MOTOR_ACCESS } from '../../graph/attributes.ts'
 import { isFullyRead, readConditions, sizeLimit } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, isForLocals } from './conditional.ts'
 import { isException, withoutDirection } from './exceptions.ts'
-import { ACCESS_KEYS, FEW_PEOPLE, GENERAL_KEYS } from '../law.ts'
-import { travel } from './directions.ts'
+import { ACCESS_KEYS, FEW_PEOPLE, GENERAL_KEYS, isUnknownBarrier, ONEWAY_KEYS, UNREAD_KEYS } from '../law.ts'
+import { addressedByOneway, travel } from './directions.ts'
 import { addressed, closes, unknownParts, verdictOf } from './decide.ts'
 import { kilometresPerHour, type Tags } from './values.ts'
 import { limitKey } from './way-limits.ts'
-import { DIRECTION_OF, isGateOpening, ONEWAYS, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
+import { DIRECTION_OF, isGateOpening, openingHours, SPEED_KEYS, TIMED_LIMITS } from './way-timed.ts'
 
 /** A conditional tag that is not read, or not in full; or an access tag whose value is not known. */
 export interface UnreadTag {
@@ -36,7 +36,7 @@ export function unreadTags(tags: Tags): UnreadTag[] {
     if (subject === null || subject.modes === 0) return []
     return unreadCases(key, text, subject.isRead).map((unread) => ({ text: unread, modes: subject.modes }))
   })
-  const unread = [...conditional, ...unknownAccess(tags)]
+  const unread = [...conditional, ...unknownAccess(tags), ...unreadKeys(tags)]
   // `hours` of a way may be hours of access or of staff: only access keys are unambiguous.
   return hours === undefined || hours === '24/7'
     ? unread
@@ -53,9 +53,18 @@ function unknownAccess(tags: Tags): UnreadTag[] {
   })
 }
 
+/** Keys that may close a way in a manner that no rule reads. */
+function unreadKeys(tags: Tags): UnreadTag[] {
+  return UNREAD_KEYS.flatMap(({ key, values, modes }): UnreadTag[] => {
+    const value = tags.get(key)
+    return value === undefined || !values.test(value) ? [] : [{ text: `${key}=${value}`, modes }]
+  })
+}
+
 /** The same of what stands on a node, whose hours are read, and of whose conditions fewer. */
 export function nodeUnread(tags: Tags): UnreadTag[] {
-  if (!tags.has('barrier')) return []
+  const barrier = tags.get('barrier')
+  if (barrier === undefined) return []
   const hours = openingHours(tags)
   const isHoursRead = hours === undefined || isFullyRead([hours])
   const conditional = ACCESS_KEYS.flatMap((key): UnreadTag[] => {
@@ -65,7 +74,10 @@ export function nodeUnread(tags: Tags): UnreadTag[] {
     if (text === undefined) return []
     return unreadCases(name, text, (one) => isGateRead(tags, key, one)).map((unread) => ({ text: unread, modes }))
   })
-  const unread = [...conditional, ...unknownAccess(tags)]
+  // An access tag says who may pass.
+  const isUnknown = isUnknownBarrier(barrier) && !ACCESS_KEYS.some((key) => tags.has(key))
+  const kind = isUnknown ? [{ text: `barrier=${barrier}`, modes: ALL_ACCESS }] : []
+  const unread = [...conditional, ...unknownAccess(tags), ...kind]
   return isHoursRead ? unread : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
 }
 
@@ -93,9 +105,9 @@ function subjectOf(tags: Tags, key: string, suffix: string): Subject | null {
   const lanes = key.endsWith(':lanes') ? key.slice(0, -':lanes'.length) : null
   if (lanes !== null && ACCESS_KEYS.includes(lanes)) return { modes: addressed(tags, lanes), isRead: never }
   if (key === 'hov' || lanes === 'hov') return { modes: FEW_PEOPLE, isRead: never }
-  const oneway = ONEWAYS.find(([name]) => name === key)
-  if (oneway !== undefined) {
-    return { modes: oneway[1], isRead: (one) => isTimed(one) && DIRECTION_OF[one.value] !== undefined }
+  if (ONEWAY_KEYS.includes(key)) {
+    const isRead = (one: ConditionalCase): boolean => isTimed(one) && DIRECTION_OF[one.value] !== undefined
+    return { modes: addressedByOneway(tags, key), isRead }
   }
   const speed = SPEED_KEYS.find(([name]) => name === key)
   if (speed !== undefined) {

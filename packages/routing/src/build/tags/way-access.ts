@@ -11,7 +11,7 @@ import {
   SLOW,
 } from '../law.ts'
 import { closes, type Decision, decisionOf, directedDecision, namedModes, withWheelchair } from './decide.ts'
-import { anyOf, type Directions, isCarried, isOneway, opensBack, travel } from './directions.ts'
+import { type Directions, isCarried, isOneway, opensBack, travel } from './directions.ts'
 import { closedByLanes } from './lane-access.ts'
 import type { Tags } from './values.ts'
 
@@ -114,7 +114,8 @@ function wayDecision(
 ): Decision | undefined {
   const decision = decisionOf(law, tags)
   if (decision !== undefined && !GENERAL_KEYS.includes(decision.key)) return decision
-  const own = [...streets, ...lanes].find(([key, values]) => values.includes(tags.get(key) ?? ''))
+  const isClosed = decision?.key === 'access' && decision.verdict === 'no'
+  const own = [...streets, ...(isClosed ? [] : lanes)].find(([key, values]) => values.includes(tags.get(key) ?? ''))
   return own === undefined ? decision : { key: own[0], verdict: 'yes' }
 }
 
@@ -161,15 +162,10 @@ export function localModes(tags: Tags, direction: 'forward' | 'backward'): numbe
   return withWheelchair(local)
 }
 
-const BICYCLE_LANES = 'shared_lane share_busway shared opposite_track track opposite_lane lane buffered_lane'.split(' ')
-
 /** Modes that may use a way in a direction, whatever its one-way tags say. */
 function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'): number {
-  const onBoth = (key: string, kinds: readonly string[]): boolean =>
-    anyOf(tags, [`${key}:right`], kinds) && anyOf(tags, [`${key}:left`], kinds)
-  let lanes = 0
-  if (anyOf(tags, ['cycleway:both'], BICYCLE_LANES) || onBoth('cycleway', BICYCLE_LANES)) lanes |= bicycle
-  if (anyOf(tags, ['busway'], ['lane']) || onBoth('busway', ['lane'])) lanes |= bus
+  const isOnBoth = ['busway:left', 'busway:right'].every((key) => tags.get(key) === 'lane')
+  const lanes = isOnBoth || tags.get('busway') === 'lane' ? bus : 0
   let modes = open | (lanes & ~decidedByOwn(tags))
   // Who says of everybody that one direction is open means whom the class of the way is for.
   const isClosed = closes('access', tags.get('access')) && tags.get('impassable') !== 'yes'

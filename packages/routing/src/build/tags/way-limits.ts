@@ -130,7 +130,6 @@ export interface NodeSize extends SizeLimit {
  * Tag:barrier=height_restrictor, Conditional restrictions.
  */
 export function nodeSizes(tags: Tags): NodeSize[] {
-  if (!tags.has('barrier')) return []
   const said = SIZES.flatMap(([type, keys, parse]) =>
     keys.flatMap((key) => {
       const value = parse(tags.get(key))

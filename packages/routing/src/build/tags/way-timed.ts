@@ -2,9 +2,9 @@ import { Access, ALL_ACCESS } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { OUTSIDE, readConditions } from '../../time/conditions.ts'
 import { type ConditionalCase, conditionalCases, hasConditions, isForLocals } from './conditional.ts'
-import { ACCESS_KEYS, accessOfClass, CARRIED, GENERAL_KEYS, MOTOR } from '../law.ts'
+import { ACCESS_KEYS, accessOfClass, CARRIED, GENERAL_KEYS, MOTOR, ONEWAY_KEYS } from '../law.ts'
 import { addressed, closes as isClosing, namedModes, opens as isOpening, verdictOf, withWheelchair } from './decide.ts'
-import { GO_BACK, isCarried, travel, withOwnOneway } from './directions.ts'
+import { addressedByOneway, GO_BACK, isCarried, travel } from './directions.ts'
 import { kilometresPerHour, metres, type Tags, tonnes, WHEELCHAIR } from './values.ts'
 import { closedTo, localModes, type WayAccess } from './way-access.ts'
 
@@ -18,8 +18,7 @@ export interface TimedRule {
   readonly conditions: string
 }
 
-const { foot, wheelchair, bicycle, truck, taxi, bus } = Access
-const VEHICLES = MOTOR | bicycle
+const { foot, wheelchair, truck } = Access
 
 /** Suffixes of keys that speak of one direction; 1 is along the nodes, 2 against them. */
 export const DIRECTIONS = [
@@ -133,22 +132,14 @@ export function openingHours(tags: Tags): string | undefined {
 /** The directions that a value of `oneway` leaves open. */
 export const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
 
-/** Keys that may make a way one-way at certain times. */
-export const ONEWAYS = [
-  ['oneway', VEHICLES],
-  ['oneway:bicycle', bicycle],
-  ['oneway:bus', bus],
-  ['oneway:psv', bus | taxi],
-] as const
-
 function onewayRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   const { forward, backward, permitted, changing } = access
   const ways = travel(tags)
   // Only what the one-way tags alone close is opened.
   const ahead = backward & ~forward & ~ways.forward & permitted.forward
   const back = forward & ~backward & ~ways.backward & permitted.backward
-  return ONEWAYS.flatMap(([key, group]) => {
-    const modes = key === 'oneway' ? group & ~withOwnOneway(tags) : group
+  return ONEWAY_KEYS.flatMap((key) => {
+    const modes = addressedByOneway(tags, key)
     return casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
       if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
       const open = DIRECTION_OF[value] ?? 0

@@ -69,8 +69,11 @@ const STOPS: Readonly<Record<string, 'all' | 'vehicles' | 'motor' | 'cars'>> = {
   'full-height_turnstile': 'vehicles',
   bollard: 'motor',
   block: 'motor',
+  planter: 'motor',
+  tank_trap: 'motor',
   log: 'motor',
   chain: 'motor',
+  rope: 'motor',
   cycle_barrier: 'motor',
   motorcycle_barrier: 'motor',
   kissing_gate: 'motor',
@@ -82,14 +85,14 @@ const STOPS: Readonly<Record<string, 'all' | 'vehicles' | 'motor' | 'cars'>> = {
 export function nodeVerdict(tags: OsmTags, situation: Situation): Verdict {
   const { barrier, opening_hours: hours } = tags
   const { mode, moment } = situation
-  if (barrier === undefined) return 'open'
   const limits = limitVerdict(tags, situation, null)
-  if (limits === 'closed') return 'closed'
+  if (barrier === undefined || limits === 'closed') return limits
   if (hours !== undefined && barrier !== 'toll_booth' && moment !== null && hoursHold(hours, moment) === false)
     return 'closed'
   const said = sayAccess(tags, situation, null)
   if (said !== null) return said.verdict
-  // A rising bollard is a gate.
+  // A rising bollard is a gate, and a fence that only cattle hear is none.
+  if (barrier === 'fence' && tags.sensory?.startsWith('audi') === true) return 'open'
   if (barrier === 'bollard' && tags.bollard === 'rising') return 'open'
   const isStopped = {
     all: true,

@@ -91,7 +91,8 @@ export class TravelMap {
     const node = this.nodeIds.push(id) - 1
     this.#lon.push(Math.round(lon * 1e7))
     this.#lat.push(Math.round(lat * 1e7))
-    if (tags.barrier !== undefined) this.nodeTags.set(node, tags)
+    if (tags.barrier !== undefined || Object.keys(tags).some((key) => key.startsWith('max')))
+      this.nodeTags.set(node, tags)
     pushTo(this.#points, `${Math.round(lon * 1e6)} ${Math.round(lat * 1e6)}`, node)
     return node
   }

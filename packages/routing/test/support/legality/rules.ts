@@ -122,15 +122,23 @@ export function sayAccess(
   return null
 }
 
+/** Values that name who may pass. */
+const NAMED: Readonly<Record<string, readonly Mode[]>> = {
+  psv: ['bus', 'taxi'],
+  bus: ['bus'],
+  taxi: ['taxi'],
+  hgv: ['truck'],
+  motorcycle: ['motorcycle'],
+  bicycle: ['bicycle'],
+  foot: ['pedestrian'],
+}
+
 function verdictOf(value: string, mode: Mode): Verdict {
   const parts = value
     .toLowerCase()
     .split(';')
     .map((part) => part.trim())
-  const forOthers = (part: string): boolean =>
-    (part === 'psv' && mode !== 'bus' && mode !== 'taxi') ||
-    (part === 'bus' && mode !== 'bus') ||
-    (part === 'taxi' && mode !== 'taxi')
+  const forOthers = (part: string): boolean => NAMED[part]?.includes(mode) === false
   if (parts.every((part) => CLOSED.has(part) || forOthers(part))) return 'closed'
   return parts.every((part) => LOCAL.has(part) || CLOSED.has(part)) ? 'local' : 'open'
 }
