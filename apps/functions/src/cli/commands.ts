@@ -188,6 +188,14 @@ export async function removeFunctions(target: Target, names: readonly string[], 
   }
 }
 
+/** Gives a function another name. */
+export async function renameFunction(target: Target, names: readonly string[], print: Print): Promise<void> {
+  const [name = '', to = ''] = names
+  if (names.length !== 2) throw cliFailed({ reason: 'rename takes the name of a function and its new one' })
+  await callHost(target, 'POST', `/functions/${encodeURIComponent(name)}/rename`, { to })
+  print(`${name}: is ${to} now`)
+}
+
 export async function rollback(target: Target, name: string, version: number | null, print: Print): Promise<void> {
   const body = version === null ? {} : { version }
   const result = (await callHost(target, 'POST', `/functions/${name}/rollback`, body)) as { version: number }

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, onScrape, type Registry } from '@terrane/service'
+import { Counter, Gauge, Histogram, onScrape, type Minute, type Registry } from '@terrane/service'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
 import type { Capacity } from '../pool/capacity.ts'
@@ -97,11 +97,25 @@ export class FunctionMetrics {
   }
 
   called({ project, name }: FunctionVersion, outcome: CallOutcome): void {
+    this.#tally(project, name).add(outcome)
+  }
+
+  /** Counts CPU seconds of an instance, and its memory. */
+  used({ project, name }: FunctionVersion, cpuSeconds: number, memoryMb: number): void {
+    this.#tally(project, name).minutes.use(cpuSeconds, memoryMb)
+  }
+
+  /** The last 60 minutes of a function, oldest first. */
+  minutesOf(project: string, name: string): Minute[] {
+    return this.#tallies.get(project)?.get(name)?.minutes.read() ?? []
+  }
+
+  #tally(project: string, name: string): CallTally {
     let tallies = this.#tallies.get(project)
     if (!tallies) this.#tallies.set(project, (tallies = new Map()))
     let tally = tallies.get(name)
     if (!tally) tallies.set(name, (tally = new CallTally(project, name)))
-    tally.add(outcome)
+    return tally
   }
 
   *#all(): Generator<CallTally> {

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
+import { nameTaken } from '../errors.ts'
 import type { Policy } from '../policy.ts'
 
 /** A version as it is recorded. */
@@ -141,6 +142,43 @@ export class Registry {
     if (digests.length === 0) return null
     await this.#tell(project, name)
     return { unused: await this.#unused(project, digests) }
+  }
+
+  /**
+   * Gives a function another name, with its versions, its secrets and the hooks that call it.
+   *
+   * @throws FUNCTION_NAME_TAKEN
+   */
+  async rename(project: string, name: string, to: string): Promise<void> {
+    const id = this.#ids.toRegistry(project)
+    const secrets = await this.secrets(project, name)
+    await this.database.transaction(async (session) => {
+      const key = [id, name, to]
+      // Rows of versions are named by the live one, which moves between.
+      const { rowCount } = await session.query(
+        `insert into terrane.function_versions (project_id, name, version, digest, bytes, policy, created_by, created_at)
+         select project_id, $3, version, digest, bytes, policy, created_by, created_at from terrane.function_versions
+         where project_id = $1 and name = $2 on conflict do nothing`,
+        key,
+      )
+      if (rowCount === 0) throw nameTaken({ name: to })
+      await session.query(
+        `update terrane.function_live set name = $3, etag = gen_random_uuid(), updated_at = clock_timestamp()
+         where project_id = $1 and name = $2`,
+        key,
+      )
+      for (const [secret, value] of Object.entries(secrets)) await this.#changeSecret(session, [id, to, secret], value)
+      for (const table of ['function_versions', 'function_secrets'])
+        await session.query(`delete from terrane.${table} where project_id = $1 and name = $2`, [id, name])
+      for (const table of ['table_hooks', 'webhooks'])
+        await session.query(
+          `update terrane.${table} h set shown_url = '/functions/v1/' || $3, function_name = case when h.entry is not null then $3 end
+           from terrane.projects p where p.id = $1 and h.shown_url = '/functions/v1/' || $2
+             and (h.project_id = p.id or (h.project_id is null and h.organization_id is null and h.project_ref = p.ref))`,
+          key,
+        )
+    })
+    await this.#tell(project, name)
   }
 
   /**

@@ -1,0 +1,23 @@
+import type { ProjectAddress } from './project-address.ts'
+
+const ASK_MS = 10_000
+/** A table that the API does not know, in its words. */
+const MISSING: ReadonlySet<unknown> = new Set(['PGRST205', '42P01'])
+
+/** Whether a project has a table in schema public; true as well where its API cannot be asked. */
+export async function hasTable(
+  { apiUrl, serviceKey: key }: Pick<ProjectAddress, 'apiUrl' | 'serviceKey'>,
+  table: string,
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${apiUrl.replace(/\/$/, '')}/rest/v1/${table}?limit=0`, {
+      headers: { apikey: key!, authorization: `Bearer ${key!}`, 'accept-profile': 'public' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ASK_MS),
+    })
+    const { code } = (await response.json()) as { code?: unknown }
+    return response.status !== 404 || !MISSING.has(code)
+  } catch {
+    return true
+  }
+}
