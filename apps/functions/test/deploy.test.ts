@@ -73,8 +73,15 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     const rename = (to: string) => app.control('POST', `/functions/${name}/rename`, { to })
     expect(await rename(`${name}-other`)).toMatchObject({ status: 409, body: { code: 'FUNCTION_NAME_TAKEN' } })
     expect(await rename('no name')).toMatchObject({ status: 422 })
+    api.status = 503
+    expect(await rename(`${name}-new`)).toMatchObject({ status: 503, body: { code: 'FUNCTION_STATE_STAYS' } })
+    api.status = 404
     expect(await call()).toBe('200 hello')
-    expect(await rename(`${name}-new`)).toMatchObject({ status: 204 })
+    expect(await versions()).toEqual(['2 live', '1'])
+    // The second of two waits for the first, and finds none of the name.
+    const both = await Promise.all([rename(`${name}-new`), rename(`${name}-late`)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([204, 404])
+    if (both[1]!.status === 204) await app.control('POST', `/functions/${name}-late/rename`, { to: `${name}-new` })
     expect(await call()).toBe('404 FUNCTION_NOT_FOUND')
     expect(await rename(`${name}-new`)).toMatchObject({ status: 404 })
     const { rows } = await database.database.query(

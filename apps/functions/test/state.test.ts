@@ -84,6 +84,15 @@ test('state goes with the name of its function, and its caches are removed', asy
   )
   expect(rows.map(({ store }) => store as string)).toEqual(['fn:after:', 'fn:after:named', 'fn:before2:'])
   expect([await sizeOf('fn:before'), await sizeOf('cache:before'), await sizeOf('fn:after')]).toEqual([0, 0, held])
+  // A rename that ended half way is done again: what was written meanwhile is newer.
+  await write('fn:before:', setting('01', Buffer.from('newer')), setting('05', Buffer.alloc(50)))
+  await ask('fn:before:', { operation: 'rename', to: 'after' })
+  const [first] = await client.unsafe(`select value from terrane.state where store = 'fn:after:' and key = '\\x01'`)
+  expect(Buffer.from(first!['value'] as Uint8Array).toString()).toBe('newer')
+  const [reckoned] = await client.unsafe(
+    `select sum(terrane.state_bytes(key, value, metadata))::int as bytes from terrane.state where store ~ '^fn:after:'`,
+  )
+  expect(await sizeOf('fn:after')).toBe(reckoned!['bytes'])
   for (const [store, to] of [
     ['kv:large', 'x'],
     ['fn:after:', 'a:b'],

@@ -63,7 +63,7 @@ describe(`hooks that functions declare (${testLane()})`, () => {
     (await sql(`select from pg_trigger where tgname like 'zz_terrane_hook_%' and tgparentid = 0`)).rowCount
   async function ask(method: 'GET' | 'PATCH' | 'DELETE', path: string, payload?: object) {
     const response = await worker.app.inject({ method, url: path, headers: HEADERS, ...(payload && { payload }) })
-    return { status: response.statusCode, body: (response.body === '' ? {} : response.json()) as { code?: string } }
+    return { status: response.statusCode, body: response.body === '' ? {} : response.json<{ code?: string }>() }
   }
   const list = async (path: string) =>
     (await ask('GET', path)).body as { data: { id: string; url: string; events?: string[]; paused: boolean }[] }

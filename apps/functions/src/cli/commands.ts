@@ -91,6 +91,7 @@ export async function deploy(
   for (const name of wanted) {
     const upload = await readUpload(join(root, name), imports)
     print(`${name}: ${await sendUpload(target, name, upload, options.dryRun)}`)
+    for (const warning of upload.warnings) print(`${name}: warning: ${warning}`)
   }
   if (!options.strict) await warnOfTypes(root, wanted, imports, print)
   if (all.length === 0) print(`there is no function in ${root}`)

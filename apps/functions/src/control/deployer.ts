@@ -3,7 +3,7 @@ import type { Builder } from '../build/builder.ts'
 import { FILES } from '@terrane/bundler'
 import { pickStatic } from '../build/static-files.ts'
 import { environmentOf } from '../environment.ts'
-import { bootFailed, deployConflict, invalidPolicy, nameTaken, versionNotFound } from '../errors.ts'
+import { bootFailed, deployConflict, invalidPolicy, versionNotFound } from '../errors.ts'
 import { digestOf, type Archive } from '../build/archive.ts'
 import { BootFailure } from '../pool/exit.ts'
 import { hasTable } from '../egress/tables.ts'
@@ -131,14 +131,18 @@ export class Deployer {
   /**
    * Gives a function another name, with its versions, secrets, hooks and state; false when there is none.
    *
-   * @throws FUNCTION_NAME_TAKEN, FUNCTION_STATE_STAYS with nothing changed
+   * @throws FUNCTION_NAME_TAKEN, FUNCTION_STATE_STAYS with the former name as before
    */
   async rename(project: string, name: string, to: string): Promise<boolean> {
-    if (!(await this.#registry.live(project, name))) return false
-    if (await this.#registry.live(project, to)) throw nameTaken({ name: to })
+    // The registry first: it decides between two renames, and a state that has moved before would be another function's.
+    if (!(await this.#registry.rename(project, name, to))) return false
     const address = this.#projects.get(project)
-    if (address) await moveState(address, name, { operation: 'rename', to })
-    await this.#registry.rename(project, name, to)
+    try {
+      if (address) await moveState(address, name, { operation: 'rename', to })
+    } catch (error) {
+      await this.#registry.rename(project, to, name)
+      throw error
+    }
     await this.#source.follow(project, to)
     return true
   }

@@ -102,7 +102,10 @@ function storeOf({ name, policy }: FunctionVersion, store: unknown): string | nu
 }
 
 /** The bytes of a stream; null for one of more than `most`. */
-async function bytesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, most: number): Promise<Buffer | null> {
+export async function bytesOf(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  most: number,
+): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of stream) {

@@ -1,6 +1,8 @@
 import type { ProjectAddress } from './project-address.ts'
+import { bytesOf } from './state.ts'
 
 const ASK_MS = 10_000
+const MAX_PROBLEM_BYTES = 65_536
 /** A table that the API does not know, in its words. */
 const MISSING: ReadonlySet<unknown> = new Set(['PGRST205', '42P01'])
 
@@ -15,8 +17,12 @@ export async function hasTable(
       redirect: 'manual',
       signal: AbortSignal.timeout(ASK_MS),
     })
-    const { code } = (await response.json()) as { code?: unknown }
-    return response.status !== 404 || !MISSING.has(code)
+    if (response.status !== 404 || !response.body) {
+      await response.body?.cancel()
+      return true
+    }
+    const problem = JSON.parse(String(await bytesOf(response.body, MAX_PROBLEM_BYTES))) as { code?: unknown } | null
+    return !MISSING.has(problem?.code)
   } catch {
     return true
   }

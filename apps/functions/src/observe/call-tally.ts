@@ -1,4 +1,4 @@
-import { MinuteRing } from '@terrane/service'
+import { MinuteRing } from './minute-ring.ts'
 
 /** Upper bounds of the buckets of durations, in seconds. */
 export const DURATION_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

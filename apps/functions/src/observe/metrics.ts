@@ -1,9 +1,10 @@
-import { Counter, Gauge, Histogram, onScrape, type Minute, type Registry } from '@terrane/service'
+import { Counter, Gauge, Histogram, onScrape, type Registry } from '@terrane/service'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
 import type { Capacity } from '../pool/capacity.ts'
 import type { Exit } from '../pool/exit.ts'
 import { DURATION_BOUNDS, CallTally, type CallOutcome } from './call-tally.ts'
+import type { Minute } from './minute-ring.ts'
 
 /** The Prometheus metrics of the functions host. */
 export class FunctionMetrics {

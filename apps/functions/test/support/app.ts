@@ -19,11 +19,14 @@ export const token = (claims: object, secret = JWT_SECRET, seconds = 3600) =>
 
 /** An API of a project that keeps no state of functions. */
 export async function openStatelessApi() {
-  const server = createServer((request, response) => response.writeHead(404).end(JSON.stringify(api.answer(request))))
+  const server = createServer((request, response) =>
+    response.writeHead(api.status).end(JSON.stringify(api.answer(request))),
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const api = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The body of each answer, which is 404. */
+    status: 404,
+    /** The body of each answer. */
     answer: (_request: IncomingMessage): object => ({}),
     [Symbol.dispose]: () => void server.close(),
   }

@@ -42,11 +42,13 @@ export class DeclaredHooks {
   async follow(): Promise<void> {
     const { database, hooks, webhooks, projects } = this.#options
     const [tables, jobs] = [declared('table_hooks', 'tables'), declared('webhooks', 'jobs')]
-    for (const hook of (await database.query<HookRow>(tables.gone)).rows)
-      await this.#try(hook, async () => {
-        await using project = await projects.openForSubmit(scopeOf(hook), undefined)
-        await dropHook(project.database, hooks, hook)
-      })
+    const drop = async (hook: HookRow) => {
+      await using project = await projects.openForSubmit(scopeOf(hook), undefined)
+      await dropHook(project.database, hooks, hook)
+    }
+    // At once: the database of one project that does not answer holds up no other.
+    const gone = (await database.query<HookRow>(tables.gone)).rows
+    await Promise.all(gone.map((hook) => this.#try(hook, () => drop(hook))))
     for (const { id } of (await database.query<{ id: string }>(jobs.gone)).rows) await webhooks.delete(id)
     for (const wanted of (await database.query<Wanted>(tables.missing)).rows)
       await this.#try(wanted, () => this.#addTable(wanted))

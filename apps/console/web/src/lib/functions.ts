@@ -80,7 +80,7 @@ export async function readVersions(ref: string, name: string, signal?: AbortSign
   return data.toSorted((a, b) => b.version - a.version)
 }
 
-/** What a function did in one minute, on the host that answers. */
+/** Calls of a function in one minute, on the host that answers. */
 export interface Minute {
   readonly time: string
   readonly calls: number
