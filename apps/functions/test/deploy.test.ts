@@ -80,8 +80,8 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     expect(await versions()).toEqual(['2 live', '1'])
     // The second of two waits for the first, and finds none of the name.
     const both = await Promise.all([rename(`${name}-new`), rename(`${name}-late`)])
-    expect(both.map(({ status }) => status).toSorted()).toEqual([204, 404])
-    if (both[1]!.status === 204) await app.control('POST', `/functions/${name}-late/rename`, { to: `${name}-new` })
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404])
+    if (both[1].status === 204) await app.control('POST', `/functions/${name}-late/rename`, { to: `${name}-new` })
     expect(await call()).toBe('404 FUNCTION_NOT_FOUND')
     expect(await rename(`${name}-new`)).toMatchObject({ status: 404 })
     const { rows } = await database.database.query(
