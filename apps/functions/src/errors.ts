@@ -93,10 +93,16 @@ export const projectNotFound = defineError(
 export const stateStays = defineError(
   'FUNCTION_STATE_STAYS',
   'unavailable',
-  (f: { name: string; reason: string }) => `The function '${f.name}' is removed, but not its state: ${f.reason}`,
+  (f: { name: string; reason: string }) => `The state of the function '${f.name}' stays as it is: ${f.reason}`,
   () => ({
-    hint: 'Remove it again when the API of the project can be reached: a function of this name would read the state.',
+    hint: 'Try again when the API of the project can be reached: a function of this name would read the state.',
   }),
+)
+
+export const nameTaken = defineError(
+  'FUNCTION_NAME_TAKEN',
+  'conflict',
+  (f: { name: string }) => `There is a function '${f.name}' already`,
 )
 
 export const secretInvalid = defineError(

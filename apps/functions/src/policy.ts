@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { JOB_ENTRY, TABLE_ENTRY } from '@terrane/contracts/events'
 import { FUNCTION_NAME_PATTERN } from '@terrane/contracts/names'
 import type { FieldError } from '@terrane/core'
 import { problemsOfBindings } from './bindings.ts'
@@ -98,6 +99,18 @@ const PolicySchema = Type.Object(
       default: 'UTC',
       pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
       description: 'Time zone of schedule.',
+    }),
+    tables: Type.Array(Type.String({ pattern: TABLE_ENTRY, maxLength: 300 }), {
+      default: [],
+      maxItems: 20,
+      description:
+        'Changes of rows in tables of schema public that the platform calls the function for: "insert or update of status on orders".',
+    }),
+    jobs: Type.Array(Type.String({ pattern: JOB_ENTRY, maxLength: 300 }), {
+      default: [],
+      maxItems: 20,
+      description:
+        'Ends of jobs that the platform calls the function for: a task or *, with ": success" or ": failed" for one end alone.',
     }),
     queue: Type.String({
       default: '',

@@ -56,6 +56,74 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
     expect(await app.deploy(name, says('two'), policy)).toMatchObject({ status: 201, body: { version: 3 } })
   })
 
+  test('another name keeps versions, secrets and hooks; the old one is gone', async () => {
+    const source = `export default () => new Response(Deno.env.get('GREETING') ?? 'none')`
+    const policy = { auth: 'none', methods: ['GET'], tables: ['insert on orders'] }
+    await app.deploy(name, says('one'))
+    await app.control('PUT', `/functions/${name}/secrets`, { GREETING: 'hello' })
+    await app.deploy(name, source, policy)
+    await database.database.query(
+      `insert into terrane.table_hooks (id, project_ref, table_schema, table_name, events, shown_url, sealed, description, attempts, paused,
+         declared_by, function_name, entry)
+       select gen_random_uuid(), ref, 'public', 'orders', '{INSERT}', '/functions/v1/' || $1, '', '', 15, false, d.by, d.name, d.entry
+       from terrane.projects p, lateral (values (p.id, $1, 'insert on orders'), (null, null, null)) d (by, name, entry)`,
+      [name],
+    )
+    await app.deploy(`${name}-other`, says('other'))
+    const rename = (to: string) => app.control('POST', `/functions/${name}/rename`, { to })
+    expect(await rename(`${name}-other`)).toMatchObject({ status: 409, body: { code: 'FUNCTION_NAME_TAKEN' } })
+    expect(await rename('no name')).toMatchObject({ status: 422 })
+    api.status = 503
+    expect(await rename(`${name}-new`)).toMatchObject({ status: 503, body: { code: 'FUNCTION_STATE_STAYS' } })
+    api.status = 404
+    expect(await call()).toBe('200 hello')
+    expect(await versions()).toEqual(['2 live', '1'])
+    // The second of two waits for the first, and finds none of the name.
+    const both = await Promise.all([rename(`${name}-new`), rename(`${name}-late`)])
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404])
+    if (both[1].status === 204) await app.control('POST', `/functions/${name}-late/rename`, { to: `${name}-new` })
+    expect(await call()).toBe('404 FUNCTION_NOT_FOUND')
+    expect(await rename(`${name}-new`)).toMatchObject({ status: 404 })
+    const { rows } = await database.database.query(
+      'select shown_url, function_name as name from terrane.table_hooks order by function_name',
+    )
+    const [shown_url, renamed] = [`/functions/v1/${name}-new`, `${name}-new`]
+    expect(rows).toEqual([
+      { shown_url, name: renamed },
+      { shown_url, name: null },
+    ])
+    name = `${name}-new`
+    expect(await call()).toBe('200 hello')
+    expect(await versions()).toEqual(['2 live', '1'])
+    await database.database.query('delete from terrane.table_hooks')
+  })
+
+  test('hooks in function.json are refused where they are wrong, or their table is missing', async () => {
+    api.answer = ({ url }) =>
+      url!.startsWith('/rest/v1/missing') ? { code: 'PGRST205', message: 'no such table' } : { code: 'PGRST301' }
+    for (const [policy, path] of [
+      [{ tables: ['insert on terrane.events'] }, '/tables/0'],
+      [{ tables: ['truncate on orders'] }, '/tables/0'],
+      [{ tables: ['insert on orders', 'insert on missing'] }, '/tables'],
+      [{ jobs: ['noTask'] }, '/jobs/0'],
+      [{ jobs: ['*: cancelled'] }, '/jobs/0'],
+    ] as const)
+      expect(await app.deploy(name, says('x'), policy)).toMatchObject({
+        status: 422,
+        body: { code: 'FUNCTION_POLICY_INVALID', errors: [{ path }] },
+      })
+    const policy = { tables: ['insert or update of status on orders'], jobs: ['exportTable: failed'] }
+    expect(await app.deploy(name, says('x'), policy)).toMatchObject({ status: 201 })
+  })
+
+  test('what it did in a minute can be read', async () => {
+    await app.deploy(name, says('x'))
+    await call()
+    const { body } = await app.control('GET', `/functions/${name}/minutes`)
+    const minutes = body['data'] as { calls: number; errors: number }[]
+    expect([minutes.length, minutes.reduce((sum, { calls }) => sum + calls, 0)]).toEqual([60, 1])
+  })
+
   test.each([
     ['throws at the top level', `throw new Error('no good'); export default 1`, 'Error: no good'],
     ['exports no handler', `export const x = 1`, 'no handler'],
@@ -163,7 +231,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   test('prune forgets old versions but not the live one; delete forgets all', async () => {
     for (const text of ['1', '2', '3', '4']) await app.deploy(name, says(text))
     await app.control('POST', `/functions/${name}/rollback`, { version: 1 })
-    expect(await app.control('POST', `/functions/${name}/prune`, { keep: 1 })).toMatchObject({ body: { removed: 2 } })
+    expect(await app.deps.control.deployed!.deployer.prune('test', name, 1)).toBe(2)
     expect(await versions()).toEqual(['4', '1 live'])
     expect(await call()).toBe('200 1')
     await app.control('POST', `/functions/${name}/rollback`, { version: 4 })

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { BuildProcess } from '../src/build/build-process.ts'
 import { writeBuildProgram } from '../src/build/build-program.ts'
 import { Builder } from '../src/build/builder.ts'
-import { DenoImports } from '@terrane/bundler'
+import { DenoImports, bundleFiles, bundleFolder } from '@terrane/bundler'
 import { findDeno } from '../src/runtime/machine.ts'
 import { STATE_DIR } from './support/runtimes.ts'
 
@@ -405,6 +405,32 @@ test('what only types need, or import() names, keeps no function from running wh
   )
   await fn(`import { a, load } from '${from.origin}/lib.js'; export default [a, await load()]`)
   expect(await built(from)).toEqual([1, 'not there'])
+})
+
+test('import() of what cannot be fetched rejects with the reason, which a warning says, and can be deployed', async () => {
+  const from = await mirror()
+  const elsewhere = await mirror()
+  from.module('/half.js', `import { gone } from './gone.js'; export default gone`)
+  from.module(
+    '/whole.js',
+    `export const all = () => Promise.all([import('bare').catch(String), import('fs').then(({ existsSync }) => typeof existsSync)])`,
+  )
+  await fn(`const reason = (error) => error.message
+    export default await Promise.all([
+      import('${from.origin}/none.ts').catch(reason),
+      import('${from.origin}/half.js').catch(reason),
+      import('${elsewhere.origin}/other.ts').catch(reason),
+      import('${from.origin}/whole.js').then(({ all }) => all()),
+    ])`)
+  const rejected = (address: string) => expect.stringContaining(`import() of '${address}' rejects: `)
+  const all = ['none.ts', 'gone.js'].map((name) => rejected(`${from.origin}/${name}`))
+  all.push(rejected(`${elsewhere.origin}/other.ts`))
+  expect(await built(from)).toEqual([...all, [rejected('bare'), 'function']])
+  using imports = new DenoImports({ deno, home: join(root, 'imports'), hosts: [from.host], env: {} })
+  const folder = join(root, 'functions/fn')
+  const { code, warnings } = await bundleFolder(folder, await imports.fetch(folder))
+  expect(warnings).toEqual(expect.arrayContaining(all))
+  await expect(bundleFiles(new Map([['index.mjs', code]]))).resolves.toMatchObject({ warnings: [] })
 })
 
 test('a package that does not exist is named together with who imports it', async () => {

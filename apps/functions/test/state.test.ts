@@ -72,6 +72,35 @@ test('entries that are read at once have 4 MiB together, and the rest comes with
   await expect(ask('kv:large', { operation: 'get', keys: Array(101).fill('00') })).rejects.toThrow('at most 100 keys')
 })
 
+test('state goes with the name of its function, and its caches are removed', async () => {
+  await write('fn:before:', setting('01', Buffer.alloc(10)))
+  await write('fn:before:named', setting('02', Buffer.alloc(20)))
+  await write('fn:before2:', setting('03', Buffer.alloc(30)))
+  await write('cache:before:', setting('04', Buffer.alloc(40)))
+  const held = await sizeOf('fn:before')
+  await ask('fn:before:', { operation: 'rename', to: 'after' })
+  const rows = await client.unsafe(
+    `select store from terrane.state where store ~ '^(fn|cache):(before|after)' order by store`,
+  )
+  expect(rows.map(({ store }) => store as string)).toEqual(['fn:after:', 'fn:after:named', 'fn:before2:'])
+  expect([await sizeOf('fn:before'), await sizeOf('cache:before'), await sizeOf('fn:after')]).toEqual([0, 0, held])
+  // A rename that ended half way is done again: what was written meanwhile is newer.
+  await write('fn:before:', setting('01', Buffer.from('newer')), setting('05', Buffer.alloc(50)))
+  await ask('fn:before:', { operation: 'rename', to: 'after' })
+  const [first] = await client.unsafe(`select value from terrane.state where store = 'fn:after:' and key = '\\x01'`)
+  expect(Buffer.from(first!['value'] as Uint8Array).toString()).toBe('newer')
+  const [reckoned] = await client.unsafe(
+    `select sum(terrane.state_bytes(key, value, metadata))::int as bytes from terrane.state where store ~ '^fn:after:'`,
+  )
+  expect(await sizeOf('fn:after')).toBe(reckoned!['bytes'])
+  for (const [store, to] of [
+    ['kv:large', 'x'],
+    ['fn:after:', 'a:b'],
+    ['fn:after:', ''],
+  ] as const)
+    await expect(ask(store, { operation: 'rename', to })).rejects.toThrow('rename is of a function')
+})
+
 test('what a function holds is counted and bounded, and goes with it', async () => {
   await write('fn:held:', setting('01', Buffer.alloc(1000)), setting('02', Buffer.alloc(10), { metadata: { a: 1 } }))
   await write('fn:held:other', setting('01', Buffer.alloc(500)))

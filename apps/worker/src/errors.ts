@@ -31,6 +31,14 @@ export const schedulesFull = full('SCHEDULES_FULL', 'schedules')
 export const webhooksFull = full('WEBHOOKS_FULL', 'webhooks')
 export const tableHooksFull = full('TABLE_HOOKS_FULL', 'table hooks')
 
+/** A hook that a function declares in function.json. */
+export const hookDeclared = defineError(
+  'HOOK_DECLARED',
+  'conflict',
+  (f: { name: string }) => `The function ${f.name} declares this hook`,
+  () => ({ hint: 'Take its entry out of tables or jobs in function.json and deploy the function, or pause the hook.' }),
+)
+
 function notFound(code: string, noun: string) {
   return defineError(code, 'not_found', (f: { id: string }) => `There is no ${noun} ${f.id.slice(0, 100)}`)
 }

@@ -2,12 +2,12 @@ import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Metafile, type Plugin } from 'esbuild'
 import { bundleFailed } from './errors.ts'
-import { failureOf } from './failure.ts'
+import { describe, failureOf } from './failure.ts'
 import type { ModuleGraph } from './imports/module-graph.ts'
 import { cloudflareWorkers } from './plugins/cloudflare-workers.ts'
 import { REQUIRE_NAMED, TABLE, computedRequires, requiresComputed } from './plugins/computed-requires.ts'
 import { denoSource, denoSources } from './plugins/deno-sources.ts'
-import { fetchedModules } from './plugins/fetched-modules.ts'
+import { FETCHED, fetchedModules } from './plugins/fetched-modules.ts'
 import { asksForFiles, filesBeside, type FilesBeside } from './plugins/files-beside.ts'
 import { lateBound } from './plugins/late-bound.ts'
 import { packageQuirk, packageQuirks } from './plugins/package-quirks.ts'
@@ -26,6 +26,8 @@ export interface Bundle {
   readonly files: ReadonlyMap<string, Uint8Array>
   /** Absolute paths; empty for uploads. */
   readonly inputs: readonly string[]
+  /** Imports that reject at run time, because they could not be fetched, as `file:line: text`; absent for a bundle of a cache. */
+  readonly warnings?: readonly string[]
 }
 
 const MAX_BUNDLE_BYTES = 20 * 1024 * 1024
@@ -143,7 +145,8 @@ async function bundle(given: Options, root: string | null, config: readonly stri
       throw bundleFailed({ problems: [`the bundle has ${code.length} bytes, more than ${MAX_BUNDLE_BYTES}`] })
     }
     const inputs = root === null ? [] : [...filesOf(result.metafile, root), ...beside.inputs, ...config]
-    return { code, files: beside.files, inputs }
+    const warnings = result.warnings.filter(({ pluginName }) => pluginName === FETCHED).map(describe)
+    return { code, files: beside.files, inputs, warnings }
   } catch (error) {
     throw failureOf(error)
   }

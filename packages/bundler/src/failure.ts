@@ -34,6 +34,7 @@ function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors)
 }
 
-function describe({ text, location }: Message): string {
+/** A message of esbuild as `file:line: text`. */
+export function describe({ text, location }: Message): string {
   return location ? `${location.file.replace(/^uploaded:/, '')}:${location.line}: ${text}` : text
 }

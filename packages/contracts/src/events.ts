@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+export * from './function-hooks.ts'
 import { SHOWN_URL, WEBHOOK_FIELDS } from './webhook.ts'
 import { existingName } from './identifiers.ts'
 import { named, nullable, ref } from './named.ts'

@@ -53,16 +53,17 @@ const SHOWN_BYTES = 262_144
 const CALL_TIMEOUT_MS = 410_000
 
 /**
- * Functions of a project: list, versions, deploy, rollback, removal, log, and a test call. The call's answer is wrapped
+ * Functions of a project: list, versions, minutes, deploy, rollback, removal, log, and a test call. The call's answer is wrapped
  * in a successful one, so that its 401 is not taken for the console's.
  */
 export function functionRoutes(app: Http): void {
   const LIST = '/api/projects/:ref/functions'
   const ONE = `${LIST}/:name`
   app.get(LIST, (request, reply) => control(request, reply, [], { method: 'GET' }))
-  app.get(`${ONE}/versions`, { schema: { params: FunctionParams } }, (request, reply) =>
-    control(request, reply, [request.params.name, 'versions'], { method: 'GET' }),
-  )
+  for (const part of ['versions', 'minutes'])
+    app.get(`${ONE}/${part}`, { schema: { params: FunctionParams } }, (request, reply) =>
+      control(request, reply, [request.params.name, part], { method: 'GET' }),
+    )
   app.put(ONE, { schema: { params: FunctionParams, body: Deploy } }, (request, reply) =>
     control(request, reply, [request.params.name], { method: 'PUT', body: JSON.stringify(request.body) }),
   )

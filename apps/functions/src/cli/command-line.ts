@@ -9,6 +9,7 @@ import {
   listFunctions,
   newFunction,
   removeFunctions,
+  renameFunction,
   rollback,
   secrets,
   serveEnvironment,
@@ -30,6 +31,7 @@ const HELP = `Usage: terrane functions <command> [options]
                           --dry-run                       check everything, change nothing
   list                  list the functions of a host, with their versions
   delete <name> ...     remove functions from a host, with their versions and secrets
+  rename <name> <new>   give a function another name, with its versions, secrets, hooks and state
   rollback <name>       let the version before answer again
                           --to <version>                  or this one
   logs <name>           show the log of a function
@@ -52,7 +54,7 @@ Everywhere:
   --project <ref>       the project (TERRANE_PROJECT_REF, or local)
   --help
 
-The key for deploy, import, list, delete, rollback, logs, test and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
+The key for deploy, import, list, delete, rename, rollback, logs, test and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
 `
 
 const OPTIONS = {
@@ -144,6 +146,8 @@ async function run(args: string[], { env, print, openImports: open = openImports
     case 'delete':
       if (names.length === 0) throw cliFailed({ reason: 'delete takes the names of functions' })
       return removeFunctions(target(values, env), names, print)
+    case 'rename':
+      return renameFunction(target(values, env), names, print)
     case 'rollback':
       return rollback(target(values, env), one(), values.to === undefined ? null : Number(values.to), print)
     case 'logs': {

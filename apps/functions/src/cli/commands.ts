@@ -91,6 +91,7 @@ export async function deploy(
   for (const name of wanted) {
     const upload = await readUpload(join(root, name), imports)
     print(`${name}: ${await sendUpload(target, name, upload, options.dryRun)}`)
+    for (const warning of upload.warnings) print(`${name}: warning: ${warning}`)
   }
   if (!options.strict) await warnOfTypes(root, wanted, imports, print)
   if (all.length === 0) print(`there is no function in ${root}`)
@@ -186,6 +187,14 @@ export async function removeFunctions(target: Target, names: readonly string[], 
     await callHost(target, 'DELETE', `/functions/${encodeURIComponent(name)}`)
     print(`${name}: removed`)
   }
+}
+
+/** Gives a function another name. */
+export async function renameFunction(target: Target, names: readonly string[], print: Print): Promise<void> {
+  const [name = '', to = ''] = names
+  if (names.length !== 2) throw cliFailed({ reason: 'rename takes the name of a function and its new one' })
+  await callHost(target, 'POST', `/functions/${encodeURIComponent(name)}/rename`, { to })
+  print(`${name}: is ${to} now`)
 }
 
 export async function rollback(target: Target, name: string, version: number | null, print: Print): Promise<void> {

@@ -97,7 +97,12 @@ async function prepare(job: {
     const replaced = readBindings(upload.policy.bindings)
       .filter((binding) => binding.kind !== 'var' && binding.name in own)
       .map((binding) => `its secret ${binding.name} is not used: a binding has the name`)
-    const notes = [...(worker?.notes ?? []), ...reserved.map((each) => `only the host sets ${each}`), ...replaced]
+    const notes = [
+      ...(worker?.notes ?? []),
+      ...reserved.map((each) => `only the host sets ${each}`),
+      ...replaced,
+      ...upload.warnings,
+    ]
     return { name, upload, own, hosts, variables, notes, unavailable: worker?.unavailable ?? [] }
   } catch (error) {
     const nothing = { hosts: [], unset: [], unsettable: [], unavailable: [], notes: [] }

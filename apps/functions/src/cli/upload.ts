@@ -11,6 +11,8 @@ export interface Upload {
   readonly policy: Policy
   /** Absolute paths of the files that went into it. */
   readonly inputs: readonly string[]
+  /** Imports that reject at run time. */
+  readonly warnings: readonly string[]
 }
 
 /** Bundles the function of a folder. @throws FUNCTION_BUNDLE_FAILED, FUNCTION_POLICY_INVALID */
@@ -20,6 +22,7 @@ export async function readUpload(folder: string, imports: DenoImports | null): P
     code,
     files: beside,
     inputs,
+    warnings = [],
   } = await withImports((fetched) => bundleFolder(folder, fetched), imports && (() => imports.fetch(folder)))
   const files: Record<string, unknown> = { 'index.mjs': Buffer.from(code).toString('utf8') }
   const statics = await readStatic(folder, policy.static)
@@ -33,6 +36,7 @@ export async function readUpload(folder: string, imports: DenoImports | null): P
     files,
     policy: { ...policy, static: [...policy.static, ...named] },
     inputs: [...inputs, ...[...statics.keys()].map((path) => join(folder, path))],
+    warnings,
   }
 }
 

@@ -3,6 +3,7 @@ import { registryMissing } from '../errors.ts'
 import type { TypeCheck } from '@terrane/bundler'
 import type { Functions } from '../functions.ts'
 import type { LogBook } from '../observe/log-book.ts'
+import type { FunctionMetrics } from '../observe/metrics.ts'
 import type { Projects } from '../projects/project.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { RegistrySource } from '../sources/registry-source.ts'
@@ -20,6 +21,7 @@ export interface ControlDeps {
   readonly limits: RateLimits
   readonly functions: Functions
   readonly logBook: LogBook
+  readonly metrics: FunctionMetrics
   /** Type errors of a function in the watched folder. */
   readonly typesOf: (name: string) => TypeCheck | null
   /** Null on a host without a database. */

@@ -1,11 +1,13 @@
+import { readTableEntry } from '@terrane/contracts/events'
 import type { Builder } from '../build/builder.ts'
 import { FILES } from '@terrane/bundler'
 import { pickStatic } from '../build/static-files.ts'
 import { environmentOf } from '../environment.ts'
-import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
+import { bootFailed, deployConflict, invalidPolicy, versionNotFound } from '../errors.ts'
 import { digestOf, type Archive } from '../build/archive.ts'
 import { BootFailure } from '../pool/exit.ts'
-import { removeState } from '../egress/state.ts'
+import { hasTable } from '../egress/tables.ts'
+import { moveState } from '../egress/state.ts'
 import { withCrons } from '../crons.ts'
 import { clampPolicy, parsePolicy, type Ceilings, type Policy } from '../policy.ts'
 import type { Projects } from '../projects/project.ts'
@@ -84,6 +86,7 @@ export class Deployer {
     const archive = { code, files: pickStatic(upload.files, withFilesBeside(given.static, upload.files)) }
     const { digest, crons } = await this.#check(project, name, archive, given)
     const policy = withCrons(given, crons)
+    await this.#requireTables(project, policy)
     // A version of before a field was known has its default.
     const before = live && { ...parsePolicy({}), ...live.policy }
     if (live?.digest === digest && JSON.stringify(before) === JSON.stringify(sorted(policy, before!)))
@@ -121,8 +124,27 @@ export class Deployer {
     await this.#archives.remove(project, removed?.unused ?? [])
     const address = this.#projects.get(project)
     // A function of the same name starts without it.
-    if (address) await removeState(address, name)
+    if (address) await moveState(address, name, { operation: 'remove' })
     return removed !== null
+  }
+
+  /**
+   * Gives a function another name, with its versions, secrets, hooks and state; false when there is none.
+   *
+   * @throws FUNCTION_NAME_TAKEN, FUNCTION_STATE_STAYS with the former name as before
+   */
+  async rename(project: string, name: string, to: string): Promise<boolean> {
+    // The registry first: it decides between two renames, and a state that has moved before would be another function's.
+    if (!(await this.#registry.rename(project, name, to))) return false
+    const address = this.#projects.get(project)
+    try {
+      if (address) await moveState(address, name, { operation: 'rename', to })
+    } catch (error) {
+      await this.#registry.rename(project, to, name)
+      throw error
+    }
+    await this.#source.follow(project, to)
+    return true
   }
 
   /** Deletes old versions. Returns how many. */
@@ -130,6 +152,18 @@ export class Deployer {
     const { removed, unused } = await this.#registry.prune(project, name, keep)
     await this.#archives.remove(project, unused)
     return removed
+  }
+
+  /** Refuses hooks of tables that the project's API says it does not have; one that cannot be asked is not. */
+  async #requireTables(project: string, { tables }: Policy): Promise<void> {
+    const address = this.#projects.get(project)
+    if (!address || address.serviceKey === null) return
+    const names = new Set(tables.map((entry) => readTableEntry(entry).table))
+    const missing = await Promise.all([...names].map(async (name) => ((await hasTable(address, name)) ? [] : [name])))
+    const errors = missing
+      .flat()
+      .map((name) => ({ path: '/tables', message: `names ${name}: there is no such table in schema public` }))
+    if (errors.length > 0) throw invalidPolicy({ errors })
   }
 
   async #promote(project: string, name: string, version: number, live: LiveRecord | null): Promise<string> {

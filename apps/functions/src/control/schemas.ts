@@ -34,10 +34,7 @@ export const RollbackBody = Type.Object(
   closed,
 )
 
-export const PruneBody = Type.Object(
-  { keep: Type.Integer({ minimum: 1, maximum: 1000, description: 'Newest versions that stay, beside the live one.' }) },
-  closed,
-)
+export const RenameBody = Type.Object({ to: FunctionParams.properties.name }, closed)
 
 export const SecretsBody = Type.Record(
   Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,255}$' }),
@@ -114,7 +111,20 @@ export const DeployResult = Type.Object({
   unchanged: Type.Boolean({ description: 'True when this very content and policy were live already.' }),
 })
 export const RollbackResult = Type.Object({ name: Type.String(), version: Type.Integer(), etag: Type.String() })
-export const PruneResult = Type.Object({ name: Type.String(), removed: Type.Integer() })
+export const MinuteList = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      time: Type.String({ format: 'date-time', description: 'Begin of the minute.' }),
+      calls: Type.Integer(),
+      errors: Type.Integer({ description: 'Calls answered with 500 or above, by the function or the host.' }),
+      p95_ms: Type.Union([Type.Number(), Type.Null()], {
+        description: '95th percentile of the durations; null without a call.',
+      }),
+      cpu_s: Type.Number({ description: 'CPU seconds of all instances.' }),
+      memory_mb: Type.Number({ description: 'Memory of the largest instance, at its highest.' }),
+    }),
+  ),
+})
 export const SecretList = Type.Object({
   data: Type.Array(Type.Object({ name: Type.String(), updated_at: Type.String({ format: 'date-time' }) })),
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { FunctionVersion } from '../function-version.ts'
 import { parsePolicy } from '../policy.ts'
 import type { ProjectAddress } from './project-address.ts'
-import { carryState, removeState } from './state.ts'
+import { carryState, moveState } from './state.ts'
 
 const version = { name: 'fn', policy: parsePolicy({}) } as FunctionVersion
 
@@ -36,18 +36,19 @@ test('a request that is cut off in its body ends without an error', async () => 
   await expect(done).resolves.toBeUndefined()
 })
 
-test('requests and answers are bounded, and a function cannot remove state itself', async () => {
+test('requests and answers are bounded, and a function can neither remove nor rename state itself', async () => {
   await using api = await listen((_request, response) => response.end(Buffer.alloc(17 * 1024 * 1024, 32)))
   await using door = await listen(
     (request, response) => void carryState(request, response, version, addressOf(api.url)),
   )
   const statusOf = async (body: string) => (await fetch(door.url, { method: 'POST', body })).status
+  for (const asked of [{ operation: 'remove' }, { operation: 'rename', to: 'other' }, {}])
+    expect(await statusOf(JSON.stringify({ ...asked, store: ['fn', ''] }))).toBe(403)
   expect(await statusOf(ASKED)).toBe(502)
   // A small text may make much of itself in memory.
   expect(await statusOf(`{"keys":[${'[],'.repeat(60_000)}1],"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(`{"keys":${'['.repeat(1000)}${']'.repeat(1000)},"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(' '.repeat(3 * 1024 * 1024))).toBe(413)
-  expect(await statusOf(JSON.stringify({ operation: 'remove', store: ['fn', ''] }))).toBe(403)
 })
 
 test('the removal of state names the function, and fails where it could not be asked for', async () => {
@@ -58,8 +59,10 @@ test('the removal of state names the function, and fails where it could not be a
     request.on('data', (chunk) => (body += String(chunk)))
     request.on('end', () => response.writeHead(status).end('true'))
   })
-  await removeState(addressOf(api.url), 'fn')
+  await moveState(addressOf(api.url), 'fn', { operation: 'remove' })
   expect(JSON.parse(body)).toEqual({ store: 'fn:fn:', request: { operation: 'remove' } })
   status = 500
-  await expect(removeState(addressOf(api.url), 'fn')).rejects.toThrow('not its state: HTTP status 500')
+  await expect(moveState(addressOf(api.url), 'fn', { operation: 'remove' })).rejects.toThrow(
+    'stays as it is: HTTP status 500',
+  )
 })

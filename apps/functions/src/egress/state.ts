@@ -14,6 +14,8 @@ const MAX_VALUES = 50_000
 /** Largest answer: entries of 4 MiB, as Base64 and hexadecimal in JSON. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const ASK_MS = 30_000
+/** Operations that functions may ask for. */
+const OWN: ReadonlySet<unknown> = new Set(['get', 'list', 'write'])
 
 /**
  * Carries a request for state to the project's database. The store is of the function itself, or a namespace that its
@@ -36,7 +38,8 @@ export async function carryState(
     const text = body.toString('utf8')
     if (isCostly(text)) return refuse(413, `a request for state has at most ${MAX_VALUES} values, 100 levels deep`)
     const { store, ...asked } = readJson(text)
-    if (asked['operation'] === 'remove') return refuse(403, 'the state of a function is removed with the function')
+    if (!OWN.has(asked['operation']))
+      return refuse(403, 'the state of a function is removed and renamed with the function')
     const name = storeOf(version, store)
     if (name === null) return refuse(403, 'the namespace is not in the bindings of the function')
     const answer = await askState(address, name, asked)
@@ -49,9 +52,17 @@ export async function carryState(
   }
 }
 
-/** Removes all state of a function; nothing where the project keeps none. @throws FUNCTION_STATE_STAYS */
-export async function removeState(address: Pick<ProjectAddress, 'serviceKey' | 'apiUrl'>, name: string): Promise<void> {
-  const answer = await askState(address, `fn:${name}:`, { operation: 'remove' }).catch((error: unknown) => {
+/**
+ * Removes all state of a function, or gives it to another name; nothing where the project keeps none.
+ *
+ * @throws FUNCTION_STATE_STAYS
+ */
+export async function moveState(
+  address: Pick<ProjectAddress, 'serviceKey' | 'apiUrl'>,
+  name: string,
+  request: { readonly operation: 'remove' } | { readonly operation: 'rename'; readonly to: string },
+): Promise<void> {
+  const answer = await askState(address, `fn:${name}:`, request).catch((error: unknown) => {
     throw stateStays({ name, reason: String(error) })
   })
   await answer?.body?.cancel()
@@ -91,7 +102,10 @@ function storeOf({ name, policy }: FunctionVersion, store: unknown): string | nu
 }
 
 /** The bytes of a stream; null for one of more than `most`. */
-async function bytesOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, most: number): Promise<Buffer | null> {
+export async function bytesOf(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  most: number,
+): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of stream) {

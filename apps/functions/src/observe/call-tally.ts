@@ -1,6 +1,7 @@
+import { MinuteRing } from './minute-ring.ts'
+
 /** Upper bounds of the buckets of durations, in seconds. */
 export const DURATION_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-const BUCKETS = DURATION_BOUNDS.length + 1
 
 /** How a call ended. */
 export interface CallOutcome {
@@ -22,8 +23,9 @@ export class CallTally {
   readonly project: string
   readonly name: string
   /** Calls by duration; the last one is beyond all bounds. */
-  readonly buckets = new Float64Array(BUCKETS)
+  readonly buckets = new Float64Array(DURATION_BOUNDS.length + 1)
   seconds = 0
+  readonly minutes = new MinuteRing(DURATION_BOUNDS)
   readonly #answered = new Map<number, OutcomeCount>()
   readonly #refused = new Map<string, OutcomeCount>()
 
@@ -35,7 +37,9 @@ export class CallTally {
   add({ status, problem, ms }: CallOutcome): void {
     const seconds = ms / 1000
     this.seconds += seconds
-    this.buckets[bucketOf(seconds)]!++
+    const bucket = bucketOf(seconds)
+    this.buckets[bucket]!++
+    this.minutes.call(bucket, status >= 500)
     let count = problem === '' ? this.#answered.get(status) : this.#refused.get(`${status} ${problem}`)
     if (!count) {
       count = { status, problem, count: 0 }

@@ -4,6 +4,7 @@ import type { Functions } from '../functions.ts'
 import type { Capacity } from '../pool/capacity.ts'
 import type { Exit } from '../pool/exit.ts'
 import { DURATION_BOUNDS, CallTally, type CallOutcome } from './call-tally.ts'
+import type { Minute } from './minute-ring.ts'
 
 /** The Prometheus metrics of the functions host. */
 export class FunctionMetrics {
@@ -97,11 +98,25 @@ export class FunctionMetrics {
   }
 
   called({ project, name }: FunctionVersion, outcome: CallOutcome): void {
+    this.#tally(project, name).add(outcome)
+  }
+
+  /** Counts CPU seconds of an instance, and its memory. */
+  used({ project, name }: FunctionVersion, cpuSeconds: number, memoryMb: number): void {
+    this.#tally(project, name).minutes.use(cpuSeconds, memoryMb)
+  }
+
+  /** The last 60 minutes of a function, oldest first. */
+  minutesOf(project: string, name: string): Minute[] {
+    return this.#tallies.get(project)?.get(name)?.minutes.read() ?? []
+  }
+
+  #tally(project: string, name: string): CallTally {
     let tallies = this.#tallies.get(project)
     if (!tallies) this.#tallies.set(project, (tallies = new Map()))
     let tally = tallies.get(name)
     if (!tally) tallies.set(name, (tally = new CallTally(project, name)))
-    tally.add(outcome)
+    return tally
   }
 
   *#all(): Generator<CallTally> {

@@ -36,6 +36,7 @@ export interface FactoryOptions {
   readonly users: UserRange | null
   readonly bootMs: number
   readonly issueKeys: IssueKeys
+  readonly onUsage: (version: FunctionVersion, cpuSeconds: number, memoryMb: number) => void
   readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
   /** Told of what an instance that has ended leaves behind, because it could not be removed. */
   readonly onLeft: (path: string, error: unknown) => void
@@ -124,6 +125,7 @@ export class InstanceFactory implements AsyncDisposable {
       timeoutMs: policy.timeout_ms,
       bootMs: this.#options.bootMs,
       meter: this.#meter,
+      onUsage: (cpuSeconds, memoryMb) => this.#options.onUsage(version, cpuSeconds, memoryMb),
       onLine: (line, requestId) => this.#options.onLine(version, line, requestId),
     })
     instance = started

@@ -32,6 +32,8 @@ export interface InstanceOptions {
   readonly timeoutMs: number
   readonly bootMs: number
   readonly meter: Meter
+  /** Told of CPU seconds since the time before, and of its memory. */
+  readonly onUsage: (cpuSeconds: number, memoryMb: number) => void
   /** @param requestId of the call that the line names, if the instance really has or just had it */
   readonly onLine: (line: FunctionLine, requestId: string | null) => void
 }
@@ -64,6 +66,7 @@ export class Instance {
   readonly #calls: ActiveCalls
   #reason: ExitReason | null = null
   #health = NEW_INSTANCE
+  #cpuSeconds = 0
   readonly #renewAt: number
   readonly #booted = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<Exit>()
@@ -197,7 +200,9 @@ export class Instance {
   }
 
   #sample(usage: Usage, now: number): void {
-    const { memoryMb } = this.#options
+    const { memoryMb, onUsage } = this.#options
+    onUsage(usage.cpuSeconds - this.#cpuSeconds, usage.privateMb)
+    this.#cpuSeconds = usage.cpuSeconds
     const { health, verdict } = checkHealth(this.#health, usage, { memoryMb, working: this.working, now })
     this.#health = health
     if (verdict === 'recycle') this.retiring = true

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@terrane/database'
 import type { Sealer } from '@terrane/service'
+import { nameTaken } from '../errors.ts'
 import type { Policy } from '../policy.ts'
 
 /** A version as it is recorded. */
@@ -144,6 +145,43 @@ export class Registry {
   }
 
   /**
+   * Gives a function another name, with its versions, its secrets and the hooks that call it; false when there is none.
+   *
+   * @throws FUNCTION_NAME_TAKEN
+   */
+  async rename(project: string, name: string, to: string): Promise<boolean> {
+    const id = this.#ids.toRegistry(project)
+    const isDone = await this.database
+      .transaction(async (session) => {
+        const key = [id, name]
+        const of = 'where project_id = $1 and name = $2'
+        // Of two hosts that rename it the second one waits here, and finds none.
+        const { rowCount } = await session.query(`select from terrane.function_live ${of} for update`, key)
+        if (rowCount === 0) return false
+        // Rows of versions are named by the live one, which moves between.
+        await session.query(
+          `insert into terrane.function_versions (project_id, name, version, digest, bytes, policy, created_by, created_at)
+           select project_id, $3, version, digest, bytes, policy, created_by, created_at from terrane.function_versions ${of}`,
+          [...key, to],
+        )
+        const live = `update terrane.function_live set name = $3, etag = gen_random_uuid(), updated_at = clock_timestamp() ${of}`
+        await session.query(live, [...key, to])
+        for (const [secret, value] of Object.entries(await this.secrets(project, name, session)))
+          await this.#changeSecret(session, [id, to, secret], value)
+        for (const table of ['function_versions', 'function_secrets'])
+          await session.query(`delete from terrane.${table} ${of}`, key)
+        for (const table of ['table_hooks', 'webhooks'] as const) await session.query(renamedHooks(table), [...key, to])
+        return true
+      })
+      .catch((error: unknown) => {
+        // unique_violation
+        throw (error as { code?: unknown }).code === '23505' ? nameTaken({ name: to }, { cause: error }) : error
+      })
+    if (isDone) await this.#tell(project, name)
+    return isDone
+  }
+
+  /**
    * Deletes old versions of a function; the live one and the newest `keep` stay.
    *
    * @returns the number of deleted versions, and the digests that no version of the project names any more
@@ -172,9 +210,9 @@ export class Registry {
   }
 
   /** The secrets of a function, or with an empty name the project's, opened. */
-  async secrets(project: string, name: string): Promise<Record<string, string>> {
+  async secrets(project: string, name: string, database: Queryable = this.database): Promise<Record<string, string>> {
     const id = this.#ids.toRegistry(project)
-    const { rows } = await this.database.query<{ key: string; sealed: Buffer }>(
+    const { rows } = await database.query<{ key: string; sealed: Buffer }>(
       'select key, sealed from terrane.function_secrets where project_id = $1 and name = $2 order by key',
       [id, name],
     )
@@ -257,6 +295,13 @@ export class Registry {
   async #tell(project: string, name: string): Promise<void> {
     await this.database.query('select pg_notify($1, $2)', [CHANNEL, `${project}/${name}`])
   }
+}
+
+/** Statement that has the hooks of a table call a function by its other name; $1 is the project, $2 the name, $3 the other one. */
+function renamedHooks(table: 'table_hooks' | 'webhooks'): string {
+  return `update terrane.${table} h set shown_url = '/functions/v1/' || $3, function_name = case when h.entry is not null then $3 end
+    from terrane.projects p where p.id = $1 and h.shown_url = '/functions/v1/' || $2
+      and (h.project_id = p.id or (h.project_id is null and h.organization_id is null and h.project_ref = p.ref))`
 }
 
 function secretContext(project: string, name: string, key: string): string {

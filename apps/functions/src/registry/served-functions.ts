@@ -24,11 +24,11 @@ export class ServedFunctions {
     return this.#write('delete from terrane.served_functions where project_id = $1 and name <> all($2)', [names])
   }
 
-  put(name: string, { schedule, time_zone, queue, batch, attempts }: Policy): Promise<void> {
+  put(name: string, { schedule, time_zone, tables, jobs, queue, batch, attempts }: Policy): Promise<void> {
     return this.#write(
       `insert into terrane.served_functions (project_id, name, policy) values ($1, $2, $3)
        on conflict (project_id, name) do update set policy = excluded.policy, updated_at = clock_timestamp()`,
-      [name, JSON.stringify({ schedule, time_zone, queue, batch, attempts })],
+      [name, JSON.stringify({ schedule, time_zone, tables, jobs, queue, batch, attempts })],
     )
   }
 

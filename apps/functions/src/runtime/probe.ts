@@ -98,6 +98,7 @@ async function measureBase(runtime: Runtime, users: UserRange | null): Promise<n
       users,
       bootMs: 30_000,
       issueKeys: async () => ({ env: {}, serviceToken: '' }),
+      onUsage: () => {},
       onLine: () => {},
       onLeft: () => {},
     })

@@ -34,6 +34,20 @@ const PROJECTS = [
   'domhhv/habitrack',
   'gHashTag/999-supabase-functions',
   'kebao001/artbattle',
+  '1mansurr/elaro.app',
+  '3bi-io/nexus-evolve-core',
+  '3bi-io/map-pal-maker',
+  '3sc0rp/blunari-saas-monorepo',
+  '16madina/zembo',
+  '2Sbay-Team/regcopilot-ai',
+  '4danny03/debre-bisrat-web-portal',
+  'AlazabDev/UberFix.shop',
+  'AlfiAI/earth-kulture-ai',
+  'AndyEganCo/VersionVault',
+  'Arisofia/Nuvanx-System',
+  'BarberzApp/barberApp',
+  'BlockSavvy/jetstream',
+  'Boxerbuzz/relett-web',
 ]
 
 /** Repositories with Workers. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -19,10 +19,18 @@ export const token = (claims: object, secret = JWT_SECRET, seconds = 3600) =>
 
 /** An API of a project that keeps no state of functions. */
 export async function openStatelessApi() {
-  const server = createServer((_, response) => response.writeHead(404).end())
+  const server = createServer((request, response) =>
+    response.writeHead(api.status).end(JSON.stringify(api.answer(request))),
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, [Symbol.dispose]: () => void server.close() }
+  const api = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    status: 404,
+    /** The body of each answer. */
+    answer: (_request: IncomingMessage): object => ({}),
+    [Symbol.dispose]: () => void server.close(),
+  }
+  return api
 }
 
 /**

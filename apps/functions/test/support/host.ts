@@ -116,6 +116,7 @@ export async function startHost(options: {
       // How soon it starts, on a machine that does much else, is not what most tests are about.
       bootMs: options.bootMs ?? 60_000,
       issueKeys: async () => ({ env: {}, serviceToken: SERVICE_TOKEN }),
+      onUsage: () => {},
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
       onLeft: (path) => left.push(path),
     }),

@@ -1,19 +1,22 @@
+import { DeclaredHooks, type DeclaredHooksOptions } from './declared-hooks.ts'
 import { allLanes, type LanesOptions } from './lanes.ts'
 import { ProjectEvents, type EventsOptions } from './project-events.ts'
 
 const LOOK_MS = 2000
 
-export type DelivererOptions = EventsOptions & LanesOptions
+export type DelivererOptions = EventsOptions & LanesOptions & DeclaredHooksOptions
 
 /** Delivers the events of every project that has table hooks or consumers of queues. Any number of workers may: an event is held by one. */
 export class EventDeliverer {
   readonly #options: DelivererOptions
+  readonly #declared: DeclaredHooks
   readonly #projects = new Map<string, ProjectEvents>()
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
 
   constructor(options: DelivererOptions) {
     this.#options = options
+    this.#declared = new DeclaredHooks(options)
     options.metrics.watch(() => [...this.#projects.values()].map((project) => project.load()))
   }
 
@@ -45,6 +48,7 @@ export class EventDeliverer {
   }
 
   async #look(): Promise<void> {
+    await this.#declared.follow()
     const found = await allLanes(this.#options)
     for (const [key, { scope, lanes }] of found) {
       const project = this.#projects.get(key) ?? new ProjectEvents(this.#options, scope)

@@ -5,6 +5,7 @@ import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { scopeKey, scopeOf, type JobScope } from '../queue/job-row.ts'
 import { makeSecret } from '../webhooks/sign.ts'
 import type { Target } from './caller.ts'
+import { openTarget } from './declared.ts'
 import { LIVE_FUNCTIONS } from './function-limits.ts'
 import { type HookRow, type TableHookStore } from './table-hook-store.ts'
 
@@ -51,7 +52,7 @@ export async function allLanes({
     else found.set(scopeKey(scope), { scope, lanes: [lane] })
   }
   for (const hook of await hooks.active()) {
-    const target = () => sealer.open(hook.sealed, hook.id) as Target
+    const target = () => openTarget(sealer, hook)
     add(scopeOf(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
   }
   // Of several functions that name a queue the first consumes it.

@@ -3,6 +3,7 @@ import type { SubmitContext } from '../jobs/task.ts'
 import { redactUrl } from '../projects/redact.ts'
 import { makeSecret } from '../webhooks/sign.ts'
 import type { Target } from './caller.ts'
+import { FUNCTIONS } from './declared.ts'
 
 interface Given {
   readonly url?: string
@@ -20,7 +21,7 @@ export function readTarget(
   { url, function: name, secret = makeSecret() }: Given,
 ): { readonly target: Target; readonly shownUrl: string } {
   if ((url === undefined) === (name === undefined)) throw targetAmbiguous()
-  if (url === undefined) return { target: { function: name!, secret }, shownUrl: `/functions/v1/${name!}` }
+  if (url === undefined) return { target: { function: name!, secret }, shownUrl: FUNCTIONS + name! }
   checkUrl(url, '/url')
   return { target: { url, secret }, shownUrl: redactUrl(url) }
 }

@@ -2,10 +2,11 @@ import type { TableHook } from '@terrane/contracts/events'
 import { hookLane } from '@terrane/control/hooks'
 import type { Database } from '@terrane/database'
 import { ProjectRows } from '../projects/project-rows.ts'
+import type { Declared } from './declared.ts'
 import type { LaneLoad } from './outbox.ts'
 
 /** A table hook as stored. */
-export interface HookRow {
+export interface HookRow extends Declared {
   readonly id: string
   readonly project_ref: string
   readonly organization_id: string | null

@@ -8,7 +8,7 @@ import {
   type Session,
 } from '@terrane/database'
 import { columnUnknown, tableBusy, tableNotHooked, whereInvalid } from './errors.ts'
-import type { HookRow } from './table-hook-store.ts'
+import type { HookRow, TableHookStore } from './table-hook-store.ts'
 
 interface TableFacts {
   readonly oid: number
@@ -39,6 +39,15 @@ export async function installTrigger(database: Database, hook: HookRow): Promise
 /** Takes the trigger of a hook away, if it is there, whatever its table is called now. */
 export async function removeTrigger(database: Database, hook: HookRow): Promise<void> {
   await changeTable(database, hook, (session) => dropHookTrigger(session, hook.id))
+}
+
+/** Deletes a hook with its events. One that ends half way can be made again. */
+export async function dropHook(database: Database, hooks: TableHookStore, hook: HookRow): Promise<void> {
+  // No worker puts the trigger of a paused hook back on.
+  await hooks.update(hook.id, { paused: true })
+  await removeTrigger(database, hook)
+  await database.query('delete from terrane.events where lane = $1', [hookLane(hook.id)])
+  await hooks.delete(hook.id)
 }
 
 /**

@@ -35,7 +35,7 @@ export class ProjectRows<Row extends { readonly id: string }, Given extends Excl
     const values = Object.values(row)
     const { rows } = await this.#database.query<Row>(
       `insert into ${this.#table} (${Object.keys(row).join()}) select ${values.map((_, i) => `$${i + 1}`).join()}
-       where (select count(*) from ${this.#table} where ${IN_SCOPE}) < $${values.length + 1} returning *`,
+       where (select count(*) from ${this.#table} where ${IN_SCOPE}) < $${values.length + 1} on conflict do nothing returning *`,
       [...values, most],
     )
     return rows[0] ?? null

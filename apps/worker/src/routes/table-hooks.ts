@@ -4,11 +4,12 @@ import { hookLane } from '@terrane/control/hooks'
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
 import { Type } from 'typebox'
-import { tableHookNotFound, tableHooksFull } from '../errors.ts'
+import { hookDeclared, tableHookNotFound, tableHooksFull } from '../errors.ts'
+import { BY_REQUEST, MOST_HOOKS } from '../events/declared.ts'
 import { loadOf } from '../events/outbox.ts'
 import { readTarget } from '../events/read-target.ts'
 import { toTableHook, type HookRow, type TableHookStore } from '../events/table-hook-store.ts'
-import { installTrigger, removeTrigger, tableFacts } from '../events/table-triggers.ts'
+import { dropHook, installTrigger, removeTrigger, tableFacts } from '../events/table-triggers.ts'
 import { requireWritable } from '../jobs/open-schemas.ts'
 import type { SubmitContext } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
@@ -26,9 +27,6 @@ export interface TableHookDeps {
   /** Called when hooks were changed. */
   readonly onHooks: () => void
 }
-
-/** Table hooks of one project at most. */
-const MOST_HOOKS = 50
 
 const HookParams = Type.Object({ hook_id: Type.String({ description: 'Id of the table hook.' }) })
 
@@ -96,6 +94,7 @@ function createRoute(app: Http, deps: TableHookDeps): void {
         await tableFacts(project.database, of)
         const sealed = deps.sealer.seal({ ...target }, id)
         const hook = await deps.tableHooks.insert(scope, MOST_HOOKS, {
+          ...BY_REQUEST,
           ...of,
           id,
           events,
@@ -159,13 +158,8 @@ function changeRoutes(app: Http, deps: TableHookDeps, find: Find<HookRow>): void
     }),
     async (request, reply) => {
       const { scope, row: hook } = await find(request, request.params.hook_id)
-      await inProject(deps, scope, async ({ database }) => {
-        // No worker puts the trigger of a paused hook back on. A delete that ends half way can be made again.
-        await deps.tableHooks.update(hook.id, { paused: true })
-        await removeTrigger(database, hook)
-        await database.query('delete from terrane.events where lane = $1', [hookLane(hook.id)])
-      })
-      await deps.tableHooks.delete(hook.id)
+      if (hook.function_name !== null) throw hookDeclared({ name: hook.function_name })
+      await inProject(deps, scope, ({ database }) => dropHook(database, deps.tableHooks, hook))
       deps.onHooks()
       return reply.code(204).send(null)
     },

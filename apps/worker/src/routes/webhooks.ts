@@ -11,7 +11,8 @@ import {
 import { uuidv7 } from '@terrane/core'
 import type { Http, Sealer } from '@terrane/service'
 import { Type } from 'typebox'
-import { webhookNotFound, webhooksFull } from '../errors.ts'
+import { hookDeclared, webhookNotFound, webhooksFull } from '../errors.ts'
+import { BY_REQUEST, MOST_WEBHOOKS } from '../events/declared.ts'
 import { readTarget } from '../events/read-target.ts'
 import { toWebhook, type WebhookRow, type WebhookStore } from '../webhooks/webhook-store.ts'
 import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
@@ -25,9 +26,6 @@ export interface WebhookDeps {
   readonly sealer: Sealer
   readonly checkUrl: SubmitContext['checkUrl']
 }
-
-/** Webhooks of one project at most. */
-const MOST_WEBHOOKS = 20
 
 const WebhookParams = Type.Object({ webhook_id: Type.String({ description: 'Id of the webhook.' }) })
 
@@ -93,6 +91,7 @@ function changeRoutes(app: Http, deps: WebhookDeps, find: Find<WebhookRow>): voi
     }),
     async (request, reply) => {
       const { row } = await find(request, request.params.webhook_id)
+      if (row.function_name !== null) throw hookDeclared({ name: row.function_name })
       await deps.webhooks.delete(row.id)
       return reply.code(204).send(null)
     },
@@ -137,6 +136,7 @@ function createRoute(app: Http, deps: WebhookDeps): void {
       const { target, shownUrl } = readTarget(deps, request.body)
       const id = uuidv7()
       const row = await deps.webhooks.insert(scope, MOST_WEBHOOKS, {
+        ...BY_REQUEST,
         id,
         shown_url: shownUrl,
         sealed: deps.sealer.seal({ ...target }, id),

@@ -1,12 +1,13 @@
 import type { Webhook, WebhookDelivery } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import type { Attempt } from '../events/caller.ts'
+import type { Declared } from '../events/declared.ts'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
 import type { JobRow } from '../queue/job-row.ts'
 import { ProjectRows } from '../projects/project-rows.ts'
 
 /** A webhook as stored. */
-export interface WebhookRow {
+export interface WebhookRow extends Declared {
   readonly id: string
   readonly project_ref: string
   /** Without what could be a credential. */
@@ -28,6 +29,7 @@ export interface DeliveryRow {
   readonly type: string
   readonly status: WebhookDelivery['status']
   readonly sealed: Buffer
+  readonly shown_url: string
   readonly job: JobRow
 }
 
@@ -65,7 +67,7 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
   /** A delivery with its job; null when its webhook or the record of the job is gone. */
   async delivery(id: string): Promise<DeliveryRow | null> {
     const { rows } = await this.#database.query<Omit<DeliveryRow, 'job'> & { job_id: string }>(
-      `select d.id, d.webhook_id, d.type, d.status, d.job_id, w.sealed
+      `select d.id, d.webhook_id, d.type, d.status, d.job_id, w.sealed, w.shown_url
        from terrane.webhook_deliveries d join terrane.webhooks w on w.id = d.webhook_id where d.id = $1`,
       [id],
     )

@@ -1,7 +1,8 @@
 import type { Queryable, Session } from '@terrane/database'
 import type { Logger, Sealer } from '@terrane/service'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
-import { CALL_EXPIRES_S, type Attempt, type Caller, type Target } from '../events/caller.ts'
+import { CALL_EXPIRES_S, type Attempt, type Caller } from '../events/caller.ts'
+import { openTarget } from '../events/declared.ts'
 import { inTransaction } from '../queue/boss.ts'
 import { openQueue } from '../queue/queues.ts'
 import { toRecord } from '../queue/job-record.ts'
@@ -105,7 +106,7 @@ export class Webhooks {
     const { caller, sealer } = this.#options
     return caller.post({
       scope: scopeOf(delivery.job),
-      target: () => sealer.open(delivery.sealed, delivery.webhook_id) as Target,
+      target: () => openTarget(sealer, { ...delivery, id: delivery.webhook_id }),
       id: messageId(delivery.id),
       body: JSON.stringify(messageOf(delivery)),
       signal: AbortSignal.any([this.#stopping.signal, jobSignal]),

@@ -9,6 +9,8 @@ export interface ModuleGraph {
   readonly modules: Readonly<Record<string, { readonly path: string; readonly loader: Loader }>>
   /** Packages by address `npm:/name@version/part`: the name to resolve, and the folder whose node_modules has it. */
   readonly packages: Readonly<Record<string, { readonly name: string; readonly folder: string }>>
+  /** Deno's error for each address that it could not fetch. */
+  readonly failures: Readonly<Record<string, string>>
 }
 
 /** The part of `deno info --json` (version 1) that is read. */
@@ -53,8 +55,10 @@ export function readModuleGraph(info: DenoInfo): ModuleGraph {
   const imports: Record<string, Record<string, string>> = {}
   const modules: Record<string, { path: string; loader: Loader }> = {}
   const packages: Record<string, { name: string; folder: string }> = {}
+  const failures: Record<string, string> = {}
   for (const module of info.modules) {
-    const { specifier, local } = module
+    const { specifier, local, error } = module
+    if (error !== undefined) failures[specifier] = error
     if (module.kind === 'npm') {
       const found = info.npmPackages?.[module.npmPackage ?? '']
       if (found?.localPath !== undefined) packages[specifier] = packageAt(specifier, found.name, found.localPath)
@@ -67,7 +71,7 @@ export function readModuleGraph(info: DenoInfo): ModuleGraph {
       if (code?.specifier !== undefined) leads[text] = redirected(info.redirects ?? {}, code.specifier)
     imports[specifier] = leads
   }
-  return { imports, modules, packages }
+  return { imports, modules, packages, failures }
 }
 
 /**

@@ -3,20 +3,25 @@ import { isBuiltin } from 'node:module'
 import type { Plugin } from 'esbuild'
 import { followImport, type ModuleGraph } from '../imports/module-graph.ts'
 
+/** Name of the plugin, which its warnings have. */
+export const FETCHED = 'fetched modules'
 const NAMESPACE = 'fetched'
+const UNFETCHED = 'unfetched'
 const TRAILER = '\n// denoCacheMetadata='
 
 /** The esbuild plugin that resolves imports to fetched files: modules by their address, packages by their version. */
 export function fetchedModules(graph: ModuleGraph): Plugin {
   return {
-    name: 'fetched modules',
+    name: FETCHED,
     setup(build) {
       build.onResolve({ filter: /.*/ }, async ({ path, importer, namespace, kind }) => {
         if (kind === 'entry-point' || (namespace !== 'file' && namespace !== NAMESPACE)) return null
         const leads = followImport(graph, importer, path)
-        // A module that could not be fetched fails where it is imported.
-        const isAbsent = namespace === NAMESPACE && kind === 'dynamic-import' && !isKnown(graph, leads)
-        if (isAbsent) return { path, external: true }
+        const address = leads ?? whole(path, namespace === NAMESPACE ? importer : undefined)
+        // A module that cannot be fetched fails the fetch, unless only `import()` leads there.
+        const isRemote = /^https?:/.test(address) || (namespace === NAMESPACE && kind === 'dynamic-import')
+        if (isRemote && !isKnown(graph, address))
+          return { path: address, namespace: UNFETCHED, warnings: [{ text: unfetched(address, graph) }] }
         if (leads === null) return null
         const builtin = leads.startsWith('node:') || isBuiltin(leads)
         if (builtin) return { path: leads, external: true, sideEffects: false }
@@ -24,6 +29,9 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
         if (found) return build.resolve(found.name, { kind, resolveDir: found.folder })
         return graph.modules[leads] ? { path: leads, namespace: NAMESPACE } : null
       })
+      build.onLoad({ filter: /.*/, namespace: UNFETCHED }, ({ path }) => ({
+        contents: `throw new TypeError(${JSON.stringify(unfetched(path, graph))})`,
+      }))
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }) => {
         const { path: file, loader } = graph.modules[path]!
         return { contents: withoutTrailer(await readFile(file)), loader }
@@ -32,9 +40,22 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
   }
 }
 
-function isKnown({ packages, modules }: ModuleGraph, leads: string | null): boolean {
-  if (leads === null) return false
-  return packages[leads] !== undefined || modules[leads] !== undefined || leads.startsWith('node:') || isBuiltin(leads)
+function isKnown({ packages, modules }: ModuleGraph, address: string): boolean {
+  return (
+    packages[address] !== undefined ||
+    modules[address] !== undefined ||
+    isBuiltin(address) ||
+    address.startsWith('data:')
+  )
+}
+
+/** The address that a specifier names as it is, or from the module at `base`. */
+function whole(specifier: string, base: string | undefined): string {
+  return base !== undefined && /^\.{0,2}\//.test(specifier) ? new URL(specifier, base).href : specifier
+}
+
+function unfetched(address: string, { failures }: ModuleGraph): string {
+  return `import() of '${address}' rejects: ${failures[address] ?? 'it was not fetched'}`
 }
 
 /** Deno ends a file of its cache with a line about the answer that it came in, which JSON and WebAssembly cannot have. */

@@ -80,6 +80,22 @@ export async function readVersions(ref: string, name: string, signal?: AbortSign
   return data.toSorted((a, b) => b.version - a.version)
 }
 
+/** Calls of a function in one minute, on the host that answers. */
+export interface Minute {
+  readonly time: string
+  readonly calls: number
+  readonly errors: number
+  /** Null without a call. */
+  readonly p95_ms: number | null
+  readonly cpu_s: number
+  readonly memory_mb: number
+}
+
+/** The last 60 minutes, oldest first. */
+export async function readMinutes(ref: string, name: string, signal?: AbortSignal): Promise<readonly Minute[]> {
+  return (await request<{ data: Minute[] }>('GET', `${pathOf(ref, name)}/minutes`, undefined, signal)).data
+}
+
 /** Makes an earlier version live again. */
 export function rollBack(ref: string, name: string, version: number): Promise<unknown> {
   return request('POST', `${pathOf(ref, name)}/rollback`, { version })

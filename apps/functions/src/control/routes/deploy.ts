@@ -9,8 +9,7 @@ import {
   DeployResult,
   FunctionParams,
   PROBLEMS,
-  PruneBody,
-  PruneResult,
+  RenameBody,
   RollbackBody,
   RollbackResult,
   answers,
@@ -20,7 +19,7 @@ import {
 const FUNCTION = '/v1/projects/:ref/functions/:name'
 const UPLOAD_BYTES = 40 * 1024 * 1024
 
-/** `PUT` and `DELETE …/functions/{name}`, `POST …/rollback`, `POST …/prune`. */
+/** `PUT` and `DELETE …/functions/{name}`, `POST …/rollback` and `POST …/rename`. */
 export function deployRoutes(app: Http, deps: ControlDeps): void {
   const deploy = describe('Deploy a version: bundle it, start it once, record it, and let it answer.', {
     params: FunctionParams,
@@ -62,14 +61,15 @@ export function deployRoutes(app: Http, deps: ControlDeps): void {
     return reply.header('etag', `"${etag}"`).send({ name, version, etag })
   })
 
-  const prune = describe('Forget old versions.', {
+  const rename = describe('Give a function another name, with its versions, secrets, hooks and state.', {
     params: FunctionParams,
-    body: PruneBody,
-    response: answers(PruneResult),
+    body: RenameBody,
+    response: PROBLEMS,
   })
-  app.post(`${FUNCTION}/prune`, { schema: prune }, async (request) => {
+  app.post(`${FUNCTION}/rename`, { schema: rename }, async (request, reply) => {
     const { ref, name } = request.params
-    return { name, removed: await needRegistry(deps).deployer.prune(ref, name, request.body.keep) }
+    if (!(await needRegistry(deps).deployer.rename(ref, name, request.body.to))) throw functionNotFound({ name })
+    return reply.code(204).send(undefined as never)
   })
 }
 

@@ -7,6 +7,7 @@ import { needRegistry, type ControlDeps } from '../control-deps.ts'
 import {
   FunctionList,
   FunctionParams,
+  MinuteList,
   ProjectParams,
   VersionList,
   answers,
@@ -19,7 +20,7 @@ type Listed = Static<typeof FunctionList>['data'][number]
 /** Fields of a function of a watched folder that are the same for all. */
 const OF_FOLDER = { etag: null, version: 0, bytes: 0, created_by: 'folder', created_at: null, type_errors: null }
 
-/** `GET …/functions` and `GET …/functions/{name}/versions`. */
+/** `GET …/functions`, `GET …/functions/{name}/versions` and `GET …/functions/{name}/minutes`. */
 export function listRoutes(app: Http, deps: ControlDeps): void {
   const list = describe('List the functions of a project.', { params: ProjectParams, response: answers(FunctionList) })
   app.get('/v1/projects/:ref/functions', { schema: list }, async (request) => {
@@ -55,6 +56,18 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
     const records = await registry.versions(ref, name)
     if (records.length === 0) throw functionNotFound({ name })
     return { data: records.map((record) => ({ ...shown(record), live: record.version === live?.version })) }
+  })
+}
+
+/** What a function did in each of the last 60 minutes on this host. */
+export function minutesRoute(app: Http, deps: ControlDeps): void {
+  const schema = describe('Read what a function did in each of the last 60 minutes on this host.', {
+    params: FunctionParams,
+    response: answers(MinuteList),
+  })
+  app.get('/v1/projects/:ref/functions/:name/minutes', { schema }, async (request) => {
+    const { ref, name } = request.params
+    return { data: deps.metrics.minutesOf(ref, name) }
   })
 }
 

@@ -10,6 +10,7 @@ import { Link, navigate } from '../../lib/router.tsx'
 import { useInterval, useResource } from '../../lib/use-resource.ts'
 import { CallPanel } from './call-panel.tsx'
 import { DeployBox } from './deploy-box.tsx'
+import { FunctionCharts } from './function-charts.tsx'
 import { FunctionLog } from './function-log.tsx'
 import { VersionsPanel } from './versions-panel.tsx'
 
@@ -98,6 +99,7 @@ function FunctionView(props: { project: Project; shown: FunctionSummary; onChang
     <div class="stack">
       {problem && <BuildProblem problem={problem} served={policy !== null} />}
       {policy && <FunctionFacts shown={shown} policy={policy} />}
+      {policy && <FunctionCharts project={project} name={name} />}
       {policy && <CallPanel project={project} name={name} policy={policy} />}
       {version > 0 && <VersionsPanel key={version} project={project} shown={shown} onChange={onChange} />}
       <FunctionLog project={project} name={name} />
