@@ -25,7 +25,7 @@ export function travel(tags: Tags): Travel {
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
   const said = tags.get('oneway')
   const reversed = said === '-1'
-  // A motorway is a carriageway, whose direction is that of its nodes unless a tag says otherwise.
+  // A motorway is a single carriageway, so it is one-way unless a tag denies it.
   const oneway = roundabout || (isOneway(said) ?? tags.get('highway') === 'motorway')
   let way = directed(tags, oneway)
   if (reversed) way = { forward: way.backward, backward: way.forward }
@@ -41,7 +41,7 @@ export const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly st
 export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean {
   if (against === undefined) return false
   const isReversed = tags.get('oneway') === '-1'
-  // Keys such as `bus:backward` speak of the nodes, and where traffic runs against them, of the way it runs.
+  // `bus:backward` means against the order of the nodes. With `oneway=-1` that is the direction of the traffic.
   const usable = against.filter(([names]) => !isReversed || !names[0]!.endsWith(':backward'))
   if (usable.some(([names, values]) => anyOf(tags, names, values))) return true
   const own = isReversed ? [] : keys.filter((key) => !GENERAL_KEYS.includes(key))
@@ -90,12 +90,14 @@ function directed(tags: Tags, oneway: boolean): Directions {
       backward &= ~mode
     }
   }
-  // Walkers mind a one-way street only where it is theirs.
+  // One-way tags apply to pedestrians only on foot ways and ferries, or with `oneway:foot`.
   if (oneway && !walkersToo) backward |= withWheelchair(foot)
   return { forward, backward }
 }
 
-/** Ways whose direction binds walkers too: their own, and what carries them. */
+/**
+ * Ways whose one-way direction applies to pedestrians: foot ways, ferries, shuttle trains and ways with `oneway:foot`.
+ */
 function onFootWay(tags: Tags): boolean {
   const own = ['footway', 'pedestrian', 'steps', 'path'].includes(tags.get('highway') ?? '')
   return own || tags.has('oneway:foot') || isCarried(tags)
