@@ -40,7 +40,7 @@ export class EngineThread {
   }
 
   /**
-   * Does a job; settles when the thread is idle again, or gone.
+   * Runs a job; settles when the thread is idle again, or has ended.
    *
    * @throws INFERENCE_THREAD_LOST, or what the job throws
    */
