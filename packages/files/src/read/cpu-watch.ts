@@ -59,7 +59,7 @@ export class CpuWatch implements Disposable {
 /** CPU time that a process has used, or null when it has ended or the system does not tell. */
 async function cpuSecondsOf(pid: number): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null)
-  // The second field, a name in parentheses, may hold anything; user and system time are the 14th and 15th.
+  // The second field, a name in parentheses, may have any characters; user and system time are the 14th and 15th.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (!fields) return null
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND

@@ -29,7 +29,7 @@ const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 const LONG_NUMBER = /[^.\d]\d{16}/
 
 const COORDINATES = Buffer.from('"coordinates":')
-/** What stands for coordinates that were read otherwise: a number that programs do not write there. */
+/** Placeholder for coordinates that are parsed separately: a number that programs do not write there. */
 const COORDINATES_MARK = '-0'
 
 /** A parsed feature. */
@@ -44,7 +44,7 @@ interface Feature {
   readonly id: unknown
   readonly properties: Readonly<Record<string, unknown>> | null
   readonly hasGeometry: boolean
-  /** Null where there is none, or where it cannot be read. */
+  /** Null for a missing or unreadable geometry. */
   readonly wkb: Uint8Array | null
   /** Its text is not in UTF-8. */
   readonly isLatin: boolean
@@ -148,7 +148,7 @@ function* readRows(
   if (!builder.isEmpty) yield builder.take()
 }
 
-/** The features of a file; what is to be learnt of them goes into the survey. */
+/** The features of a file; the first pass also fills the survey. */
 function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
   const coordinates = new FlatCoordinates()
   let row = 0
@@ -176,7 +176,7 @@ function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
   }
 }
 
-/** Names, as they are written, of the members of JSON whose numbers are fractions; every string is looked at once. */
+/** Names, as written, of JSON members with fractional numbers; every string is visited once. */
 function* fractionMembers(json: string): Generator<string> {
   for (let at = json.indexOf('"'); at >= 0;) {
     let end = json.indexOf('"', at + 1)
@@ -192,7 +192,7 @@ function* fractionMembers(json: string): Generator<string> {
   }
 }
 
-/** Whether a number may be what follows a name. */
+/** Whether a number follows a name. */
 function isNumberAt(json: string, after: number): boolean {
   let at = after
   let code = json.charCodeAt(at)
@@ -206,7 +206,7 @@ function describe(head: Readonly<Record<string, unknown>>, about: { name: string
   if (crs) about.srid = sridOf(crs.properties?.name ?? crs.properties?.code)
 }
 
-/** The EPSG code in `EPSG:25832`, `urn:ogc:def:crs:EPSG::25832`, a URL of such, or a number; null for what is not known. */
+/** The EPSG code in `EPSG:25832`, `urn:ogc:def:crs:EPSG::25832`, a URL of such, or a number; null for other texts. */
 function sridOf(name: unknown): number | null {
   const [, authority = 'EPSG', code = String(name)] = /\b([a-z]+)[:/]+(?:[\d.]+[:/])?(\w+)$/i.exec(String(name)) ?? []
   const known = SYSTEMS[`${authority}:${code}`.toUpperCase()]
@@ -228,7 +228,7 @@ interface ParsedObject {
  * for a feature that is not plain.
  */
 function parseQuickly(bytes: Buffer, coordinates: FlatCoordinates): ParsedObject | null {
-  // A string cannot hold these bytes: their first quote would begin it, and their second one end it.
+  // These bytes cannot occur within a string, because their quotes would begin and end it.
   const name = bytes.indexOf(COORDINATES)
   if (name < 0) return null
   const start = name + COORDINATES.length

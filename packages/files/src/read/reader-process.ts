@@ -10,13 +10,13 @@ const PROGRAM = new URL('./read.worker.ts', import.meta.url)
 const HEAP_MB = 2048
 /** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
 const PROCESS_MB = HEAP_MB + 1024
-/** CPU time that a reader may use between two frames, in seconds, and how much of its file is gone through in a second of it. */
+/** CPU seconds that a reader may use between two frames, and bytes of its file that allow a second more. */
 const STUCK_SECONDS = 45
 const BYTES_PER_SECOND = 2 * 1024 * 1024
 
 /** Program and time limit of reading processes. */
 export interface ReaderProcessOptions {
-  /** A program that calls `serveProcess` with an encoder of its own; the built-in one, which encodes nothing, when absent. */
+  /** A program that calls `serveProcess` with an encoder of its own; default: the built-in one without an encoder. */
   readonly program?: URL
   /** CPU time in seconds that may pass between two frames, more for a large file. Default: 45. */
   readonly stuckSeconds?: number
