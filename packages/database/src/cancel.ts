@@ -17,8 +17,8 @@ interface Connected {
 }
 
 /**
- * Asks the server to cancel the statement that a connection runs. It takes a connection of its own, not one of the pool:
- * those may all be busy. Resolves once the server has passed it on; whether it came in time is unknown.
+ * Asks the server to cancel the statement that a connection runs. It opens a connection outside of the pool, which may
+ * be busy. Resolves once the server has forwarded the request; whether it came in time is unknown.
  */
 export async function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as Connected
@@ -54,7 +54,7 @@ export class Cancellation {
   readonly #signal: AbortSignal
   #timer: NodeJS.Timeout | undefined
   #request: Promise<void> | null = null
-  /** A cancel request was sent; the connection may receive it later still. */
+  /** Whether a cancel request was sent; the connection may still receive it later. */
   wasAsked = false
 
   constructor(client: PoolClient, signal: AbortSignal) {
