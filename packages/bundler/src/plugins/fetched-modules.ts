@@ -37,7 +37,7 @@ function isKnown({ packages, modules }: ModuleGraph, leads: string | null): bool
   return packages[leads] !== undefined || modules[leads] !== undefined || leads.startsWith('node:') || isBuiltin(leads)
 }
 
-/** Deno ends a file of its cache with a line about the answer that it came in, which JSON and WebAssembly cannot have. */
+/** Deno appends a line about the HTTP answer to cached files, which is invalid in JSON and WebAssembly. */
 function withoutTrailer(bytes: Buffer): Buffer {
   const at = bytes.lastIndexOf(TRAILER)
   return at < 0 || bytes.indexOf('\n', at + 1) >= 0 ? bytes : bytes.subarray(0, at)

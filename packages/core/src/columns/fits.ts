@@ -4,7 +4,7 @@ import { encodeNumeric } from './numeric.ts'
 /** The years that the server's calendar has. */
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
-/** The first whole number that a type does not hold; the least that it does is that one, negative. */
+/** The first whole number beyond the range of a type; the smallest number in it is its negative. */
 const INTEGERS: Readonly<Record<string, number>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
 const FLOATS: Readonly<Record<string, true>> = { float4: true, float8: true }
 
@@ -19,7 +19,7 @@ export function fitsColumn(type: string, value: string | number | bigint | boole
     if (FLOATS[type]) return true
     const limit = INTEGERS[type]
     if (limit !== undefined) {
-      // Numbers are compared as they are: a bigint for each value would cost more than the rest.
+      // Whole numbers are compared as numbers, because converting each to a bigint would be slow.
       const whole = typeof value === 'number' && Number.isInteger(value) ? value : BigInt(value)
       return whole >= -limit && whole < limit
     }
