@@ -19,7 +19,8 @@ const OTHER_FORMATS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Opens an OSM file by what it holds, not by its name: PBF or OSM XML, either of them packed with gzip, bzip2 or not.
+ * Opens an OSM file by its content, not by its name: PBF or OSM XML, plain or packed with gzip or bzip2.
+ *
  * @throws OSM_UNSUPPORTED for anything else
  */
 export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<OsmReader> {
