@@ -46,8 +46,8 @@ export function* dataOf({ path, encoding, delimiter, headRecords }: CsvTable): G
 }
 
 /**
- * The delimiter named by the first line, or its most frequent one; commas within a single geometry column are not
- * counted.
+ * The delimiter named by the first line, else its most frequent one; a single column counts as tab-separated, because
+ * its geometries contain commas.
  */
 export function delimiterOf(line: string): { readonly delimiter: string; readonly isSaid: boolean } {
   const said = SAID_DELIMITER.exec(line)?.[1]
