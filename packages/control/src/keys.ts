@@ -135,7 +135,7 @@ export class Keys {
     return revokeTokens(this.#database, tokens)
   }
 
-  /** The key that is sent for an organization to the shared services; issued when there is none, or it has ended. */
+  /** The services key of an organization; a new one is issued when it is missing, expired or revoked. */
   async servicesKeyOf(organizationId: string): Promise<string> {
     const sealer = this.#need()
     return this.#database.transaction(async (session) => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { PoolClient } from 'pg'
 
-/** Of a packet that asks for a cancellation (PostgreSQL manual, message formats). */
+/** Code of a cancel request packet (PostgreSQL manual, message formats). */
 const CANCEL_REQUEST = 80877102
 /** Interval of cancel requests in milliseconds: the server ignores a request that arrives before the statement begins. */
 const AGAIN_MS = 100

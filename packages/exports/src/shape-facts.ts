@@ -54,7 +54,7 @@ export class ShapeFacts {
     return box
   }
 
-  /** Parts are what holds positions itself. */
+  /** Parts are geometries with positions of their own. */
   #geometry(cursor: WkbCursor, isWhole: boolean): Parts {
     const code = cursor.head()
     if (isWhole) this.#types.add(code + (cursor.hasZ ? 1000 : 0) + (cursor.hasM ? 2000 : 0))

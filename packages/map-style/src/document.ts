@@ -95,6 +95,6 @@ export const CONDITIONS = ['equal', 'not', 'less', 'more', 'contains', 'empty', 
 export interface Filter {
   readonly property: string
   readonly is: (typeof CONDITIONS)[number]
-  /** Of the property's kind, also where the condition needs none. */
+  /** A value of the property's kind, also for conditions without a value. */
   readonly value: string | number | boolean
 }

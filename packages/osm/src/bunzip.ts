@@ -34,7 +34,7 @@ class Decoder {
   #reader: ReturnType<typeof bitIterator> | null = null
   #taken = 0
   #given = 0
-  /** Of the stream in work, in units of 100,000 bytes; 0 before its header. */
+  /** Block size of the current stream, in units of 100,000 bytes; 0 before its header. */
   #blockSize = 0
   /** Null between streams. */
   #checksum: number | null = null

@@ -28,7 +28,7 @@ export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<
   return openUnpacked(plain, await firstBytes(plain, signal))
 }
 
-/** What a source holds, packed with gzip, bzip2 or not. */
+/** The unpacked content of a source: gzip and bzip2 are decompressed, other content is unchanged. */
 export async function unpacked(source: OsmSource, signal?: AbortSignal): Promise<OsmSource> {
   const packed = await firstBytes(source, signal)
   if (packed[0] === 0x1f && packed[1] === 0x8b) return gunzipped(source)

@@ -21,7 +21,7 @@ export class WkbError extends RangeError {
 export class WkbCursor {
   /** Where the next byte is read. */
   at = 0
-  /** Of the geometry that was begun last: 1 point to 7 collection, above, up to 17, curves and surfaces. */
+  /** Type of the geometry that was begun last: 1 point to 7 collection, 8 to 17 curves and surfaces. */
   code = 0
   hasZ = false
   hasM = false

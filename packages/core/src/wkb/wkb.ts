@@ -7,7 +7,7 @@ export const ISO_Z = 1000
 export const ISO_M = 2000
 /** Bits of a geometry type without flags. */
 export const TYPE_BITS = 0x1fffffff
-/** Of a triangle. */
+/** Highest type code, that of a triangle. */
 export const LAST_CODE = 17
 const LINE = 2
 const POLYGON = 3

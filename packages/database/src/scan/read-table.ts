@@ -6,7 +6,7 @@ export interface ColumnFacts {
   readonly name: string
   /** Name of the type, of a domain its base type. */
   readonly type: string
-  /** Of a numeric with bounds, its digits and how many of them are behind the point. */
+  /** Total digits and decimal places of a bounded numeric. */
   readonly precision: number | null
   readonly scale: number | null
   readonly is_key: boolean

@@ -80,7 +80,7 @@ export function openSession(url: string): Promise<LentSession> {
   })
 }
 
-/** Names of what a database has already, at most five. */
+/** Names of up to five objects that a database already has. */
 export async function anythingIn(session: LentSession): Promise<string[]> {
   return (await session.query(ANYTHING)).rows.map(({ name }: { name: string }) => name)
 }

@@ -29,7 +29,7 @@ export class EngineThread {
     return thread
   }
 
-  /** What computes its model. */
+  /** Execution provider of its model. */
   get choice(): ProviderChoice {
     return this.#choice
   }

@@ -13,7 +13,7 @@ export interface Head {
   readonly rows: Float32Array
   /** One number a row: the class of an example (`knn`), the intercept of a class, 0 of a centre. */
   readonly values: Float32Array
-  /** Of `knn`: how many examples vote. */
+  /** For `knn`: number of examples that vote. */
   readonly neighbours: number
   /** Scores are divided by it before they become probabilities; above 0. */
   readonly temperature: number

@@ -213,7 +213,7 @@ function digits(number: number): string {
 }
 
 function isoOf(ms: number): string {
-  // A date that there is not ends as a value that its column does not take.
+  // An invalid date becomes a text that its column refuses.
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : '-T'
 }
 

@@ -6,7 +6,7 @@ import { chunksOf } from './chunks.ts'
 const SAMPLE_BYTES = 1 << 20
 /** Bytes of a character of UTF-8, at most. */
 const LONGEST_CHARACTER = 4
-/** Below it the first guesser knows nothing. */
+/** Minimum confidence of the first detector; lower results are ignored. */
 const LEAST_CONFIDENCE = 0.1
 
 /** The encoding of a text, and how sure it is. */

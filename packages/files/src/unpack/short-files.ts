@@ -2,7 +2,7 @@ import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 const HEAD_BYTES = 100
-/** Of a row in the `.id` of MapInfo: the place of its object in the `.map`. */
+/** Bytes of an entry in MapInfo's `.id`: the place of a row's object in the `.map`. */
 const PLACE_BYTES = 4
 /** A `.map` consists of blocks of a multiple of these. */
 const BLOCK_BYTES = 512
