@@ -66,7 +66,7 @@ export class LateSchemas {
 /** Compiles schemas, which may refer to the schemas added to the app before. */
 function compilerOf(app: Http, coerceTypes: boolean, allErrors: boolean): (schema: object) => ValidateFunction {
   const ajv = addFormats.default(
-    // With all errors each names its schema, which their texts need.
+    // With `allErrors` each error includes its schema, which the error texts need.
     new Ajv({ useDefaults: true, removeAdditional: false, strict: false, coerceTypes, allErrors, verbose: allErrors }),
   )
   const known = new Set<string>()

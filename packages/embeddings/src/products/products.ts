@@ -94,7 +94,7 @@ export interface ProductName {
 }
 
 /**
- * The product of a table of vectors that only its columns and dimensions tell.
+ * The product of a table of vectors, by its columns and dimensions only.
  *
  * @param asked product of the request, which counts more than column names that many files have
  */

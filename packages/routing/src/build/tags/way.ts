@@ -156,7 +156,7 @@ const NO_ACCESS: WayAccess = {
   changing: 0,
 }
 
-/** Keys that say of everybody, or of all vehicles, whether they may use a way. */
+/** Keys that decide the access of all modes, or of all vehicles. */
 const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
 
 const LANE_KEYS = /^(lanes|cycleway|shoulder|oneway:bicycle|segregated)/
