@@ -29,9 +29,9 @@ export function readCredentials(headers: Readonly<Record<string, HeaderValue>>):
 }
 
 /**
- * The rule of the worker: the same key in both headers.
+ * Authentication of the worker: both headers must have the same key.
  *
- * @throws UNAUTHORIZED with a hint that says which header is missing or that they differ
+ * @throws UNAUTHORIZED with a hint: the missing header, or that the headers differ
  */
 export async function authenticateBoth(credentials: Credentials, verify: Verify): Promise<Principal> {
   const { apikey, bearer } = credentials
@@ -43,8 +43,8 @@ export async function authenticateBoth(credentials: Credentials, verify: Verify)
 }
 
 /**
- * The rule of functions, rest and storage: either header; a Bearer that differs from the apikey decides, and one that
- * is there but bad is refused even when the apikey is good. Returns null when there is neither.
+ * Authentication of functions, rest and storage: either header. A Bearer that differs from the apikey takes precedence,
+ * and an invalid one is refused even with a valid apikey. Returns null without both.
  *
  * @throws UNAUTHORIZED
  */

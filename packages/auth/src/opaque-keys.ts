@@ -12,7 +12,7 @@ export function makeOpaqueKey(prefix: string): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`
 }
 
-/** A stored key: the hash and whom it stands for. */
+/** A stored key: its hash and its principal. */
 export interface StoredKey {
   readonly sha256: string
   readonly principal: Principal

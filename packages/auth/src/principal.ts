@@ -6,7 +6,7 @@ export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'ope
 
 /** Scopes of keys: a services key has the job API or the routing engine, an anon key tables and pages. */
 export type KeyScope = 'jobs' | 'routes' | PublicScope
-/** One of what a publishable key is limited to: a table, `schema.name`, or the origin of pages, `*` for any. */
+/** A limit of a publishable key: a table, `schema.name`, or the origin of pages, `*` for any. */
 export type PublicScope = `table:${string}` | `origin:${string}`
 
 /** The caller, after the credential was verified. */

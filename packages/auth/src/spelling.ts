@@ -16,7 +16,7 @@ export function requireCanonical(credential: string): void {
   }
 }
 
-/** The canonical text of a token; any other credential as it is. */
+/** The canonical text of a token; other credentials are unchanged. */
 export function canonicalOf(credential: string): string {
   const parts = credential.split('.')
   if (parts.length !== 3 || headerOf(parts[0] as string) === null) return credential
@@ -24,8 +24,8 @@ export function canonicalOf(credential: string): string {
 }
 
 /**
- * The texts that name the same token. ECDSA verifies (r, n − s) as it verifies (r, s), so that anybody who has an ES256
- * token can make a second one.
+ * The texts that name the same token. ECDSA accepts (r, n − s) for (r, s), so the holder of an ES256 token can make a
+ * second text of it.
  */
 export function equivalentsOf(credential: string): readonly string[] {
   const [header = '', payload = '', text = '', ...more] = credential.split('.')
@@ -38,7 +38,7 @@ export function equivalentsOf(credential: string): readonly string[] {
   return [credential, `${header}.${payload}.${twin}`]
 }
 
-/** The header of a token by its encoded text; null where it is no JSON object. */
+/** The header of a token, decoded; null when it is not a JSON object. */
 export function headerOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const header: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))

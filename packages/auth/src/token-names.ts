@@ -1,6 +1,6 @@
 import { equivalentsOf, headerOf } from './spelling.ts'
 
-/** By what a token can be revoked. */
+/** Names by which a token can be revoked. */
 export interface TokenNames {
   /** The canonical texts that name it; two of an ES256 token. */
   readonly texts: readonly string[]

@@ -97,7 +97,7 @@ async function verifySignature(token: string, trust: Pick<TokenTrust, 'jwtSecret
   throw unauthorized({ reason: 'algorithm' })
 }
 
-/** JSON can say `1e999`, which is a token without end. */
+/** Refuses `1e999`, which JSON parses as infinity: such a token would never expire. */
 function finite(payload: JWTPayload): JWTPayload {
   if (!Number.isFinite(payload.exp)) throw unauthorized({ reason: 'malformed' })
   return payload

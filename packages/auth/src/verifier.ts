@@ -13,13 +13,13 @@ export type Verify = (credential: string) => Promise<Principal>
 export interface VerifierOptions {
   /** Keys known by configuration. Their order does not matter. */
   readonly keys?: readonly StoredKey[]
-  /** Looks a hash up where keys are stored; throws UNAUTHORIZED for one that was good once, even if it is a token. */
+  /** Looks up a hash in the stored keys; throws UNAUTHORIZED for an expired or revoked key, even if it is a token. */
   readonly findStoredKey?: (sha256: string) => Promise<Principal | null>
   /** Asked of every token that is good otherwise, each time. */
   readonly checkRevoked?: CheckRevoked
   /** How tokens are verified; without it no token is accepted. */
   readonly trust?: TokenTrust
-  /** Accepts publishable keys, whose limits the caller has to keep, and nothing else; they are refused when absent. */
+  /** Accepts only publishable keys, whose limits the caller must enforce; when absent, these are refused. */
   readonly onlyPublishable?: boolean
 }
 
@@ -30,7 +30,8 @@ const MAX_KNOWN = 2000
 export function createVerifier(options: VerifierOptions): Verify {
   const keys = options.keys ?? []
   const { trust } = options
-  // A signature by a secret that never changes is good as long as the token: a map asks for many tiles with one.
+  // Tokens signed with a constant secret stay valid until they expire, so they are cached: a map requests many tiles
+  // with one.
   const known = new LRUCache<string, Principal>({ max: MAX_KNOWN })
   return async (credential) => {
     const principal = await identify(credential)

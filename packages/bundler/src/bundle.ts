@@ -19,7 +19,7 @@ import { namedModules } from './requires.ts'
 import { readCodeSettings } from './settings/code-settings.ts'
 import { entryAmong } from './settings/entry.ts'
 
-/** One ES module with everything but Node's built-in modules, and the files read from disk for it. */
+/** One ES module with all code except Node's built-in modules, and the files that it reads from disk. */
 export interface Bundle {
   readonly code: Uint8Array
   /** Files that modules locate relative to their own path, by their path beside the code. */
@@ -54,7 +54,7 @@ const OPTIONS = {
     // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
     __dirname: 'import.meta.dirname',
     __filename: 'import.meta.filename',
-    // In all modules but the entry, which the runtime imports as it does any other.
+    // Applies to all modules but the entry, where it is replaced by `true` beforehand.
     'import.meta.main': 'false',
   },
   outfile: 'index.mjs',
@@ -153,8 +153,8 @@ async function bundle(given: Options, root: string | null, config: readonly stri
 }
 
 /**
- * The bundle with the modules that it requires by computed names; null where it has no such names, or where one of the
- * modules, which may never be asked for, cannot be bundled.
+ * The bundle with the modules that it requires by computed names; null without such names, or when one of these modules
+ * cannot be bundled, as it may never be needed.
  */
 async function withNamed(options: Options, first: Built, root: string | null): Promise<Built | null> {
   if (root === null || !requiresComputed(outputOf(first, '.mjs'))) return null

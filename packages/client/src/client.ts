@@ -5,7 +5,7 @@ import { makeJobs, type Ask, type AskOptions, type JobsClient } from './jobs.ts'
 export interface ClientOptions {
   /** Address of the worker, or of a project with `/worker`: `http://127.0.0.1:8000/worker`. */
   readonly url: string
-  /** The service-role key of the project, or a services key. It may do everything: keep it on servers. */
+  /** The service-role key of the project, or a services key. It has full access: use it on servers only. */
   readonly key: string
   /** The project, where the worker serves several. */
   readonly projectRef?: string
@@ -18,7 +18,7 @@ export interface TerraneClient {
   readonly jobs: JobsClient
 }
 
-/** A client of a worker. Tables, files and searches of the project are those of supabase-js, which it stands beside. */
+/** A client of a worker. Use it beside supabase-js, which serves the project's tables, files and searches. */
 export function createClient(options: ClientOptions): TerraneClient {
   const base = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url
   // Makes one request below the address of the worker; a refusal is a TerraneProblem.

@@ -1,6 +1,6 @@
 import type { AnyJob } from './tasks.ts'
 
-/** A request was refused: `code` is stable, `hint` says what to do, `errors` names the fields. */
+/** A refused request: `code` is stable, `hint` is the remedy, `errors` has the invalid fields. */
 export class TerraneProblem extends Error {
   override readonly name = 'TerraneProblem'
   readonly status: number

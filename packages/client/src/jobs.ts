@@ -50,7 +50,7 @@ export interface JobsClient {
 /** How long to wait between two looks at a job. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 2000
-/** Looks that may fail in a row before the waiting is given up: a worker that is started anew is back by then. */
+/** Consecutive failed polls before waiting ends; a restarting worker is back by then. */
 const MOST_FAILED_LOOKS = 30
 
 export function makeJobs(ask: Ask, projectRef: string | undefined): JobsClient {

@@ -8,7 +8,7 @@ export function named<S extends TSchema>(name: string, schema: S): Named<S> {
   return { ...schema, $id: name }
 }
 
-/** Points to a {@link named} schema: an `$id` may stand in one document only once. The owner of the app registers it. */
+/** Refers to a {@link named} schema, because a document may contain an `$id` only once. The app must register it. */
 export function ref<S extends TSchema>(schema: Named<S>) {
   return Type.Unsafe<Static<S>>({ $ref: `${schema.$id}#` })
 }

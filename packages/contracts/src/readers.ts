@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 
 /**
- * Fields of a body that makes a table: whose it is, and who reads it.
+ * Fields for the owner and the readers of a new table.
  *
- * @param defaults what holds where a field is left out
+ * @param defaults texts about the defaults
  */
 export const readers = (
   defaults = { ownerUuid: 'the service role', isPublic: 'true without ownerUuid, false with it' },

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/** One thing that a person should know of a job that ended well: what it did not make, and what it lost, by reason. */
+/** A notice about a successful job: what was left out or lost, by reason. */
 export const JobWarning = Type.Object({
   code: Type.String({ description: 'Upper case, stable.' }),
   message: Type.String(),

@@ -7,7 +7,7 @@ const url = (scheme: string, description: string) =>
 const secret = (description: string, minLength = 1) =>
   Type.Optional(Type.String({ minLength, maxLength: 8192, description }))
 
-/** Everything that apps need to reach a project and to know its callers; it lies sealed in the control plane. */
+/** Credentials for connecting to a project and verifying its callers; stored sealed in the control plane. */
 const Schema = Type.Object(
   {
     databaseUrl: url('postgres(ql)?', 'Where jobs write.'),

@@ -71,7 +71,7 @@ async function clearHooks(url: string | Error | undefined, ids: readonly string[
   return left.length === 0 ? null : { ids: left, reason }
 }
 
-/** A message on one line: a server may send control characters, which terminals obey. */
+/** A message on one line without control characters, which terminals would obey. */
 function reasonOf(error: unknown): string {
   return (error as Error).message.replaceAll(/\p{Cc}+/gu, ' ')
 }

@@ -3,7 +3,7 @@ import { quoteIdentifier, type Database, type Session } from '@terrane/database'
 /** Longest wait for a table that is in use. */
 const LOCK_TIMEOUT = `set local lock_timeout = '3s'`
 
-/** The trigger of a table hook. It sorts after those of the user, which may still change what they look at. */
+/** Name of the trigger of a table hook. It sorts after the user's triggers, which may still change the row. */
 export function hookTriggerName(id: string): string {
   return `zz_terrane_hook_${id}`
 }

@@ -6,7 +6,7 @@ export const KEY_CHANNEL = 'terrane_keys'
 /** Roles of issued keys: users have tokens instead, so `authenticated` is missing. */
 export type KeyRole = Exclude<Role, 'authenticated'>
 
-/** A key as the control plane knows it: never the key itself. */
+/** A key in the control plane, without its text. */
 export interface KeyRecord {
   readonly id: string
   readonly sha256: string
@@ -33,7 +33,9 @@ export const KEY_COLUMNS = `k.id, k.sha256, k.prefix, k.organization_id as "orga
   k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt"`
 export const KEY_TABLES = 'terrane.keys k left join terrane.projects p on p.id = k.project_id'
 
-/** How a key begins: enough to tell keys apart, far too little to guess one. Tokens begin alike and show nothing. */
+/**
+ * Beginning of a key: enough to tell keys apart, but too little to guess one. Tokens all begin alike and show nothing.
+ */
 export function keyPrefix(key: string): string {
   return key.startsWith('eyJ') ? 'token' : key.slice(0, Math.min(20, Math.floor(key.length / 3)))
 }

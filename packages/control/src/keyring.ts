@@ -36,9 +36,9 @@ const RETRY_MS = 1000
 interface Entry {
   readonly key: FoundKey
   readonly checkedAt: number
-  /** The moment after which it opens nothing; null when it does not expire. */
+  /** Time at which it expires; null when it does not. */
   readonly endsAt: number | null
-  /** Not before this moment is it looked up again. */
+  /** Time until which no new look-up is needed. */
   freshUntil: number
 }
 
@@ -60,7 +60,7 @@ export class Keyring {
   }
 
   /**
-   * The principal of a key; null when it is not known.
+   * The principal of a key; null for an unknown key.
    *
    * @throws UNAUTHORIZED when it has expired or was revoked, KEYS_UNAVAILABLE
    */
@@ -73,7 +73,7 @@ export class Keyring {
     return loaded && this.#answer(loaded, sha256)
   }
 
-  /** Forgets what is remembered of a key, or of all: it has changed. */
+  /** Drops the cache of a changed key, or of all keys. */
   forget(sha256?: string): void {
     const maps = [this.#known, this.#unknown, this.#loading]
     for (const map of maps) {
@@ -90,7 +90,7 @@ export class Keyring {
     return key.principal
   }
 
-  /** One look-up at a time per key. What began before the key was forgotten is not remembered. */
+  /** Runs one look-up per key at a time. A result is not cached if the key was dropped meanwhile. */
   #load(sha256: string, former: Entry | undefined): Promise<Entry | null> {
     const running = this.#loading.get(sha256)
     if (running) return running
@@ -107,7 +107,7 @@ export class Keyring {
 
   async #look(sha256: string, former: Entry | undefined, isCurrent: () => boolean): Promise<Entry | null> {
     const { cacheMs, graceMs } = this.#options
-    // Before the query: what it answers was true at this moment or later.
+    // Taken before the query, so that the result is at least as recent.
     const checkedAt = this.#now()
     let key: FoundKey | null
     try {

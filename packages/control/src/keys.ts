@@ -20,7 +20,7 @@ export interface NewKey {
   readonly expiresAt?: Date
 }
 
-/** A key that was just made: the only moment at which it is known. */
+/** A new key; its text is available only at this moment. */
 export interface IssuedKey {
   readonly key: string
   readonly record: KeyRecord
@@ -135,7 +135,7 @@ export class Keys {
     return revokeTokens(this.#database, tokens)
   }
 
-  /** The key that is sent for an organization to the shared services; issued when there is none, or it has ended. */
+  /** The services key of an organization; a new one is issued when it is missing, expired or revoked. */
   async servicesKeyOf(organizationId: string): Promise<string> {
     const sealer = this.#need()
     return this.#database.transaction(async (session) => {
@@ -202,7 +202,7 @@ async function insert(session: Queryable, wanted: NewKey): Promise<IssuedKey> {
   return { key, record: rows[0]! }
 }
 
-/** True for a key that is known here and no longer good; one of another control plane is not known. */
+/** Whether a key is known here and expired or revoked; false for keys of another control plane. */
 async function hasEnded(session: Queryable, sha256: string): Promise<boolean> {
   const { rowCount } = await session.query(
     'select 1 from terrane.keys where sha256 = $1 and (revoked_at is not null or expires_at <= clock_timestamp())',

@@ -39,8 +39,8 @@ interface Before {
 }
 
 /**
- * Seals as one, and for the id of the project, what worker, functions host and console had sealed each for itself before
- * there was a control plane. What the key does not open stays as it is.
+ * Merges the separately sealed credentials of worker, functions host and console, from before the control plane, into
+ * one sealed value per project. Values that the key cannot open are unchanged.
  */
 export async function mergeCredentials(
   database: Database,

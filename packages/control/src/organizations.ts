@@ -24,7 +24,7 @@ export class Organizations {
     this.#database = database
   }
 
-  /** Makes an organization, or leaves the one with this id as it is. */
+  /** Creates an organization; an existing one with this id is unchanged. */
   async create(name: string, id: string = uuidv7()): Promise<Organization> {
     await this.#database.query('insert into terrane.organizations (id, name) values ($1, $2) on conflict do nothing', [
       id,

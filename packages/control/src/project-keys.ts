@@ -3,7 +3,7 @@ import type { Keyring } from './keyring.ts'
 import type { OpenKeyring } from './open-keyring.ts'
 import { revocationsOf } from './revocations.ts'
 
-/** Looks a key up by its SHA-256; null when it is not known. */
+/** Looks a key up by its SHA-256; null when unknown. */
 export type FindKey = (sha256: string) => Promise<Principal | null>
 
 /** Queries of a verifier to the control plane. */

@@ -23,11 +23,11 @@ export interface Project {
   readonly ref: string
   readonly organizationId: string
   readonly organizationName: string
-  /** For people; the reference when none was given. */
+  /** Name for people; default: the reference. */
   readonly name: string
   /** A shared functions host answers for it at `{hostLabel}.{domain}`. */
   readonly hostLabel: string
-  /** Where its objects and its deployed code lie in the storage of a pool. */
+  /** Folder of its objects and deployed code in the storage of a pool. */
   readonly folder: string
   readonly createdAt: Date
 }
@@ -39,7 +39,7 @@ export interface NewProject {
   readonly credentials?: Credentials
 }
 
-/** A project with what reaches it. */
+/** A project with its credentials. */
 export interface ReachableProject extends Project {
   readonly credentials: Credentials
   /** The key that is sent for its organization to the shared services; null when none was issued. */
@@ -130,8 +130,8 @@ export class Projects {
   }
 
   /**
-   * The project that a caller may reach under a reference: its own for a key of a project, one of its organization for a
-   * services key. Any other is not found.
+   * The project that a caller may reach under a reference: its own for a key of a project, any project of its
+   * organization for a services key. Other projects count as not found.
    *
    * @throws PROJECT_NOT_FOUND
    */
@@ -161,13 +161,13 @@ export class Projects {
     return single(name, await this.#open(where, [userId, name]))
   }
 
-  /** Every project with what reaches it, for hosts that serve them all. */
+  /** All projects with their credentials, for hosts that serve all of them. */
   allReachable(onUnreadable: (error: unknown) => void): Promise<ReachableProject[]> {
     return this.#open('', [], onUnreadable)
   }
 
   /**
-   * A project with what reaches it, for a page that is open to everyone.
+   * A project with its credentials, for a page that needs no key.
    *
    * @throws PROJECT_NOT_FOUND, CREDENTIALS_UNREADABLE, SECRETS_KEY_MISSING
    */

@@ -15,11 +15,11 @@ export interface RevokedPage {
   readonly until: Date
 }
 
-/** Pause after a look that failed. */
+/** Pause after a failed check, in milliseconds. */
 const RETRY_MS = 1000
 
 export interface RevocationsOptions {
-  /** Reads what was revoked since a moment; all when it is null. */
+  /** Reads revocations since a time; all of them for null. */
   readonly read: (since: Date | null) => Promise<RevokedPage>
   /** How long what is known is used without looking again. */
   readonly cacheMs: number
@@ -35,7 +35,7 @@ export class Revocations {
   #lookedAt = Number.NEGATIVE_INFINITY
   #isStale = true
   #looking: Promise<void> | null = null
-  /** No look before this, after one that failed. */
+  /** Earliest time of the next check after a failed one. */
   #retryAt = 0
 
   constructor(options: RevocationsOptions) {
@@ -45,13 +45,13 @@ export class Revocations {
   /** The next check looks again: something was revoked. */
   forget(): void {
     this.#isStale = true
-    // A look that began before may not have seen it.
+    // A check that began earlier may have missed it.
     this.#looking = null
     this.#retryAt = 0
   }
 
   /**
-   * @param hashes of a token and of its ids; asked for only where anything is revoked
+   * @param hashes of a token and of its ids; called only when there are revocations
    * @throws UNAUTHORIZED when one of them was revoked, KEYS_UNAVAILABLE
    */
   async check(hashes: () => readonly string[]): Promise<void> {
@@ -101,7 +101,7 @@ export function revocationsOf(revoked: Revocations, projectId: string): CheckRev
   return (token) => revoked.check(() => hashesOf(token))
 }
 
-/** Ends tokens now; every app hears of it. A second time changes nothing. */
+/** Revokes tokens at once, in every app. Repeating it has no effect. */
 export async function revokeTokens(database: Database, revoked: RevokedTokens): Promise<void> {
   const byText = 'token' in revoked
   const sha256 = byText ? hashKey(revoked.token) : hashOfId(revoked.projectId, revoked.kind, revoked.id)
@@ -122,8 +122,8 @@ export async function revokeTokens(database: Database, revoked: RevokedTokens): 
 }
 
 /**
- * What was revoked since a moment, and a minute before it: a transaction that began earlier may have ended since. On a schema
- * of the version before, which cannot revoke, nothing was.
+ * Revocations since a time, with a margin of a minute for transactions that committed later. Empty with the schema of
+ * the former version, which has no revocations.
  */
 export async function readRevoked(database: Database, since: Date | null): Promise<RevokedPage> {
   const { rows: known } = await database.query<{ is_there: boolean }>(

@@ -58,7 +58,7 @@ export function datasetFiles(main: string, names: readonly string[]): DatasetFil
   return { stem, files, missing: dataset.needs.filter((need) => !there.has(need)) }
 }
 
-/** The name among several that stands for all of them; null where they are not of one data set. */
+/** The main file of a data set among several names; null when they are not one data set. */
 export function mainOfDataset(names: readonly string[]): string | null {
   const main = names.filter((name) => datasetFiles(name, names) !== null)
   return main.length === 1 && datasetFiles(main[0]!, names)!.files.length === names.length ? main[0]! : null

@@ -11,7 +11,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   ı: 'i',
 }
 
-/** Endings that stand behind the ending of what they hold, as in `roads.shp.zip` and `porto.osm.pbf`. */
+/** Endings that follow the ending of their content, as in `roads.shp.zip` and `porto.osm.pbf`. */
 const OUTER_ENDINGS = /\.(?:zip|gz|bz2|tar|pbf|xml)$/i
 
 /**

@@ -1,8 +1,8 @@
 /**
- * True when the closed segments ab and cd have a point in common; what only touches does.
+ * True when the closed segments ab and cd have a point in common; touching counts.
  *
- * Each lies on both sides of the other's line, or on it; that alone would call apart pieces of one line meeting, so their
- * boxes must meet, too.
+ * Each must have ends on both sides of the other's line, or on it. For separate segments of one line that is not
+ * enough, so their boxes must meet, too.
  */
 export function segmentsMeet(
   ax: number,

@@ -20,8 +20,9 @@ const TAG = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y
 const COMMENT_MARK = /\/\*|\*\//g
 
 /**
- * The statement with each `:name` replaced by what `write` gives; null leaves it. Text, quoted names, comments, casts and subscripts
- * stay as they are, and so does all that follows one without an end. Parentheses within a subscript may hold names. Linear in the length.
+ * The statement with each `:name` replaced by the result of `write`; null keeps it. Texts, quoted names, comments,
+ * casts and subscripts are unchanged, and an unclosed one extends to the end. Parentheses within a subscript may hold
+ * names. Linear in the length.
  */
 export function replaceNames(sql: string, write: (name: string) => string | null): string {
   let written = ''
@@ -55,7 +56,10 @@ function endOfToken(sql: string, at: number): number {
   return endOfHidden(sql, word === null ? at : at + 1) ?? at + 1
 }
 
-/** Where a text, a quoted name or a comment ends that begins at a place; null where none begins. What has no end takes all that follows. */
+/**
+ * End of a text, quoted name or comment that begins at a position; null when none begins. An unclosed one extends to
+ * the end.
+ */
 export function endOfHidden(sql: string, at: number): number | null {
   const after = (close: string, from: number) => {
     const found = sql.indexOf(close, from)

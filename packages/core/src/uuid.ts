@@ -1,7 +1,4 @@
-/**
- * A UUID version 7 (RFC 9562, 5.7): 48 bits of Unix milliseconds, then random bits, so that ids sort by the time they
- * were made.
- */
+/** A UUID version 7 (RFC 9562, 5.7): 48 bits of Unix milliseconds, then random bits, so that ids sort by time. */
 export function uuidv7(now: number = Date.now()): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   new DataView(bytes.buffer).setBigUint64(

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { PoolClient } from 'pg'
 
-/** Of a packet that asks for a cancellation (PostgreSQL manual, message formats). */
+/** Code of a cancel request packet (PostgreSQL manual, message formats). */
 const CANCEL_REQUEST = 80877102
 /** Interval of cancel requests in milliseconds: the server ignores a request that arrives before the statement begins. */
 const AGAIN_MS = 100
@@ -17,8 +17,8 @@ interface Connected {
 }
 
 /**
- * Asks the server to cancel the statement that a connection runs. It takes a connection of its own, not one of the pool:
- * those may all be busy. Resolves once the server has passed it on; whether it came in time is unknown.
+ * Asks the server to cancel the statement that a connection runs. It opens a connection outside of the pool, which may
+ * be busy. Resolves once the server has forwarded the request; whether it came in time is unknown.
  */
 export async function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as Connected
@@ -54,7 +54,7 @@ export class Cancellation {
   readonly #signal: AbortSignal
   #timer: NodeJS.Timeout | undefined
   #request: Promise<void> | null = null
-  /** A cancel request was sent; the connection may receive it later still. */
+  /** Whether a cancel request was sent; the connection may still receive it later. */
   wasAsked = false
 
   constructor(client: PoolClient, signal: AbortSignal) {

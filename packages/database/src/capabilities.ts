@@ -1,8 +1,8 @@
 /**
- * What the server at the other end can do, asked once when it is opened. The embedded database (PGlite behind a socket)
- * has one session, which its clients use in turns, each with its own settings: two statements never run at once, advisory
- * locks exclude no other client, and LISTEN delivers nothing; every caller chooses its path by these flags and both paths
- * pass the same tests.
+ * Capabilities of the server, read once when it is opened. The embedded database (PGlite behind a socket) has one
+ * session, which its clients use in turns, each with its own settings: two statements never run at once, advisory locks
+ * exclude no other client, and LISTEN delivers nothing; callers choose a code path by these flags, and both paths pass
+ * the same tests.
  */
 export interface Capabilities {
   readonly engine: 'postgres' | 'pglite'

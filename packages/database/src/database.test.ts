@@ -49,7 +49,7 @@ test('a statement in one round trip has the settings of its beginning, and leave
   expect(rows).toEqual([{ told: 'once' }])
   await expect(database.statement('create table never (a int)', begin)).rejects.toMatchObject({ code: '25006' })
   await expect(database.statement('select 1 / 0', begin)).rejects.toMatchObject({ code: '22012' })
-  // Whichever connection of the pool comes next: none is left within a transaction.
+  // All connections of the pool are tried: none may be left within a transaction.
   const after = await Promise.all(
     [1, 2, 3].map(() => database.query(`select current_setting('terrane.told', true) as told`)),
   )
@@ -281,7 +281,7 @@ describe('staging', () => {
     const held = Promise.withResolvers<void>()
     const swaps = made.map(({ run, staged }, i) =>
       swapIn(test_.database, run, [staged], { i }, async () => {
-        // The other one has begun meanwhile: a server lets it wait, the embedded database has not let it begin.
+        // The other transaction has begun: a server lets it wait, the embedded database delays its begin.
         if (i === 0) await held.promise
       }),
     )
@@ -336,7 +336,7 @@ describe('staging', () => {
 
     const lost = await make(id, 'taken_over')
     const run = await beginRun(test_.database, id)
-    // As it was, also in the order of its keys: files are made of it.
+    // Unchanged, including the order of its keys, because files are made from it.
     expect(JSON.stringify(await takeOver(test_.database, run))).toBe(JSON.stringify(kept))
     await expect(keepCheckpoint(test_.database, first.run, { tiles: 3 })).rejects.toMatchObject({
       code: 'RUN_SUPERSEDED',

@@ -10,7 +10,7 @@ import { mapConnectionError } from './errors.ts'
 export type { DatabaseOptions } from './connection/options.ts'
 export { qualified, quoteIdentifier, quoteLiteral } from '@terrane/core/sql-text'
 
-/** Runs one statement; `Database` and a transaction's client are both one. */
+/** Runs one statement; both `Database` and a client in a transaction implement it. */
 export interface Queryable {
   query<Row extends QueryResultRow = QueryResultRow>(
     text: string,
@@ -20,25 +20,25 @@ export interface Queryable {
 
 /** A client that holds an open transaction, or one taken from the pool by {@link Database.session}. */
 export interface Session extends Queryable {
-  /** The driver's own client, for what needs it, e.g. COPY. */
+  /** The driver's own client, e.g. for COPY. */
   readonly client: PoolClient
   /** Has the connection closed instead of reused when the work ends, e.g. when a statement is left half read. */
   discard(): void
 }
 
-/** A pool of connections to one database and what its server can do. */
+/** A pool of connections to one database, and the capabilities of its server. */
 export interface Database extends Queryable, AsyncDisposable {
   readonly capabilities: Capabilities
-  /** Connections of the pool now, and callers that wait for one. */
+  /** Connections of the pool, and callers that are waiting for one. */
   connections(): { readonly used: number; readonly idle: number; readonly waiting: number }
   /**
    * Runs `work` in a transaction: committed when it resolves, rolled back when it throws. Keep it short.
    *
-   * @param begin what it begins with, in one round trip: `begin read only; set local …`
+   * @param begin first statements, in one round trip: `begin read only; set local …`
    */
   transaction<T>(work: (session: Session) => Promise<T>, begin?: string): Promise<T>
   /**
-   * Runs one statement, which has no values, in a transaction of its own: all in one round trip.
+   * Runs one statement without parameters in a transaction of its own, in one round trip.
    *
    * @param begin as of {@link transaction}
    */
@@ -50,7 +50,7 @@ export interface Database extends Queryable, AsyncDisposable {
    * new ones are refused with the signal's reason.
    */
   withSignal(signal: AbortSignal): Database
-  /** The same database with a lower bound on the bytes of an answer: one that is larger is ANSWER_TOO_LARGE. */
+  /** The same database with a lower limit on the bytes of an answer; larger answers throw ANSWER_TOO_LARGE. */
   withAnswerBytes(bytes: number): Database
   /**
    * Calls `onNotify` for each NOTIFY on the channel, on a connection of its own that reconnects by itself. Returns null
@@ -61,7 +61,7 @@ export interface Database extends Queryable, AsyncDisposable {
 }
 
 /**
- * Opens a pool and asks the server what it can do.
+ * Opens a pool and reads the capabilities of the server.
  *
  * @throws DATABASE_UNAVAILABLE when it cannot be reached
  */
@@ -91,7 +91,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-/** The wait for the first answer in waits for a connection: the embedded database may be busy for others. */
+/**
+ * Timeout of the first answer as a multiple of the connection timeout, because the embedded database may be busy for
+ * others.
+ */
 const FIRST_ANSWER_PATIENCE = 6
 
 /** The pool of a database, and the watch over its connections. */

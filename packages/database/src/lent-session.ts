@@ -23,7 +23,7 @@ export class LentSession {
   readonly parameters: ReadonlyMap<string, string>
   /** By which a statement that runs here is cancelled. */
   readonly key: { readonly processId: number; readonly secretKey: number }
-  /** The driver's own client, for what needs it, e.g. COPY; not while the bytes are lent. */
+  /** The driver's own client, e.g. for COPY; not while the bytes are lent. */
   readonly client: Client
   readonly #stream: Duplex
   readonly #own: Listener[]
@@ -90,15 +90,15 @@ export class LentSession {
     return this.#stream
   }
 
-  /** The loan is over, and the server waits for a statement again; the borrower has taken his listeners away. */
+  /** Ends the loan: the server must wait for a statement, and the borrower's listeners must be removed. */
   takeBack(): void {
     for (const listener of this.#own) this.#stream.on('data', listener)
     this.#stream.resume()
   }
 
   /**
-   * Asks the server to give up the statement that runs. Resolves when it has passed that on: whatever is sent to it
-   * afterwards is not meant.
+   * Cancels the running statement. Resolves when the server has forwarded the request, which does not affect later
+   * statements.
    */
   async cancel(): Promise<void> {
     const { remoteAddress, remotePort } = this.#stream as Socket

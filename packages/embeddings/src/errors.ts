@@ -26,7 +26,7 @@ export const runtimeTooOld = defineError(
   () => ({ hint: 'Run them on Node 24 or newer, or take a float32 export of the model.' }),
 )
 
-/** Before a job begins: nothing that this program does by itself will bring the model. */
+/** For the time before a job begins: the model must be installed by a person. */
 export const modelMissing = defineError(
   'MODEL_UNAVAILABLE',
   'invalid',

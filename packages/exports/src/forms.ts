@@ -6,7 +6,7 @@ export interface GeometryForm {
   readonly encoding: 'wkb' | 'wkt' | 'geojson'
   /** In longitude and latitude, whatever the table's system is. */
   readonly inDegrees: boolean
-  /** What it does not hold. */
+  /** Geometries that the format cannot hold. */
   readonly lacks: readonly Lack[]
   /** Its header has types and system, before the rows. */
   readonly typesFirst: boolean
@@ -23,9 +23,9 @@ export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   Shapefile: 'application/zip',
 }
 
-/** RFC 7946 knows seven types, and PostGIS writes no collection within another. */
+/** RFC 7946 has seven types, and PostGIS writes no nested collections. */
 const NOT_IN_JSON: readonly Lack[] = ['curves', 'surfaces', 'nested collections', 'measures']
-/** Both have a box for each geometry; arcs and surfaces are what few of their readers take. */
+/** Both formats store a box for each geometry; few of their readers support arcs and surfaces. */
 const NOT_IN_BOXES: readonly Lack[] = ['curves', 'surfaces', 'empty geometries']
 
 /** How each format takes geometries. */

@@ -1,4 +1,4 @@
-/** Counts what a format cannot hold, by a stable code. */
+/** Counts values that a format cannot hold, by a stable code. */
 export interface Losses {
   /** One more of a kind, with an example. */
   count(code: string, message: string, example?: number | string): void

@@ -3,9 +3,9 @@ export interface SourceGeometry {
   readonly name: string
   /** Null where the column does not say, so that each row has its own. */
   readonly srid: number | null
-  /** The column says its system; else rows may have none. */
+  /** Whether the column declares its system; otherwise rows may have none. */
   readonly isDeclared: boolean
-  /** Rows have several reference systems; the file has one: `srid`. */
+  /** Whether rows have several reference systems; the file has one: `srid`. */
   readonly isMixed?: boolean
   /** Geometry types present, as ISO numbers; null if not scanned. */
   readonly types: readonly number[] | null
@@ -22,7 +22,9 @@ export interface Remedy {
   readonly message: string
   /** SQL that says whether it changes a geometry, given the SQL of that. */
   readonly changes: (geometry: string) => string
-  /** SQL of the changed geometry, from the SQL of one that `changes` holds for; it may have been transformed. */
+  /**
+   * SQL of the changed geometry, from the SQL of a geometry to which `changes` applies; it may be transformed already.
+   */
   readonly change: (geometry: string) => string
   /** Whether geometries of an ISO type may need it. */
   readonly concerns: (type: number) => boolean
@@ -119,7 +121,7 @@ function polygonOf(geometry: string): string {
   return `st_makepolygon(st_exteriorring(${geometry}))`
 }
 
-/** The simple parts of a geometry, triangles as polygons; null where it has none. */
+/** The simple parts of a geometry, with triangles as polygons; null when it has none. */
 function pieces(geometry: string): string {
   const part = `case ${typeOf('part.geom')} when 'TRIANGLE' then ${polygonOf('part.geom')} else part.geom end`
   return `(select st_collect(${part} order by part.path) from st_dump(${geometry}) part)`

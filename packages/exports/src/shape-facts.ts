@@ -3,7 +3,7 @@ import { WkbCursor } from '@terrane/core'
 const POINT = 1
 const LINES = new Set([2, 8])
 const RINGED = new Set([3, 17])
-/** Curves reach beyond the positions that they are given by. */
+/** Types of curves, which may extend beyond their positions. */
 const FIRST_CURVE = 8
 const LAST_CURVE = 14
 
@@ -30,13 +30,13 @@ export class ShapeFacts {
     return this.#withEmptyParts
   }
 
-  /** West, south, east, north; null where there is no position, or where curves may reach beyond theirs. */
+  /** West, south, east, north; null without positions, or with curves, which may extend beyond their positions. */
   get bounds(): Box | null {
     return this.#hasCurves || this.#all[0] > this.#all[2] ? null : this.#all
   }
 
   /**
-   * Takes one more geometry; returns the box around its positions, null where it has none.
+   * Adds a geometry; returns the box around its positions, or null without positions.
    *
    * @param wkb ISO WKB or EWKB
    */
@@ -54,7 +54,7 @@ export class ShapeFacts {
     return box
   }
 
-  /** Parts are what holds positions itself. */
+  /** Parts are geometries with positions of their own. */
   #geometry(cursor: WkbCursor, isWhole: boolean): Parts {
     const code = cursor.head()
     if (isWhole) this.#types.add(code + (cursor.hasZ ? 1000 : 0) + (cursor.hasM ? 2000 : 0))
@@ -98,7 +98,7 @@ function emptyBox(): MutableBox {
 }
 
 function extend(box: MutableBox, x: number, y: number): void {
-  // The position of an empty point is no number, and smaller than nothing.
+  // An empty point has NaN coordinates, for which all comparisons are false.
   if (x < box[0]) box[0] = x
   if (y < box[1]) box[1] = y
   if (x > box[2]) box[2] = x

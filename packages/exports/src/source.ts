@@ -36,7 +36,7 @@ export type Kind =
 export interface ExportColumn {
   readonly name: string
   readonly kind: Kind
-  /** Digits of a numeric, and how many of them are behind the point; null where they have no bounds. */
+  /** Digits of a numeric in total and after the point; null for unbounded numerics. */
   readonly precision: number | null
   readonly scale: number | null
   /** A further geometry, as EWKT: files have one that is the geometry of their rows. */
@@ -51,7 +51,7 @@ export interface ExportSource {
   readonly name: string
   readonly columns: readonly ExportColumn[]
   readonly geometry: SourceGeometry | null
-  /** The server's estimate of its rows; null where it has none. */
+  /** The server's estimate of its rows; null without one. */
   readonly estimatedRows: number | null
   /** Entries for the metadata of formats that have some, by key. */
   readonly metadata?: Readonly<Record<string, string>>
@@ -86,9 +86,10 @@ export interface TableChoice {
 }
 
 /**
- * Looks at a table or view that is to be exported, as the session may see it.
+ * Describes a table or view for export, with the rights of the session.
  *
- * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, PROPERTY_REPEATED, and errors of the server for filters that it cannot compare
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, PROPERTY_REPEATED, and errors of the server for filters that it cannot
+ * compare
  */
 export async function findTable(database: Queryable, choice: TableChoice): Promise<ExportSource> {
   const { schema, table, columns = null, conditions = [] } = choice
@@ -98,9 +99,9 @@ export async function findTable(database: Queryable, choice: TableChoice): Promi
 }
 
 /**
- * Looks at a query that is to be exported, within the transaction that it will run in.
+ * Describes a query for export, in the transaction that will run it.
  *
- * @throws QUERY_REFUSED for what is not one statement that reads; PROPERTY_NOT_SHOWN, PROPERTY_REPEATED
+ * @throws QUERY_REFUSED for anything but one reading statement; PROPERTY_NOT_SHOWN, PROPERTY_REPEATED
  */
 export async function findQuery(
   session: Session,
@@ -128,7 +129,7 @@ export async function withTypes(
        st_isempty(g) as empty
      from (select ${geometrySql(geometry.name)} as g from ${from}) t where g is not null`,
   )
-  // What becomes null is of no kind, as an intersection that found nothing.
+  // Geometries that become null (e.g. empty intersections) have no type.
   const seen = rows.filter(({ empty }) => !empty || !form.lacks.includes('empty geometries'))
   const shown = seen.length > 0 ? seen : rows
   const types = shown.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
@@ -155,8 +156,8 @@ export async function describeQuery(
   query: string,
   columns: readonly string[] | null,
 ): Promise<readonly ColumnFacts[]> {
-  // The extended protocol takes one statement. What it takes within these brackets has no end of a statement in it, so that
-  // it is one within the same brackets of another statement, too.
+  // The extended protocol accepts one statement only. A query that is accepted in these brackets therefore cannot end
+  // the statement, also not in the brackets of another statement.
   const request = { text: `select * from ${fromQuery(query)} limit 0`, queryMode: 'extended' }
   const { fields } = await session.client.query(request)
   const names = fields.map(({ name }) => name)
@@ -219,7 +220,7 @@ const TYPE_NAMES =
     ' ',
   )
 
-/** A column of geometries as such, where it is one of geographies. */
+/** A column as geometry, also when its type is geography. */
 export function geometrySql(name: string): string {
   return `${quoteIdentifier(name)}::geometry`
 }

@@ -10,7 +10,7 @@ import { csvText, geoJsonText } from './write/text.ts'
 /** Formats whose bytes can leave while rows still come. */
 export type StreamedFormat = Exclude<ExportFormat, 'GeoPackage' | 'Shapefile'>
 
-/** The rows of a source in the form that a format takes. What it has no place for is counted. */
+/** The rows of a source in the form of a format. Values without an equivalent in the format are counted. */
 export function rowsFor(
   source: ExportSource,
   format: ExportFormat,

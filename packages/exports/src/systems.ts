@@ -3,7 +3,7 @@ import type { Losses } from './losses.ts'
 
 const WGS84 = 4326
 
-/** The column that {@link SystemCounts} takes: EPSG codes, 0 of a geometry that has none. */
+/** The column that {@link SystemCounts} reads: EPSG codes, 0 for a geometry without one. */
 export function systemColumn(geometry: string): ScanColumn {
   return { sql: `st_srid(${geometry})`, type: 'int8' }
 }

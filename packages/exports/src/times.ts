@@ -31,8 +31,8 @@ export function microsOf(text: string): bigint | null {
 }
 
 /**
- * A date or time stamp as ISO 8601 writes it with a year of four digits; null, and counted, for others: infinite ones, those
- * before Christ, those after the year 9999.
+ * A date or time stamp in ISO 8601 with a four-digit year. Others become null and are counted: infinite dates, dates
+ * before Christ or after the year 9999.
  */
 export function isoOrNull(text: string, { name }: ExportColumn, losses: Losses): string | null {
   const day = dayOf(text)

@@ -1,8 +1,8 @@
 /**
- * The command that runs a program which ends with this process, however that ends: what computes without an end never sees
- * that its input was closed. Where `setpriv` of util-linux is missing, and on Windows, it is not bound so.
+ * The command that runs a program so that it is killed when this process ends, even if it never reads its closed input.
+ * Without `setpriv` of util-linux, and on Windows, it has no such binding.
  *
- * @param mostMb most memory of the process, in MiB; unbounded when absent
+ * @param mostMb maximum memory of the process, in MiB; no limit when absent
  */
 export function boundChild(
   program: string,
@@ -10,7 +10,7 @@ export function boundChild(
   mostMb?: number,
 ): [command: string, args: readonly string[]] {
   if (process.platform === 'win32') return [program, args]
-  // Not the address space as a whole: V8 reserves more than it uses.
+  // Limits the data segment, not the address space: V8 reserves more than it uses.
   const limit = mostMb === undefined ? '' : `ulimit -d ${mostMb * 1024} 2>/dev/null; `
   const dies = 'setpriv --pdeathsig KILL'
   const script = `${limit}${dies} true 2>/dev/null && exec ${dies} "$0" "$@"; exec "$0" "$@"`

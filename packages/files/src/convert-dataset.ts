@@ -18,7 +18,7 @@ import { spellOutTimes } from './workbook-times.ts'
 
 const DEFAULT_SRS = 'EPSG:4326'
 
-/** In what way the engine writes features down on their way here: as they are, with nothing to search them by. */
+/** Format of the features from the engine: unchanged, without indexes. */
 const EXCHANGE_OPTIONS = [
   '-f',
   'GPKG',
@@ -28,7 +28,7 @@ const EXCHANGE_OPTIONS = [
   'FID=__fid__',
   '-lco',
   'GEOMETRY_NAME=__geometry__',
-  // What a schema demands is not always there.
+  // Fields that a schema requires may still be missing.
   '-forceNullable',
 ]
 
@@ -55,7 +55,7 @@ export async function convertDataset(work: ConversionWork): Promise<OpenedDatase
   const folder = await mkdtemp(join(workdir, 'exchange-'))
   if (dataset.driver === 'XLSX') await spellOutTimes(path)
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
-  // Of GML the engine sees no schema, and is told to leave its texts as they are.
+  // The engine gets no GML schema and leaves its values as texts.
   const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path, signal) : []
   const known = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
   const isGml = dataset.driver === 'GML'
@@ -70,7 +70,7 @@ export async function convertDataset(work: ConversionWork): Promise<OpenedDatase
   const open = (file: string) => openReading({ path: file, format: 'GPKG' }, options, place, exchange)
   const reading = await open(converted.target)
   try {
-    // The database knows systems by their codes only: one without is for the engine to leave.
+    // Databases know reference systems by code only; a system without a code is transformed by the engine.
     const isMoved = options.sourceSrs === undefined && hasUnknownSystem(reading.layers)
     const moved = isMoved ? await transformed(work, conversion) : null
     if (moved === null) return openedOf(reading, layers, notes)
@@ -116,7 +116,7 @@ async function transformed({ engine, options: asked, place }: ConversionWork, co
   }
 }
 
-/** Layers as they were, with the ones that the engine could bring into another system. */
+/** The layers of `before`, with those replaced that the engine has transformed to another system. */
 function overlaid(before: LayerSource, after: LayerSource, notes: Warnings): LayerSource {
   const places = before.layers.map(({ name, srid }, layer): LayerPlace => {
     const moved = srid === null ? after.layers.findIndex((other) => other.name === name && other.rows > 0) : -1
@@ -130,7 +130,7 @@ function overlaid(before: LayerSource, after: LayerSource, notes: Warnings): Lay
   return new Joined([before, after], places, layers)
 }
 
-/** Types by the schema beside a GML; null where there is none, or where it cannot be read, which is a warning. */
+/** Types in the schema beside a GML; null without one. An unreadable schema is a warning and gives null, too. */
 async function declaredTypes({ schema }: Dataset, notes: Warnings) {
   const types = schema === undefined ? null : await schemaTypes(schema)
   if (schema !== undefined && types === null) {
@@ -159,9 +159,9 @@ function conversionOf(dataset: Dataset, options: ReadOptions, folder: string, sy
 }
 
 /**
- * A table that the engine cannot read has no features to it.
+ * The engine reports a table that it cannot read as empty.
  *
- * @throws CONVERSION_FAILED where nothing else is asked for
+ * @throws CONVERSION_FAILED when only such tables are requested
  */
 function checkRead(
   tables: readonly PlainTable[],
@@ -191,7 +191,10 @@ async function warnOfSplines(path: string, warnings: Warnings): Promise<void> {
   }
 }
 
-/** One bad feature, or a layer without a system, ends a conversion: then it is done again, and such are passed over and counted. */
+/**
+ * Converts a data set. If bad features or layers without a system end the conversion, it is repeated without these and
+ * they are counted.
+ */
 async function convert(engine: Engine, conversion: Conversion, { workdir, signal }: ReadingPlace): Promise<Converted> {
   const { target, options } = conversion
   try {

@@ -4,10 +4,16 @@ import type { Conversion, EngineProcess } from './engine.ts'
 import { outputTooLarge, readerStuck } from './errors.ts'
 import { ProcessWatch } from './read/process-watch.ts'
 
-/** CPU time in which the result does not grow, and how much of the source a second more is allowed for: GDAL goes over some formats whole before it writes. */
+/**
+ * CPU seconds without growth of the result after which a conversion counts as stuck, and bytes of source that allow a
+ * second more: GDAL scans some formats completely before it writes.
+ */
 const STUCK_SECONDS = 60
 const BYTES_PER_SECOND = 512 * 1024
-/** A result may be so many times as large as its source, but always this large: blocks of drawings that hold each other grow without end. */
+/**
+ * Maximum size of a result as a multiple of its source, and the size that is always allowed: recursive blocks of
+ * drawings grow without limit.
+ */
 const MOST_GROWTH = 200
 const ALWAYS_ALLOWED_BYTES = 2 ** 30
 const LOOK_MS = 1000

@@ -5,7 +5,7 @@ import type { Driver } from './unpack/sniff.ts'
 
 /** Input of a conversion. All of it has been checked: only names are text of clients. */
 export interface Conversion {
-  /** Folder that holds the files of the data set and nothing else. */
+  /** Folder with the files of the data set only. */
   readonly folder: string
   /** The data set within the folder; '.' for the folder itself. */
   readonly file: string
@@ -36,7 +36,9 @@ export interface Engine {
 
 const LONGEST_MESSAGE = 4000
 
-/** A child of fixed surroundings: no shell, no inherited environment, a process group that ends as one. */
+/**
+ * A child process with a fixed environment: no shell, no inherited variables, in a process group that ends together.
+ */
 export class EngineProcess {
   readonly child: ChildProcess
   readonly ended: Promise<void>
@@ -115,7 +117,7 @@ export class EngineProcess {
 /** A line that says only where in the sources of the engine it went wrong. */
 const OWN_PLACE = /^In file .{1,400}\.cpp, at line/
 
-/** The last lines of what an engine says, each once, without its numbers of errors and the places in its own sources. */
+/** The last lines of the engine's messages, without repetitions, error numbers and positions in its sources. */
 export function plainComplaint(messages: string): string {
   const lines = messages
     .split('\n')
@@ -133,8 +135,8 @@ export function checkLayer(layers: readonly Layer[], wanted: string | null): voi
 }
 
 /**
- * What GDAL says of text that ends early or is not well formed. Of some formats it keeps the features before, or none, and calls that
- * success. Formulas of sheets and style files that it cannot read are no damage.
+ * Messages of GDAL for truncated or malformed text. For some formats GDAL reports success and keeps only the earlier
+ * features. Unreadable formulas of sheets and style files do not count.
  */
 const DAMAGED =
   /^ERROR \d+: (?:XML parsing of (?!.{0,200}styles\.xml).{1,300} file failed|An error occurred during the parsing of data|Parsing LV BAG extract failed)/im
@@ -144,7 +146,7 @@ export function checkWhole(messages: string): void {
   if (DAMAGED.test(messages)) throw conversionFailed({ reason: plainComplaint(messages) })
 }
 
-/** An engine's complaint as an error that says what to do. */
+/** Converts an engine's complaint to an error with a remedy. */
 export function failure(complaint: string): Error {
   return isAboutSrs(complaint) ? sourceSrsNeeded() : conversionFailed({ reason: complaint })
 }

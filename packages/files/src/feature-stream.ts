@@ -36,12 +36,13 @@ export interface LayerSchema {
 }
 
 /**
- * Some rows of a layer. Values by the type of their field: booleans, numbers (`int8` a bigint where a number is not exact), texts,
- * bytes, ISO 8601 texts of dates and times, decimal texts of `numeric`, and anything that JSON holds for `jsonb`; null for none.
+ * Some rows of a layer. Values by the type of their field: booleans, numbers (`int8` a bigint where a number is not
+ * exact), texts, bytes, ISO 8601 texts of dates and times, decimal texts of `numeric`, and any JSON value for `jsonb`;
+ * null for an empty value.
  */
 export interface FeatureBatch {
   readonly rows: number
-  /** WKB of all rows behind each other; row `i` ends at `geometryEnds[i]`, and one without bytes has no geometry. */
+  /** WKB of all rows in order; row `i` ends at `geometryEnds[i]`, and an empty range is a missing geometry. */
   readonly geometry: Uint8Array
   readonly geometryEnds: Uint32Array
   /** Per field the values of the rows. */

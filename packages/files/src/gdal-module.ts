@@ -47,8 +47,8 @@ export function gdalFolder(): string {
 /**
  * Loads GDAL in WebAssembly.
  *
- * @param folder as {@link gdalFolder} gives it
- * @param onMessage gets what it complains about
+ * @param folder result of {@link gdalFolder}
+ * @param onMessage called with its warnings and errors
  */
 export async function loadGdal(folder: string, onMessage: (text: string) => void): Promise<GdalModule> {
   const load = createRequire(import.meta.url)
@@ -62,9 +62,9 @@ export async function loadGdal(folder: string, onMessage: (text: string) => void
     CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
-    // One that cannot be read, such as a solid of faces that lie elsewhere, does not end the layer.
+    // An unreadable feature, such as a solid with faces in another file, does not end the layer.
     GML_SKIP_CORRUPTED_FEATURES: 'YES',
-    // Without a schema it would take codes with leading zeros for numbers, and cut large ones.
+    // Without a schema GDAL would read codes with leading zeros as numbers, and truncate large ones.
     GML_FIELDTYPES: 'ALWAYS_STRING',
     // By columns GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows once one is null.
     OGR2OGR_USE_ARROW_API: 'NO',
@@ -83,19 +83,20 @@ export async function loadGdal(folder: string, onMessage: (text: string) => void
   return loaded
 }
 
-/** Why GDAL could not do what it was asked for, in its own words. */
+/** A failure of GDAL, with its own message. */
 export class GdalError extends Error {}
 
 /**
  * Converts layers of a data set. Afterwards the module can be used again.
  *
- * @param onLayers gets the layers of the data set before any is converted; nothing is when the wanted one is missing
+ * @param onLayers called with the layers of the data set before the conversion, which is skipped when the requested one
+ * is missing
  * @throws GdalError
  */
 export function convertLayers(gdal: GdalModule, conversion: Conversion, onLayers: (layers: Layer[]) => void): void {
   const { folder, file, target } = conversion
   const input = gdal.FS.mount(gdal.NODEFS, { root: folder }, INPUT)
-  // Drivers put files of their own beside the data where they may, and read them the next time.
+  // Read-only, because drivers would write auxiliary files beside the data and read them the next time.
   input.mode &= ~WRITABLE
   gdal.FS.mount(gdal.NODEFS, { root: dirname(target) }, OUTPUT)
   try {
@@ -169,8 +170,8 @@ function strings(gdal: GdalModule, texts: readonly string[]): number {
 }
 
 /**
- * Serves the small reads of the C library, a kilobyte each, from larger ones. Only of files that are open to read alone:
- * files of the input, which do not change. SQLite reads again what it has written into the result.
+ * Serves the small reads of the C library, a kilobyte each, from larger ones. Only for read-only files, i.e. the
+ * unchanging input: SQLite also reads the parts of the result that it has written.
  */
 function readAhead(read: ReadFile): ReadFile {
   const blocks = new WeakMap<OpenFile, { readonly bytes: Int8Array; start: number; end: number }>()

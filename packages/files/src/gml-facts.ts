@@ -28,7 +28,7 @@ const ADV_CODES: Readonly<Record<string, number>> = {
   'DE_42-83_3GK5': 2399,
 }
 
-/** What the types of a schema become; of others, such as whole numbers without bounds, the values tell. */
+/** Types for the types of a schema; for others, such as unbounded whole numbers, the values decide. */
 const TYPES: Readonly<Record<string, FieldType>> = {
   boolean: 'bool',
   byte: 'int4',
@@ -49,7 +49,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
   anyURI: 'text',
 }
 
-/** The EPSG code of the one system of the German surveys that a GML names; null where it names none, or several. */
+/** The EPSG code of the one system of German surveys that a GML names; null for none or several. */
 export async function surveySystem(path: string): Promise<number | null> {
   await using file = await open(path)
   const bytes = Buffer.alloc(HEAD_BYTES)
@@ -101,7 +101,7 @@ async function declaredTypes(path: string): Promise<Readonly<Record<string, Fiel
   return Object.fromEntries([...found].flatMap(([name, type]) => (type === null ? [] : [[name, type]])))
 }
 
-/** A type by its name, or that which it narrows. */
+/** A type by its name, or the type that it restricts. */
 function typeOf(name: string, simple: ReadonlyMap<string, string>, depth = 0): FieldType | null {
   const local = name.split(':').at(-1)!
   const base = simple.get(local)

@@ -1,6 +1,6 @@
 import type { LayerPlan, LayerSchema, LayerSource } from './feature-stream.ts'
 
-/** Where a layer stands: the number of its source, and its own in there. */
+/** Position of a layer: the index of its source, and its own index there. */
 export interface LayerPlace {
   readonly set: number
   readonly layer: number

@@ -65,7 +65,7 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     CPL_MAX_ERROR_REPORTS: '1000000000',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     CPL_TMPDIR: folder,
-    // No request leaves: there is no file that may be fetched, and the proxy for all others is a closed port.
+    // Blocks all requests: no file may be fetched, and the proxy is a closed port.
     CPL_VSIL_CURL_ALLOWED_FILENAME: '/none',
     GDAL_HTTP_PROXY: '127.0.0.1:9',
     http_proxy: 'http://127.0.0.1:9',
@@ -73,7 +73,7 @@ function environment(drivers: readonly string[], { driver, folder }: Conversion)
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
     // An unreadable feature, such as a solid with faces in another file, does not end the layer.
     GML_SKIP_CORRUPTED_FEATURES: 'YES',
-    // Without a schema it would take codes with leading zeros for numbers, and cut large ones.
+    // Without a schema GDAL would read codes with leading zeros as numbers, and truncate large ones.
     GML_FIELDTYPES: 'ALWAYS_STRING',
     // By columns GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows once one is null.
     OGR2OGR_USE_ARROW_API: 'NO',

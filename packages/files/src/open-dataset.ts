@@ -13,15 +13,15 @@ import { readWithoutLog } from './unpack/write-ahead.ts'
 /** Formats of tables, which may hold coordinates in their columns. */
 const OF_COLUMNS: ReadonlySet<string> = new Set([...WORKBOOKS, 'CSV', 'Parquet', 'Arrow'])
 
-/** Formats whose reference systems may be ones that only the engine knows. */
+/** Formats that may use reference systems known to the engine only. */
 const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf', 'ESRI Shapefile'])
 
 /** Formats whose heads say how long their files are. */
 const TELLING_THEIR_SIZE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File', 'OpenFileGDB', 'DGN'])
 
 /**
- * Opens a data set with a reader of its format, or has the engine convert it first: what no reader here knows, Shapefiles
- * that are not plain, and files of reference systems that only the engine knows.
+ * Opens a data set with a reader of its format, or converts it with the engine first: other formats, Shapefiles that
+ * are not plain, and files in reference systems known to the engine only.
  */
 export async function openDataset(
   dataset: Dataset,
@@ -56,7 +56,7 @@ async function warnOfShort({ folder, file, driver }: Dataset, notes: Warnings): 
   if (short.length > 0) notes.add('FILE_CUT_OFF', message, short.length, short)
 }
 
-/** The reading of a data set as it is; null where only the engine can read it. */
+/** A direct reading of a data set; null when only the engine can read it. */
 async function openPlain(dataset: Dataset, options: ReadOptions, place: ReadingPlace): Promise<Reading | null> {
   const { folder, file, driver } = dataset
   // Several Shapefiles are one data set, which the engine opens as a whole.

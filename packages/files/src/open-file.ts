@@ -16,20 +16,20 @@ import { wasmEngine } from './wasm-engine.ts'
 
 const MAX_BYTES = 2 ** 30
 
-/** Where the bytes of a file come from: a path, which is copied, or a function that writes them to the path that it gets. */
+/** Source of the bytes of a file: a path, which is copied, or a function that writes them to a given path. */
 export type ByteSource = string | ((path: string) => Promise<void>)
 
 /** How a file is opened. */
 export interface OpenOptions extends ReadOptions {
-  /** Folder for what is unpacked and converted. A temporary one, which is deleted with the file, when absent. */
+  /** Folder for unpacked and converted files; default: a temporary one, which is deleted with the file. */
   readonly workdir?: string
   /** Ends the reading, its processes included. */
   readonly signal?: AbortSignal
-  /** Most bytes of the file; an archive may hold four times as much. Default: 1 GiB. */
+  /** Maximum bytes of the file; an archive may hold four times as much. Default: 1 GiB. */
   readonly maxBytes?: number
   /** Converts files that no reader here knows. Default: {@link wasmEngine}. */
   readonly engine?: Engine
-  /** Starts what reads a data set. Default: a process without rights. */
+  /** Starts the process that reads a data set; default: one without permissions. */
   readonly startReader?: StartReader
 }
 
@@ -130,7 +130,7 @@ async function open(
   }
 }
 
-/** Files of a folder and of those in it, in one order, and what they take. */
+/** Files of a folder and its subfolders, sorted, and their total size. */
 async function filesIn(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))

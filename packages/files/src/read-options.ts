@@ -28,7 +28,7 @@ export interface ReadOptions {
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
   /** Types of columns, by their names in any case. */
   readonly types?: Readonly<Record<string, FieldType>>
-  /** Reference system of the coordinates, as `EPSG:25832`, in place of what the file says. */
+  /** Reference system of the coordinates, e.g. `EPSG:25832`; replaces that of the file. */
   readonly sourceSrs?: string
   /** System that layers without an EPSG code are brought into. Default: `EPSG:4326`. */
   readonly targetSrs?: string

@@ -31,7 +31,7 @@ const HEAP_MB = 512
  */
 export const wasmEngine: Engine = {
   async convert(conversion, workdir, signal) {
-    // It may read programs and data, writes to the folder of its result at most, and can start no processes.
+    // It may read programs and data, may write only to the folder of its result, and cannot start processes.
     const rights = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${dirname(conversion.target)}/*`]
     const limits = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
     // Of 30 MB of WebAssembly few functions run: each is validated when it is compiled, at its first call.

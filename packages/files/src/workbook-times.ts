@@ -16,7 +16,7 @@ const SIZES_BEHIND = 0x0008
 const OF_ZIP64 = 0xffffffff
 const FORMAT = /( formatCode=)("[^"]*"|'[^']*')/g
 
-/** Where an entry of an archive stands. */
+/** Position of an entry in an archive. */
 interface Place {
   /** Of its line, within the directory. */
   readonly line: number
@@ -26,8 +26,8 @@ interface Place {
 }
 
 /**
- * Writes the formats of times in an XLSX so that the engine knows them: it looks for two letters of the hour, and takes
- * `yyyy-mm-dd h:mm:ss` for a day. The archive gets another entry for its styles; its old one stays, unused.
+ * Rewrites the time formats of an XLSX for the engine, which expects two letters for the hour and reads `yyyy-mm-dd
+ * h:mm:ss` as a date. The archive gets a new entry for its styles; the old one stays, unused.
  */
 export async function spellOutTimes(path: string): Promise<void> {
   await using file = await open(path, 'r+')
@@ -104,7 +104,7 @@ async function contentOf(file: FileHandle, { method, packed, offset }: Place): P
   try {
     return inflateRawSync(bytes, { maxOutputLength: MOST_BYTES })
   } catch {
-    // The engine says what is wrong with it.
+    // The engine reports the error.
     return null
   }
 }

@@ -193,7 +193,7 @@ export function basemapTiles(prefix: string, name: string): BasemapTiles {
   return { ...first!, archiveName: `${BASEMAP_ARCHIVE}${name}`, zooms: [4, 14], layers: others }
 }
 
-/** The `tablePrefix` of an import, by the names of its tables; null where they are not those of a basemap. */
+/** The `tablePrefix` of an import, from its table names; null when they are not those of a basemap. */
 export function basemapPrefix(tables: readonly string[]): string | null {
   const roads = tables.find((table) => table.endsWith('_roads'))
   const prefix = roads?.slice(0, -'_roads'.length)

@@ -20,8 +20,8 @@ export interface Distribution {
 }
 
 /**
- * Where classes begin, ascending, the least number first. Numbers that are alike are in one class, so fewer may come than
- * were asked for.
+ * Starts of classes, ascending, from the smallest number. Equal numbers are in one class, so there may be fewer classes
+ * than requested.
  *
  * @param count 2 to 8
  * @throws CLASSES_INVALID for `log` of numbers that are not above 0, and for `manual`, whose starts a person enters
@@ -60,7 +60,7 @@ function inner(
  */
 function naturalBreaks(sorted: readonly number[], count: number): number[] {
   const size = sorted.length
-  // From 0 to 1: of numbers far from 0, squares would not tell apart what lies close. Halves are finite, as ranges may not be.
+  // Scaled to 0 … 1, because squares of numbers far from 0 lose small differences. Halves avoid an infinite range.
   const low = sorted[0]! / 2
   const range = sorted.at(-1)! / 2 - low || 1
   const sums = new Float64Array(size + 1)

@@ -55,7 +55,7 @@ export function compile(document: MapDocument): Style {
 function sourceOf(layer: MapLayer): Record<string, unknown> {
   const { bounds, attribution } = layer
   const about = attribution === '' ? {} : { attribution }
-  // A table has no bounds here: rows that come later may lie elsewhere.
+  // A table has no bounds here, because later rows may lie elsewhere.
   if (layer.kind === 'vector')
     return {
       type: 'vector',
@@ -67,7 +67,10 @@ function sourceOf(layer: MapLayer): Record<string, unknown> {
   return { type: 'raster', tiles: [rasterTiles(layer)], tileSize: 256, minzoom, maxzoom, bounds, ...about }
 }
 
-/** Tiles count what the filters leave: a cluster has no properties to filter by. Of texts, only null is empty there. */
+/**
+ * Tiles apply the filters before clustering, because clusters have no properties. For texts, only null counts as empty
+ * there.
+ */
 function clusterQuery(layer: VectorLayer): string {
   if (!isClustered(layer)) return ''
   return `?${new URLSearchParams([['cluster', String(CLUSTER)], ...restConditions(layer.filters, false)]).toString()}`
@@ -266,7 +269,7 @@ function colorOf(coloring: Coloring): string | Expression {
   if (starts.length === 0) return UNCLASSED
   const stops = starts.slice(1).flatMap((start, i) => [start, colors[i + 1]])
   const step = stops.length === 0 ? colors[0] : ['step', ['number', value], colors[0], ...stops]
-  // A tile may hold numbers that are not finite; they are in no class.
+  // A tile may have numbers that are not finite; they belong to no class.
   const isClassed = ['all', isNumber(value), ['<=', ['abs', ['number', value]], Number.MAX_VALUE]]
   return ['case', isClassed, step, UNCLASSED]
 }

@@ -20,7 +20,7 @@ interface AnyLayer {
   readonly isShown: boolean
   /** 0 to 1. */
   readonly opacity: number
-  /** Least and greatest zoom that it is drawn at. */
+  /** Lowest and highest zoom of the layer. */
   readonly zooms: readonly [number, number]
   /** West, south, east, north in degrees. */
   readonly bounds: readonly [number, number, number, number]
@@ -38,9 +38,9 @@ export interface VectorLayer extends AnyLayer {
   readonly color: Coloring
   /** Radius of points, or width of lines, in pixels. */
   readonly size: number
-  /** Outline of areas and points: CSS colour, width in pixels; width 0 for none. */
+  /** Outline of areas and points: CSS colour, width in pixels; width 0 hides it. */
   readonly outline: { readonly color: string; readonly width: number }
-  /** Property whose values are written beside the features; null for none. */
+  /** Property for labels; null for none. */
   readonly label: { readonly property: string; readonly size: number } | null
   /** All of them hold for a feature that is drawn. */
   readonly filters: readonly Filter[]
@@ -61,7 +61,7 @@ export interface RasterLayer extends AnyLayer {
   readonly tileZooms: readonly [number, number]
 }
 
-/** Where a layer's colours come from. */
+/** Colours of a layer. */
 export type Coloring =
   | { readonly by: 'one'; readonly color: string }
   | {
@@ -71,7 +71,7 @@ export type Coloring =
       /** A name of {@link PALETTES}. */
       readonly palette: string
       readonly isReversed: boolean
-      /** Where each class begins, ascending; a number below the first is in the first class. */
+      /** Start of each class, ascending; numbers below the first start are in the first class. */
       readonly starts: readonly number[]
       /** The greatest number. */
       readonly high: number
@@ -84,7 +84,7 @@ export type Coloring =
       readonly property: string
       readonly palette: string
       readonly values: readonly { readonly value: string | number | boolean; readonly rows: number }[]
-      /** Rows of other values, and rows without one. */
+      /** Numbers of rows with other values, and without a value. */
       readonly others: number
       readonly missing: number
     }
@@ -95,6 +95,6 @@ export const CONDITIONS = ['equal', 'not', 'less', 'more', 'contains', 'empty', 
 export interface Filter {
   readonly property: string
   readonly is: (typeof CONDITIONS)[number]
-  /** Of the property's kind, also where the condition needs none. */
+  /** A value of the property's kind, also for conditions without a value. */
   readonly value: string | number | boolean
 }

@@ -2,7 +2,7 @@ import { UNCLASSED } from './compile.ts'
 import type { Coloring } from './document.ts'
 import { colorsOf } from './palettes.ts'
 
-/** A colour of the map, what has it, and how many rows of the table that are. */
+/** A colour of the map, its meaning, and its number of rows in the table. */
 export interface LegendEntry {
   readonly color: string
   /** A range of numbers with its first and without its end (the last class has its end, too), a value, or what is left. */

@@ -6,7 +6,7 @@ export interface QuestionTable {
   readonly table: string
   /** All of its columns, in order. */
   readonly columns: readonly string[]
-  /** The column of geometries, in degrees; null for none. */
+  /** The geometry column, in degrees; null without one. */
   readonly geometry: string | null
 }
 

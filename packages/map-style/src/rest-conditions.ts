@@ -1,6 +1,6 @@
 import type { Filter } from './document.ts'
 
-/** Whether a condition asks for a text or none. */
+/** Whether a condition tests for a text or for its absence. */
 export function isTextOrNone({ is, value }: Filter): boolean {
   return (is === 'empty' || is === 'filled') && typeof value === 'string'
 }

@@ -7,7 +7,7 @@ export const UNDEFINED_COORDINATE = 0x7fffffff
 /** Units of the integer coordinates per degree. */
 export const UNITS_PER_DEGREE = 1e7
 
-/** Kinds of OSM elements, as they stand in {@link RelationColumns.memberTypes}. */
+/** Kinds of OSM elements, as stored in {@link RelationColumns.memberTypes}. */
 export const NODE = 0
 export const WAY = 1
 export const RELATION = 2
@@ -51,8 +51,8 @@ export interface RelationColumns extends TagColumns {
 }
 
 /**
- * Some thousand elements, in columns. A reader uses the same arrays for every block: what shall outlive the callback is
- * copied out of them.
+ * Some thousand elements, in columns. A reader uses the same arrays for every block: data that is needed after the
+ * callback must be copied.
  */
 export interface OsmBlock {
   readonly strings: StringTable
@@ -79,7 +79,7 @@ export interface OsmHeader {
   readonly remark: string | null
 }
 
-/** The kinds of elements a pass wants; what it does not want is not decoded. */
+/** The kinds of elements of a pass; others are not decoded. */
 export interface Kinds {
   readonly nodes?: boolean
   readonly ways?: boolean
@@ -149,7 +149,9 @@ export class BlockColumns implements OsmBlock {
     this.ways.refs = growFloat64(this.ways.refs, rows)
   }
 
-  /** Makes room for the locations of the references `from .. to`, and makes them undefined, with all before the first ones. */
+  /**
+   * Reserves the locations of the references `from .. to`, and sets them, and all before the first ones, to undefined.
+   */
   startLocations(from: number, to: number): void {
     const ways = this.ways
     ways.refLon = growInt32(ways.refLon, to)

@@ -8,7 +8,7 @@ import { osmMalformed, osmTooLarge, osmTruncated } from './errors.ts'
 const MOST_RATIO = 100
 /** Unpacked data below this size are exempt. */
 const SMALL_BYTES = 8 * 1024 * 1024
-/** Packed bytes that are given to the decoder at once; it holds a block of up to 900 kB. */
+/** Packed bytes per step of the decoder, which holds a block of up to 900 kB. */
 const SLICE_BYTES = 4096
 
 /**
@@ -34,7 +34,7 @@ class Decoder {
   #reader: ReturnType<typeof bitIterator> | null = null
   #taken = 0
   #given = 0
-  /** Of the stream in work, in units of 100,000 bytes; 0 before its header. */
+  /** Block size of the current stream, in units of 100,000 bytes; 0 before its header. */
   #blockSize = 0
   /** Null between streams. */
   #checksum: number | null = null
@@ -57,7 +57,7 @@ class Decoder {
     if (hasEnded && this.#checksum !== null) throw osmTruncated({ at: this.#taken, wanted: 'more bzip2 data' })
   }
 
-  /** Reads a header or a block; null where nothing is unpacked by it. */
+  /** Reads a header or a block; null when that unpacks no bytes. */
   #next(reader: ReturnType<typeof bitIterator>): Uint8Array | null {
     try {
       if (this.#blockSize === 0) {

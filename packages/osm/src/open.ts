@@ -19,7 +19,8 @@ const OTHER_FORMATS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Opens an OSM file by what it holds, not by its name: PBF or OSM XML, either of them packed with gzip, bzip2 or not.
+ * Opens an OSM file by its content, not by its name: PBF or OSM XML, plain or packed with gzip or bzip2.
+ *
  * @throws OSM_UNSUPPORTED for anything else
  */
 export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<OsmReader> {
@@ -27,7 +28,7 @@ export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<
   return openUnpacked(plain, await firstBytes(plain, signal))
 }
 
-/** What a source holds, packed with gzip, bzip2 or not. */
+/** The unpacked content of a source: gzip and bzip2 are decompressed, other content is unchanged. */
 export async function unpacked(source: OsmSource, signal?: AbortSignal): Promise<OsmSource> {
   const packed = await firstBytes(source, signal)
   if (packed[0] === 0x1f && packed[1] === 0x8b) return gunzipped(source)

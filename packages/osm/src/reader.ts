@@ -14,7 +14,7 @@ export interface OsmReader {
   readonly source: OsmSource
   /** Header of the file. */
   header(signal?: AbortSignal): Promise<OsmHeader>
-  /** About how many nodes the file holds, without reading much of it; null where it does not tell. */
+  /** Estimated number of nodes, without reading much of the file; null when unknown. */
   estimateNodes(signal?: AbortSignal): Promise<number | null>
   /** Visits all blocks that hold wanted kinds, in the order of the file. */
   read(visit: BlockVisitor, options?: ReadOptions): Promise<OsmHeader>

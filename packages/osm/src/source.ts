@@ -7,7 +7,7 @@ export interface OsmSource {
   /** Length in bytes, null when it is not known. */
   readonly size: number | null
   chunks(signal?: AbortSignal): AsyncIterable<Uint8Array>
-  /** Opens it for reads at any place; absent where only {@link chunks} can be had. */
+  /** Opens it for reads at any offset; absent when only {@link chunks} are available. */
   open?(): Promise<RandomAccess>
 }
 
@@ -61,7 +61,7 @@ async function* fileChunks(path: string, signal?: AbortSignal): AsyncGenerator<U
   await using file = await open(path)
   for (;;) {
     signal?.throwIfAborted()
-    // A fresh buffer each time: parts of the last one may still be decompressing.
+    // A new buffer each time, because parts of the last one may still be decompressing.
     const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
     if (bytesRead === 0) return

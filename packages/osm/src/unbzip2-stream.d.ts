@@ -1,5 +1,5 @@
 declare module 'unbzip2-stream/lib/bit_iterator.js' {
-  /** Reads so many bits; null goes on at the next whole byte. */
+  /** Reads that many bits; null skips to the next whole byte. */
   interface BitReader {
     (bits: number | null): number
     readonly bytesRead: number
@@ -13,7 +13,7 @@ declare module 'unbzip2-stream/lib/bzip2.js' {
   const bzip2: {
     /** Size of the blocks of a stream, in units of 100,000 bytes. */
     header(reader: BitReader): number
-    /** Unpacks a block byte by byte. Returns the checksum so far; null after the last block of a stream. */
+    /** Unpacks a block byte by byte. Returns the current checksum; null after the last block of a stream. */
     decompress(
       reader: BitReader,
       take: (byte: number) => void,

@@ -14,7 +14,7 @@ export interface OvertureColumn {
 /** Fields that have a column of their own making. */
 const APART: ReadonlySet<string> = new Set(['id', 'geometry', 'bbox'])
 
-/** Members that are what people look for: they stand beside the whole field. */
+/** Members that are columns of their own, beside the column of the whole field. */
 const FLATTENED = [
   { field: 'names', member: 'primary', name: 'name' },
   { field: 'categories', member: 'primary', name: 'category' },

@@ -30,8 +30,8 @@ export interface DecodeRequest {
 }
 
 /**
- * Decodes the rows of a row group that touch the area: bounding boxes first, then exact geometry where the box alone does
- * not tell, then the other columns. WKB is passed through.
+ * Decodes the rows of a row group that touch the area: bounding boxes first, then the exact geometry of the undecided
+ * rows, then the other columns. WKB is passed through.
  *
  * @throws Error when the bytes are not what the footer says
  */

@@ -1,10 +1,7 @@
 /** Relative distance of neighbouring single-precision numbers. */
 const STEP = 2 ** -23
 
-/**
- * A box that surely holds what the given one was made for: the files store boxes in single precision, and may have rounded
- * them inwards.
- */
+/** A box with a margin for rounding: the files store boxes in single precision and may have rounded them inwards. */
 export function paddedBox(
   west: number,
   south: number,

@@ -32,7 +32,7 @@ export interface ParquetFile {
   readonly metadata: FileMetaData
 }
 
-/** Parses a footer; what the geometry columns are is left alone, as their bytes are not to be decoded. */
+/** Parses a footer. Geometry columns keep their physical type, because their bytes are passed on undecoded. */
 export function parseFooter(footer: Uint8Array<ArrayBuffer>): FileMetaData {
   return parquetMetadata(footer.buffer, { geoparquet: false })
 }

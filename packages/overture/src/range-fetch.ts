@@ -19,7 +19,7 @@ export interface RangeResponse {
   cancel(): void
 }
 
-/** Fetches a URL or a range of it. An error that may pass is a `TerraneError` that is `retryable`. */
+/** Fetches a URL or a range of it. A transient failure is a `TerraneError` with `retryable: true`. */
 export type RangeFetch = (url: string, options: RangeOptions) => Promise<RangeResponse>
 
 /** Dependencies of reading remote files. */

@@ -61,7 +61,7 @@ export class RemoteFile {
   }
 }
 
-/** A range of one version of a file; of any where its ETag is not known. */
+/** A range of one version of a file; of any version when its ETag is unknown. */
 interface RangeRequest {
   readonly url: string
   readonly range: string
@@ -76,7 +76,7 @@ interface RangeAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** One range; what may pass is tried again. */
+/** Reads one range; transient failures are retried. */
 async function readRange(source: RangeSource, request: RangeRequest): Promise<RangeAnswer> {
   for (let attempt = 1; ; attempt++) {
     try {

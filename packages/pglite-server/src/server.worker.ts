@@ -5,7 +5,7 @@ import { lockFolder } from './folder-lock.ts'
 import { Maintenance } from './sessions/maintenance.ts'
 import { WireServer } from './wire-server.ts'
 
-// This thread serves the sockets, so that clients are heard while the thread of the engine computes.
+// Sockets have a thread of their own, so that they stay responsive while the thread of the engine computes.
 const { dataDir, sync, snapshot, rewindable, port: wanted, limits } = workerData as ServerSettings
 const port = parentPort
 if (!port) throw new Error('server.worker.ts runs in a worker thread')

@@ -169,7 +169,7 @@ export class WireServer {
     this.#options.maintenance?.worked()
   }
 
-  /** Does what is due next, unless a client keeps the session; whether there was something. */
+  /** Runs the maintenance statement that is due, unless a client keeps the session. Returns whether one was due. */
   async #maintain(session: SharedSession): Promise<boolean> {
     const { maintenance } = this.#options
     if (!maintenance || maintenance.dueInMs > 0 || !this.#queue.isFree || this.#isClosing) return false
@@ -221,7 +221,7 @@ export class WireServer {
     }))
     const begins = messages.find(({ type }) => type === 'G')
     if (begins) {
-      // The savepoint undoes that it was broken off.
+      // Undoes the error of the COPY that was broken off.
       if (isInside) await session.ask(BACK_TO_SAVEPOINT)
       client.socket.write(Buffer.concat([copy.preamble(), begins.bytes]))
     } else {

@@ -14,7 +14,8 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number]
 
 /**
- * An answer that is worked out in steps, each of some milliseconds at most: parts of its text, empty where a step made
- * none, or bytes, as the last step of an answer that is not text. Null says that it waits for something that comes between two steps. What is wrong is thrown before the first text.
+ * An answer as a sequence of steps of a few milliseconds. A step yields a part of the text (empty when it made none),
+ * or, as the last step of a binary answer, bytes. Null means that the work waits for something that happens between two
+ * steps. Errors are thrown before the first part of the text.
  */
 export type Work = Generator<string | Uint8Array | null, void, void>

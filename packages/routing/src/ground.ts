@@ -30,7 +30,7 @@ export interface GroundOptions {
   readonly builtAt: Date | null
 }
 
-/** A costing, and what a request leaves out of the network. */
+/** A costing, with the places that a request excludes. */
 export interface Terms {
   readonly mode: Mode
   readonly options: CostOptions
@@ -44,7 +44,7 @@ export interface Journey extends Pick<TripContext, 'onTurnAround'> {
   readonly schedule: Schedule | null
 }
 
-/** What every action works on: a network with its texts, costings and rules for certain times, and how places are put on it. */
+/** Common context of all actions: a network with its texts, costings and timed rules, and the snapping of locations. */
 export class Ground {
   readonly network: Network
   readonly limits: Limits
@@ -72,7 +72,7 @@ export class Ground {
     return new TimedLaw(this.timedRules, prepared.costing)
   }
 
-  /** What finds the paths of a request; with a schedule, paths that obey the rules of their hours. */
+  /** Planner of a request; with a schedule its paths obey the timed rules. */
   planner({ mode, options }: Terms, prepared: PreparedCosting, closures: Closures, schedule: Schedule | null): Planner {
     if (schedule === null || this.timedRules.isEmpty) return new Planner(prepared, closures, this.search)
     const atSomeTime = this.costings.get(mode, { ...options, [AT_SOME_TIME]: true })
@@ -80,7 +80,7 @@ export class Ground {
     return new Planner(atSomeTime, closures, this.search, clock)
   }
 
-  /** What locations are put on: with a schedule also streets that are open at that hour only. */
+  /** Costing for snapping locations: with a schedule also streets that are open at that time only. */
   placing({ mode, options }: Terms, prepared: PreparedCosting, schedule: Schedule | null): PreparedCosting {
     if (schedule === null || this.timedRules.isEmpty) return prepared
     const law = this.law(prepared)
@@ -96,7 +96,7 @@ export class Ground {
     return speedsFrom({ law: this.law(prepared), stands: schedule.stands }, schedule.begin(i))
   }
 
-  /** The legs over stops on the cheapest paths, in the hours of a schedule; null when there are none. */
+  /** The legs over stops on the cheapest paths, by the timed rules of a schedule; null when there is no route. */
   legs(prepared: PreparedCosting, planner: Planner, { stops, schedule, onTurnAround }: Journey): Leg[] | null {
     const { graph } = this.network
     const { costing } = prepared
@@ -147,7 +147,7 @@ export class Ground {
     }
   }
 
-  /** Where a location may be put; null when nothing is near. */
+  /** Candidates of a location; null when no street is near. */
   snap({ costing, weights }: PreparedCosting, location: Location, reach: Reach): Snapped | null {
     const { graph } = this.network
     const through = location.type === 'through' || location.type === 'break_through'

@@ -39,7 +39,7 @@ export interface RouterOptions {
   readonly now?: () => Date
 }
 
-/** An answer before it is sent: an HTTP status and a text, JSON unless it is marked as GPX. */
+/** A finished answer: an HTTP status and a text, JSON unless it is marked as GPX. */
 export interface SentAnswer {
   readonly status: number
   readonly body: string
@@ -53,8 +53,8 @@ export interface TileAnswer {
 }
 
 /**
- * Answers requests on a network. It works in the calling thread; a route takes about a millisecond, a matrix or an
- * isochrone as long as it is large, in steps when `work` is asked.
+ * Answers requests on a network. It works in the calling thread: a route takes about a millisecond; a matrix or an
+ * isochrone takes longer with its size, and runs in steps with `work`.
  */
 export class Router {
   readonly network: Network
@@ -101,11 +101,11 @@ export class Router {
   }
 
   /**
-   * Answers the text of a request in steps: what takes longer than a route can be left between two of them. Problems are
-   * thrown; `refusalOf` makes answers of them.
+   * Answers the text of a request in steps, so that long work can be interrupted. Problems are thrown; `refusalOf`
+   * converts them to answers.
    *
-   * @param mayWait whether to wait, between steps, for the hierarchy of a costing with options of its own; otherwise the
-   *   answer comes from slower searches until that is ready
+   * @param mayWait whether to wait, between steps, for the hierarchy of a costing with options of its own; otherwise
+   * the answer comes from slower searches until that is ready
    * @throws RouteProblem
    */
   work(text: string, action: Exclude<Action, 'route'>, { mayWait }: { mayWait: boolean }): Work {
@@ -143,7 +143,7 @@ export class Router {
     return routeOf(this.#ground, { ...checkRequest(request, this.#ground.limits), format: 'json' }) as RouteResponse
   }
 
-  /** Resolves when the costing of a request is prepared, so that it is answered at full speed; false when it will not be. */
+  /** Resolves when the hierarchy for a request is prepared, so that the answer is fast; false when it will not be. */
   ready(request: Json): Promise<boolean> {
     const { mode, options } = checkRequest(request, this.#ground.limits)
     return this.#ground.costings.ready(mode, options)
@@ -156,9 +156,9 @@ export class Router {
 }
 
 /**
- * The answer to a request that cannot be answered otherwise, in the form that its text asks for.
+ * The error answer to a request, in the format that its text selects.
  *
- * @throws what is no problem of the request
+ * @throws any error that is no `RouteProblem`
  */
 export function refusalOf(error: unknown, text: string): SentAnswer {
   if (!(error instanceof RouteProblem)) throw error

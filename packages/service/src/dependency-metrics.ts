@@ -37,7 +37,7 @@ export function showStorageCalls(
     duration.observe({ operation, outcome: failure === null ? 'ok' : 'failed' }, seconds)
 }
 
-/** Shows the room of the file systems of folders, by what each is for. A folder that is not there yet is left out. */
+/** Shows the free space of the file systems of folders, labelled by purpose. Missing folders are left out. */
 export function showDisks(registry: Registry, folders: Readonly<Record<string, string>>): void {
   const free = new Gauge({
     name: 'terrane_disk_free_bytes',

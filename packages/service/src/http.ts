@@ -67,7 +67,7 @@ export function createHttp(options: HttpOptions): Http {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit ?? 1024 * 1024,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    // Node looks at them in this interval; without it a timeout comes half a minute late.
+    // Interval of Node's check of timeouts; by default a timeout may be detected half a minute late.
     http: {
       headersTimeout: Math.min(HEADERS_MS, requestTimeout || HEADERS_MS),
       connectionsCheckingInterval: LOOK_MS,
@@ -141,7 +141,7 @@ export function acceptEmptyDeletes(scope: Http): void {
   parseJson(scope, true)
 }
 
-/** Says once that requests come through a proxy: all of its callers count as one, the proxy, until it is trusted. */
+/** Logs once that requests come through an untrusted proxy: all of its callers are counted as one. */
 function noticeProxies(app: Http): void {
   let noticed = false
   app.addHook('onRequest', async ({ headers, ip, log }) => {

@@ -23,7 +23,7 @@ export function onScrape(gauge: Gauge, collect: () => void | Promise<void>): voi
   Object.assign(gauge, { collect: () => collector.refresh() })
 }
 
-/** Runs a collector, one run at a time; a scrape neither fails with it nor waits for it for long. */
+/** Runs a collector, one run at a time; its errors do not fail a scrape, and a slow run delays it only briefly. */
 class Collector {
   readonly #collect: () => void | Promise<void>
   #running: Promise<void> | null = null
@@ -59,7 +59,7 @@ class Collector {
   }
 }
 
-/** A registry with the process's default metrics, and the age of what {@link onScrape} collects. */
+/** A registry with the process's default metrics, and the age of the values of {@link onScrape}. */
 export function createRegistry(app: string): Registry {
   const registry = new Registry()
   registry.setDefaultLabels({ app })

@@ -3,7 +3,7 @@ import type { Http } from './http-type.ts'
 
 /**
  * Describes the app as OpenAPI 3.1 from the schemas that validate, served at `GET /doc` without a key. Call it before
- * the routes are added; `finish` may add to the document what no schema of a route says.
+ * the routes are added; `finish` may add parts that no schema contains.
  */
 export async function addOpenApi(
   app: Http,

@@ -57,7 +57,7 @@ export function statusOf(kind: ErrorKind): number {
 }
 
 /**
- * Turns anything thrown into a problem body. What is not from a catalogue becomes a 500 without internals; the caller
+ * Turns anything thrown into a problem body. Errors outside of a catalogue become a 500 without internals; the caller
  * logs the cause.
  */
 export function toProblem(thrown: unknown, instance: string): Problem {
@@ -164,8 +164,8 @@ function validationError(validation: readonly AjvError[], context: string): Terr
 }
 
 /**
- * The errors without those of every branch of a union. A value is held against the branch it was meant for, by its kind
- * and its constants; where there is none, the error says what the branches want.
+ * Removes the errors of unrelated branches of a union. Errors of the branch that matches the value's type and constants
+ * stay; without such a branch one error lists the accepted values.
  */
 function withoutBranches(validation: readonly AjvError[]): AjvError[] {
   const errors: AjvError[] = []

@@ -31,8 +31,9 @@ export class LateSchemas {
   }
 
   /**
-   * Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted. The
-   * first error ends the search: a large body has millions of them. A small one is then looked at again for all.
+   * Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted.
+   * Validation stops at the first error, because a large body may have millions. Small bodies are then validated again
+   * for all errors.
    */
   install(app: Http): void {
     const make = (coerceTypes: boolean) => {
@@ -65,7 +66,7 @@ export class LateSchemas {
 /** Compiles schemas, which may refer to the schemas added to the app before. */
 function compilerOf(app: Http, coerceTypes: boolean, allErrors: boolean): (schema: object) => ValidateFunction {
   const ajv = addFormats.default(
-    // With all errors each names its schema, which their texts need.
+    // With `allErrors` each error includes its schema, which the error texts need.
     new Ajv({ useDefaults: true, removeAdditional: false, strict: false, coerceTypes, allErrors, verbose: allErrors }),
   )
   const known = new Set<string>()

@@ -6,7 +6,7 @@ const TAG = 16
 
 /** Seals secrets before they touch a database: AES-256-GCM, `nonce ‖ ciphertext ‖ tag`. */
 export interface Sealer {
-  /** @param context what the data belong to, e.g. a job's id: sealed data moved elsewhere do not open */
+  /** @param context owner of the data, e.g. a job's id; sealed data cannot be opened in another context */
   seal(value: unknown, context: string): Buffer
   /** @throws SEAL_BROKEN */
   open(sealed: Buffer, context: string): unknown
@@ -57,7 +57,7 @@ export function parseSecretsKey(text: string): Buffer | null {
   return key.length === 32 ? key : null
 }
 
-/** The sealing key of a local process that was given none: derived from another secret it has. */
+/** Sealing key of a local process without a configured one, derived from its other secret. */
 function deriveSecretsKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'terrane', 'sealing', 32))
 }

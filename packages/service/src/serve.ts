@@ -22,7 +22,9 @@ export interface ServeOptions {
 
 /** Work that an app ends before its dependencies are closed. */
 export interface StopPhases {
-  /** Ends or hands over what runs without a caller, such as jobs. The app still answers meanwhile, but is not ready. */
+  /**
+   * Ends or hands over background work such as jobs. The app still answers meanwhile, but reports that it is not ready.
+   */
   readonly work?: (budgetMs: number) => Promise<void>
   /** Waits for answers that the app's own routes do not give, while it takes leave of its callers. */
   readonly requests?: (budgetMs: number) => Promise<void>
@@ -36,15 +38,15 @@ const LOOK_MS = 20
 
 /**
  * Listens until SIGTERM, SIGINT or the loss of the parent that started the process with an IPC channel. Then, in this
- * order: says that it is not ready, ends or hands over its work, takes leave of callers and closes its server. Then it
+ * order: reports that it is not ready, ends or hands over its work, drains connections and closes its server. Then it
  * resolves, and the caller's `await using` closes the rest in reverse order of opening; a process that hangs there is
- * ended. A second signal exits at once.
+ * killed. A second signal exits at once.
  *
  * @throws ADDRESS_IN_USE
  */
 export async function serve(app: Http, config: ServeOptions, logger: Logger, phases: StopPhases = {}): Promise<void> {
   const { HOST: host, PORT: port, DRAIN_TIMEOUT_MS: totalMs } = config
-  // Before it listens, which its log says: who reads that may ask it to stop in the same moment.
+  // Installed before listening: a supervisor that reads the log line may send the signal at once.
   const stop = stopRequested()
   const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
@@ -81,7 +83,7 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
  * connection that is closed unannounced takes along the request that is just on its way to it.
  */
 async function takeLeave({ server }: Http, silenceMs: number, mostMs: number): Promise<void> {
-  // Counted in looks: after each of them, what has arrived is read, however slow the machine is.
+  // Counted in checks instead of time, because data that has arrived is read between checks even on a slow machine.
   let silent = 0
   server.prependListener('request', (_, response: ServerResponse) => {
     response.setHeader('connection', 'close')
@@ -107,10 +109,10 @@ export function stopRequested(): Promise<string> {
   })
 }
 
-/** Least time for the caller to close what it has opened. */
+/** Minimum time for the caller to close its resources. */
 const LEAST_CLOSE_MS = 1000
 
-/** Ends the process if what it has opened does not close. */
+/** Ends the process if its resources do not close in time. */
 function endInTime(ms: number, logger: Logger): void {
   setTimeout(() => {
     logger.warn({ phase: 'close', timeoutMs: ms }, 'shutdown phase ran out of time')

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 
 const stopping = new WeakSet<Server>()
 
-/** From now on the app says that it is not ready: balancers send their requests elsewhere. */
+/** From now on the app reports that it is not ready, so that load balancers use other instances. */
 export function markStopping({ server }: { readonly server: Server }): void {
   stopping.add(server)
 }

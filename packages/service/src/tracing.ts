@@ -12,7 +12,7 @@ import {
 import type { GuardedFetch } from './fetch/guarded-fetch.ts'
 import type { Http } from './http-type.ts'
 
-/** Whether {@link openTracing} has an endpoint; every function here does nothing until then. */
+/** Whether {@link openTracing} has an endpoint; until then all functions here do nothing. */
 let isOpen = false
 
 const tracer = trace.getTracer('terrane')
@@ -24,8 +24,8 @@ const carrier = {
 }
 
 /**
- * Sends traces to an OTLP endpoint until it is disposed of, which sends what is left. Null without an endpoint; nothing
- * is loaded then. The SDK reads its other variables (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, …) itself.
+ * Sends traces to an OTLP endpoint; disposal sends the remaining ones. Null without an endpoint; then no SDK is loaded.
+ * The SDK reads its other variables (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, …) itself.
  *
  * @param settings with `OTEL_EXPORTER_OTLP_ENDPOINT`, the base of the collector, e.g. `http://collector:4318`
  */
@@ -114,7 +114,10 @@ export class Phases {
   }
 }
 
-/** An object whose asynchronous calls are spans, named after it and the method; the object itself while nothing is traced. */
+/**
+ * Makes asynchronous calls of an object spans, named after it and the method; returns the object itself without
+ * tracing.
+ */
 export function tracedCalls<T extends object>(name: string, object: T): T {
   if (!isOpen) return object
   return new Proxy(object, {
@@ -147,7 +150,7 @@ export function tracedFetch(fetch: GuardedFetch): GuardedFetch {
   }
 }
 
-/** Makes every request of an app a span, within the caller's trace where it names one, and its work part of it. */
+/** Makes every request of an app a span, within the caller's trace if there is one, and its work a part of the span. */
 export function traceRequests(app: Http): void {
   if (!isOpen) return
   const spans = new WeakMap<object, { readonly span: Span; readonly at: Context }>()
@@ -179,6 +182,6 @@ function contextOf(header: string | readonly string[] | null | undefined): Conte
 }
 
 function fail(span: Span, error: unknown): void {
-  // Its message may name what its owner alone may see.
+  // Its message may contain data that only its owner may see.
   span.setStatus({ code: SpanStatusCode.ERROR, message: (error as { code?: string }).code ?? 'failed' })
 }

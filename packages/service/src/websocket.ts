@@ -17,8 +17,8 @@ type UpgradingServer = Server & { shouldUpgradeCallback: (request: IncomingMessa
 const KEY = /^[A-Za-z0-9+/]{22}==$/
 
 /**
- * Hears the requests below a path that ask for a WebSocket; one whose handshake is not valid is answered with 400. All other
- * upgrades stay requests like any, whose wish is not granted.
+ * Handles WebSocket requests below a path; an invalid handshake is answered with 400. Other upgrade requests are
+ * handled as plain requests.
  *
  * @param prefix path with its slash at the end
  */

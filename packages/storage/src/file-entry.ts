@@ -23,7 +23,7 @@ export function toInfo(bucket: string, entry: Entry): ObjectInfo {
   return { bucket, ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }
 }
 
-/** Writes a JSON file below a root in one step; false when it is there and may not be replaced. */
+/** Writes a JSON file below a root atomically; false when it exists and may not be replaced. */
 export async function writeJson(root: string, path: string, value: unknown, replace: boolean): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true })
   const temporary = join(root, `.${randomUUID()}.tmp`)
@@ -52,7 +52,7 @@ export async function writeJson(root: string, path: string, value: unknown, repl
   }
 }
 
-/** The error of a full disk as STORAGE_FULL, any other as it is. */
+/** Converts the error of a full disk to STORAGE_FULL; other errors are unchanged. */
 export function fullOr(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ENOSPC' || code === 'EDQUOT' ? storageFull(undefined, { cause: error }) : error

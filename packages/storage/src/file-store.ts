@@ -34,9 +34,9 @@ import {
 import { mapBounded } from './parallel.ts'
 
 /**
- * Objects in a folder: `buckets/{id}.json` (rules), `entries/{bucket}/…` (one JSON file per object, in folders as the key
- * has parts) and `bytes/{bucket}/{version}` (content, never changed once written). Renaming or linking the entry is the
- * one step that makes new content visible; several processes may share the folder.
+ * Objects in a folder: `buckets/{id}.json` (rules), `entries/{bucket}/…` (one JSON file per object, in folders as the
+ * key has parts) and `bytes/{bucket}/{version}` (content, never changed once written). New content becomes visible when
+ * its entry is renamed or linked; several processes may share the folder.
  */
 export class FileStore implements ObjectStore {
   readonly #root: string
@@ -242,7 +242,7 @@ export class FileStore implements ObjectStore {
     return removed
   }
 
-  /** Makes written bytes the content of their key, and forgets the bytes they replace. */
+  /** Makes written bytes the content of their key, and deletes the bytes they replace. */
   async #install(bucket: string, upsert: boolean, entry: Entry): Promise<ObjectInfo> {
     const before = await this.#entry(bucket, entry.key)
     const merged = before ? { ...entry, createdAt: before.createdAt } : entry

@@ -12,7 +12,7 @@ export interface Found {
 
 export interface Walk {
   readonly prefix: string
-  /** Only keys behind this one. */
+  /** Only keys after this one. */
   readonly after: string
   /** Folders below the prefix are listed but not read. */
   readonly flat: boolean

@@ -8,7 +8,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Of a UTF-16 unit among code points: halves of pairs stand for the highest ones. */
+/** Rank of a UTF-16 unit in the order of code points: surrogates rank highest. */
 function place(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

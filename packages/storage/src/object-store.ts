@@ -39,7 +39,7 @@ export interface ListedFolder {
 }
 
 export interface ListOptions {
-  /** Only keys and folders behind this one. */
+  /** Only keys and folders after this one. */
   readonly after?: string
   /** How many the caller means to read: no more are fetched at once. */
   readonly pageSize?: number
@@ -49,10 +49,10 @@ export interface PutOptions {
   readonly contentType?: string
   readonly cacheControl?: string
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** Replace an object of the same key; otherwise it is a conflict. */
+  /** Replaces an object of the same key; without it an existing key is a conflict. */
   readonly upsert?: boolean
   readonly maxBytes?: number
-  /** Bytes of the body, where they are known: a server then knows before it reads. */
+  /** Size of the body in bytes, if known: a server can refuse it before it reads. */
   readonly size?: number
   readonly signal?: AbortSignal
 }
@@ -69,8 +69,8 @@ export interface ObjectBody {
 }
 
 /**
- * Buckets and objects. An object appears whole or not at all: readers see the old content until the new one is complete.
- * Missing buckets and objects are errors (BUCKET_NOT_FOUND, OBJECT_NOT_FOUND) where they are needed, null where asked for.
+ * Buckets and objects. Writes are atomic: readers see the old content until the new one is complete. Missing buckets
+ * and objects are errors (BUCKET_NOT_FOUND, OBJECT_NOT_FOUND) where they are needed, null where asked for.
  */
 export interface ObjectStore {
   /** Resolves when the storage answers. @throws STORAGE_UNAVAILABLE */
@@ -96,7 +96,7 @@ export interface ObjectStore {
   describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]>
   copy(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
   move(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
-  /** Removes what is there of the keys and returns it. */
+  /** Removes existing keys and returns their objects. */
   remove(bucket: string, keys: readonly string[]): Promise<ObjectInfo[]>
 }
 
@@ -149,13 +149,13 @@ export function checkHeaders({ contentType = '', cacheControl = '' }: PutOptions
   if (!isHeaderValue(cacheControl)) throw invalidHeader({ name: 'cacheControl', limit: MAX_HEADER })
 }
 
-/** Longest wait until an upload that is given up is removed: a cancelled job waits for it. */
+/** Maximum wait for the removal of an abandoned upload, because a cancelled job waits for it. */
 const DISCARD_MS = 1500
 
 export interface UploadOptions extends PutOptions {
   /** Of the temporary key. */
   readonly temporaryName?: string
-  /** Under which earlier uploads that were broken off may have left something: it is removed. */
+  /** Names of earlier uploads that may have been abandoned; their objects are removed. */
   readonly abandonedNames?: readonly string[]
 }
 
@@ -168,8 +168,8 @@ export interface Upload {
 }
 
 /**
- * Uploads under a temporary key and leaves the object there until it is placed: a remote storage whose uploads are not
- * atomic never shows half a file, and whose it is can be settled before anyone sees it.
+ * Uploads under a temporary key and leaves the object there until it is placed: half a file never has the final key,
+ * even in a storage without atomic uploads, and access can be checked before it appears.
  */
 export async function upload(
   store: ArtifactStore,

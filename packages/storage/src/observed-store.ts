@@ -1,14 +1,14 @@
 import type { ArtifactStore } from './object-store.ts'
 
-/** A call of a store that has ended; what a body costs to read is not part of `get`. */
+/** A finished call of a store; for `get` without reading the body. */
 export interface StoreCall {
   readonly operation: string
   readonly seconds: number
-  /** Null of a call that succeeded, and of one that found nothing or was refused by a rule of the store. */
+  /** Null for a successful call, and for one that found nothing or that a rule of the store refused. */
   readonly failure: unknown
 }
 
-/** Errors by which a store says that it does not work. */
+/** Codes of errors that mean a broken store. */
 const FAILURES: ReadonlySet<unknown> = new Set(['STORAGE_UNAVAILABLE', 'STORAGE_FAILED', 'STORAGE_FULL'])
 
 /** The same store, which tells of each call that ends with a promise. */

@@ -5,8 +5,8 @@ export interface LeastPace {
 }
 
 /**
- * Passes a body on and tells when its reader has waited longer in all than the bytes that it took may take. The time in
- * which the body is made is not counted, and neither is what comes after its last chunk.
+ * Passes a body on and reports when its reader is too slow: when the total time it took exceeds the allowance for its
+ * bytes. The time for producing the body and after its last chunk does not count.
  */
 export async function* paced(
   body: AsyncIterable<Uint8Array>,

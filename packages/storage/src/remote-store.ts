@@ -56,7 +56,7 @@ const LONGEST_UPLOAD_MS = 86_400_000
 /** Entries of a folder in one request. */
 const LIST_PAGE = 1000
 
-/** Publishes files in another project's storage through its HTTP API. Bodies are sent as they come. */
+/** Publishes files in another project's storage through its HTTP API. Bodies are streamed. */
 export class RemoteStore implements ArtifactStore {
   readonly #base: string
   readonly #auth: Readonly<Record<string, string>>
@@ -246,7 +246,7 @@ export class RemoteStore implements ArtifactStore {
     return infos
   }
 
-  /** One JSON exchange; null for "not found", which that API says with status 400 or 404. */
+  /** Makes one JSON request; null for "not found", which that API reports with status 400 or 404. */
   async #call(method: 'GET' | 'POST' | 'DELETE', route: string, body?: unknown): Promise<unknown> {
     const response = await this.#fetch(`${this.#base}${route}`, {
       method,

@@ -54,7 +54,7 @@ export interface DenoImportsOptions {
   readonly env: NodeJS.ProcessEnv
   /** Maximum time of a fetch in milliseconds; absent: 120,000. */
   readonly timeoutMs?: number
-  /** Runs the fetch of a folder when it has its turn; absent: at once. */
+  /** Runs the fetch of a folder when it is its turn; absent: at once. */
   readonly turn?: <T>(folder: string, fetch: () => Promise<T>) => Promise<T>
 }
 
@@ -107,7 +107,7 @@ export class DenoImports implements Disposable {
    * Checks the types of the function in a folder with the files on disk; fetches nothing. Checks run one after the
    * other and wait for running fetches. Fetches do not wait for checks.
    *
-   * @param quiet given where no caller waits: the check begins after it settles, at the lowest priority
+   * @param quiet given when no caller waits: the check starts after it settles, at the lowest priority
    */
   types(folder: string, quiet?: () => Promise<void>): Promise<TypeCheck> {
     const done = this.#lastCheck
@@ -162,7 +162,7 @@ export class DenoImports implements Disposable {
     return readModuleGraph(info)
   }
 
-  /** Installs what is imported. Deno keeps that a module was not found: such a one is asked for anew. */
+  /** Installs imported modules. Deno caches that a module was not found, so such a module is requested again. */
   async #install(place: string, allowed: string): Promise<void> {
     const missing = new Set<string>()
     for (;;) {

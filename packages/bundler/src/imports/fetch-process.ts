@@ -4,7 +4,7 @@ import type { ExecFileException } from 'node:child_process'
 const MEMORY_MB = 1024
 /** Largest file that a fetch writes, in blocks of 512 bytes: 256 MiB. */
 const FILE_BLOCKS = 524_288
-/** Lowers a limit of the process where it is higher, or there is none: it cannot be raised. */
+/** Lowers a limit of the process unless it is lower already, because limits cannot be raised. */
 const LOWER =
   'lower() { now=$(ulimit "$1"); if [ "$now" = unlimited ] || [ "$now" -gt "$2" ]; then ulimit "$1" "$2"; fi; }'
 /** Begins a command that fetches, with bounds on memory and files. macOS accepts no data limit. */
@@ -53,14 +53,17 @@ export function reasonOf(
   return `what it imports cannot be fetched: ${text.replace(/^error: /, '')}`
 }
 
-/** Whether a fetch that failed may succeed later: never where a host is not listed, and by itself where the network failed. */
+/**
+ * Whether a failed fetch may be retried (not for unlisted hosts), and whether it may succeed without changes (network
+ * failures).
+ */
 export function retryOf(error: unknown): { readonly isRetryable: boolean; readonly isPassing: boolean } {
   const { cause } = error as { cause?: Partial<ExecFileException> }
   const { stderr = '', killed = false } = cause ?? {}
   return { isRetryable: cause !== undefined && !NOT_LISTED.test(stderr), isPassing: killed || PASSING.test(stderr) }
 }
 
-/** Address of a module that Deno did not ask for, because it was not found before; null for other failures. */
+/** URL of a module that Deno has cached as not found; null for other failures. */
 export function keptAsMissing(error: unknown): string | null {
   const { stderr = '' } = (error as { cause?: Partial<ExecFileException> }).cause ?? {}
   const url = NOT_FOUND.exec(stderr)?.[1]

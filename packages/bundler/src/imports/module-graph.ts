@@ -86,8 +86,8 @@ export function followImport(graph: ModuleGraph, importer: string, text: string)
 }
 
 /**
- * Deno's errors for the modules of a graph, as `address: text`. What only types need, and what `import()` names, which
- * may never be asked for, keeps no module from running.
+ * Deno's errors for the modules of a graph, as `address: text`. Errors in modules for types only, or behind `import()`,
+ * are ignored because a module runs without them.
  */
 export function problemsOf(info: DenoInfo): string[] {
   const modules = new Map(info.modules.map((module) => [module.specifier, module]))

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 
 /** Result of a type check of a function. */
 export interface TypeCheck {
-  /** `file:line:column: TS2322 text`, files relative to the function's folder; empty: nothing is wrong. */
+  /** `file:line:column: TS2322 text`, files relative to the function's folder; empty without errors. */
   readonly errors: readonly string[]
   /** Why the check was not possible; null when it was. */
   readonly unchecked: string | null
@@ -20,7 +20,7 @@ export const GLOBALS = `declare namespace EdgeRuntime {
 
 /**
  * Reads the output of `deno check`: `TS2322 [ERROR]: text`, the source line, and `at file:///…:1:7`. Errors in packages
- * and in fetched modules are not the function's.
+ * and in fetched modules are left out.
  *
  * @param folder of the function; shared code in the folder above it counts too
  */

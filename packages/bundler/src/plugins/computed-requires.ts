@@ -4,7 +4,7 @@ import { ENDS } from '../requires.ts'
 /** The import that the bundle begins with. */
 export const TABLE = 'terrane:computed-requires'
 const NAMESPACE = 'computed-requires'
-/** `require` of what is no literal, as the bundler writes it. */
+/** A `require` with an argument other than a literal, as the bundler writes it. */
 const COMPUTED = /\b__require\((?!["'`])/
 
 /** Whether a bundle asks for a module whose name is known only when it runs. */
@@ -12,7 +12,7 @@ export function requiresComputed(code: Uint8Array): boolean {
   return COMPUTED.test(Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1'))
 }
 
-/** The esbuild plugin with the table of such modules; each is loaded when it is asked for. */
+/** The esbuild plugin with the table of such modules; each is loaded on its first use. */
 export function computedRequires(root: string, names: readonly string[]): Plugin {
   const entries = names.map((name) => {
     const keys = name.startsWith('./') ? ENDS.filter((end) => name.endsWith(end)) : ['']

@@ -12,8 +12,8 @@ const TYPED = /\.(?:[jt]sx|m?ts)$/
  * main module.
  *
  * @param entry real path of the entry
- * @param decoratorMetadata whether the configuration asks for the types of what is decorated, which the bundler does not
- * write: then a source with such decorators is an error
+ * @param decoratorMetadata whether the configuration requests decorator metadata, which the bundler cannot emit: then a
+ * source with such decorators is an error
  */
 export function denoSources(entry: string, decoratorMetadata: boolean): Plugin {
   return {
@@ -36,7 +36,7 @@ const IN_PACKAGE = /[\\/]node_modules[\\/]/
 const NO_METADATA =
   'emitDecoratorMetadata is not supported, so that nothing would be injected by its type: name what is injected (`@Inject(Service)`), and take emitDecoratorMetadata out of the configuration'
 
-/** Line of the first decorator with a capital letter, as frameworks name theirs; 0 without one. */
+/** Line of the first decorator with a capital letter, which is usual in frameworks; 0 without one. */
 function lineOfDecorator(code: string): number {
   const at = code.search(/^[ \t]*@[A-Z]\w*\(/m)
   return at < 0 ? 0 : code.slice(0, at).split('\n').length
@@ -51,7 +51,7 @@ export function denoSource(path: string, code: string, entry: string): string | 
 
 /** The code of the main module: its `import.meta.main` is true. The bundle defines it as false in all others. */
 export function asMain(code: string): string {
-  // As many characters, so that columns stay.
+  // Padded to the same length, so that columns stay.
   return code.replace(/\bimport\.meta\.main\b/g, (found) => 'true'.padEnd(found.length))
 }
 

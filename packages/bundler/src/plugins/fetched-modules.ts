@@ -58,7 +58,7 @@ function unfetched(address: string, { failures }: ModuleGraph): string {
   return `import() of '${address}' rejects: ${failures[address] ?? 'it was not fetched'}`
 }
 
-/** Deno ends a file of its cache with a line about the answer that it came in, which JSON and WebAssembly cannot have. */
+/** Deno appends a line about the HTTP answer to cached files, which is invalid in JSON and WebAssembly. */
 function withoutTrailer(bytes: Buffer): Buffer {
   const at = bytes.lastIndexOf(TRAILER)
   return at < 0 || bytes.indexOf('\n', at + 1) >= 0 ? bytes : bytes.subarray(0, at)

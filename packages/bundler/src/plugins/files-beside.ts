@@ -20,7 +20,7 @@ const NAME = /["']([\w.-]+\.wasm)["']/g
 /** Folder of the package that a module belongs to. */
 const PACKAGE = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/
 
-/** Whether a bundle may load files beside its modules. Only then are the modules searched for them. */
+/** Whether a bundle may load files beside its modules; only then are its modules searched. */
 export function asksForFiles(code: Uint8Array): boolean {
   const text = Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1')
   return (
@@ -56,7 +56,7 @@ export function filesBeside(found: FilesBeside, next: (path: string, code: strin
   }
 }
 
-/** Paths of the modules that `npm:` names in `import.meta.resolve` lead to; the errors of absent ones. */
+/** Paths of the modules that `import.meta.resolve('npm:…')` refers to; the errors of missing ones. */
 async function resolveNames(code: string, importer: string, build: PluginBuild) {
   const modules = new Map<string, string>()
   const where = { importer, namespace: 'file', resolveDir: dirname(importer), kind: 'import-statement' } as const
@@ -92,7 +92,7 @@ function rewrite(code: string, pattern: RegExp, textOf: (groups: readonly string
   return code.replace(pattern, (whole: string, ...groups: string[]) => textOf(groups) ?? whole)
 }
 
-/** The path that an address relative to a module's means; undefined where it means no file. */
+/** Path for a URL relative to a module; undefined when it is no file URL. */
 function besideOf(module: string, text: string): string | undefined {
   try {
     return fileURLToPath(new URL(text, pathToFileURL(module)))
@@ -102,9 +102,9 @@ function besideOf(module: string, text: string): string | undefined {
 }
 
 /**
- * Adds a file that a module asks for; null where there is none, or none for a module of a package.
+ * Adds a file that a module loads; null when it is missing, or outside of the module's package.
  *
- * @param name under which it is requested; by default any
+ * @param name requested name; any name when absent
  */
 function keep(file: string, module: string, { files, inputs }: FilesBeside, name?: string): string | null {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return null

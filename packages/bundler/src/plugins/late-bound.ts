@@ -28,8 +28,8 @@ const MODULES: Readonly<Record<string, { readonly late: readonly string[]; reado
 const NAMESPACE = 'late-bound'
 
 /**
- * The esbuild plugin that replaces imports of these modules by functions that call the current ones; `require` needs
- * none.
+ * The esbuild plugin that replaces imports of these modules by functions that call the current ones; `require` needs no
+ * replacement.
  */
 export function lateBound(): Plugin {
   return {

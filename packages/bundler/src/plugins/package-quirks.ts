@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { Plugin } from 'esbuild'
 
 /**
- * The esbuild plugin for packages that load parts of themselves by a `require` that they make, which no bundler follows:
- * `const r = createRequire(import.meta.url); r('#fonts/…')` becomes a plain `require`.
+ * The esbuild plugin for packages that load their own files with `createRequire`, which bundlers do not follow: `const
+ * r = createRequire(import.meta.url); r('#fonts/…')` becomes a plain `require`.
  */
 export function packageQuirks(): Plugin {
   return {
@@ -22,7 +22,9 @@ export async function packageQuirk(path: string, code: string): Promise<string |
   return /[\\/]pdfkit[\\/]js[\\/]/.test(path) && /\.m?js$/.test(path) ? withPlainRequire(code) : null
 }
 
-/** Renames calls of a made `require` with a literal argument, so that the bundler sees them. */
+/**
+ * Replaces calls of a `createRequire` function with a literal argument by `require`, so that the bundler follows them.
+ */
 export async function withPlainRequire(code: string): Promise<string> {
   const { Visitor, parseSync } = await import('oxc-parser')
   const made = new Set<string>()

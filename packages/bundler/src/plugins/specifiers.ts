@@ -112,7 +112,7 @@ async function resolve(
   }
 }
 
-/** The file that an import map names; the error says what the importing file says. */
+/** The file that an import map refers to; errors show the specifier in the importing file. */
 async function mappedFile(build: PluginBuild, path: string, args: OnResolveArgs): Promise<OnResolveResult> {
   const found = await build.resolve(path, { ...from(args), pluginData: OURS })
   if (found.errors.length === 0) return found

@@ -18,7 +18,7 @@ export interface CodeSettings extends CompilerSettings {
 }
 
 const MAPS = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
-/** The bundler reads it by itself; what JSX imports has to be fetched, too. */
+/** The bundler reads it itself; it is also read here, e.g. for the JSX runtime, which has to be fetched. */
 const TSCONFIG = 'tsconfig.json'
 
 /** Configuration files for reading the function in a folder, existing or not; absolute paths. */
@@ -73,7 +73,7 @@ export async function readCodeSettings(folder: string): Promise<CodeSettings> {
   return { entry, imports, jsx, experimentalDecorators, decoratorMetadata, files: workspace.files }
 }
 
-/** The import map that `config.toml` names; the error of a broken one is given when it is read. */
+/** The import map in `config.toml`; errors of a broken config are reported elsewhere. */
 function configuredMapIfAny(folder: string): string[] {
   try {
     const importMap = readProjectRules(folder)?.importMap ?? null

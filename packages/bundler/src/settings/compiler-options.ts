@@ -11,7 +11,7 @@ export interface CompilerSettings {
   /** Null where they do not say it. */
   readonly jsx: JsxSettings | null
   readonly experimentalDecorators: boolean
-  /** True where decorators are to find the types of what they decorate. */
+  /** Whether decorators need metadata with the types of their targets. */
   readonly decoratorMetadata: boolean
 }
 

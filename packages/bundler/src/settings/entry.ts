@@ -7,9 +7,9 @@ import type { ProjectRules } from './project-rules.ts'
 export const ENTRIES = ['index.ts', 'index.tsx', 'index.mts', 'index.js', 'index.mjs', 'index.jsx'] as const
 
 /**
- * The file that a function begins with, relative to its folder.
+ * The entry file of a function, relative to its folder.
  *
- * @param rules of its project: the entry that they name, else the first of {@link ENTRIES}
+ * @param rules of its project: their entry, else the first existing one of {@link ENTRIES}
  * @throws FUNCTION_BUNDLE_FAILED when there is none
  */
 export async function entryOf(

@@ -28,8 +28,8 @@ export function configTomlFile(folder: string): string {
 }
 
 /**
- * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of one. What a
- * config.toml says of the function holds for a Worker, too: whether it is served, and who may call.
+ * The settings of a Worker, or of a Supabase project for the function in a folder; null where the folder is not part of
+ * one. A config.toml also applies to a Worker: whether it is served, and who may call it.
  *
  * @throws FUNCTION_BUNDLE_FAILED for a file that is not TOML, or a field of another type
  */

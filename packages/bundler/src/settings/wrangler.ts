@@ -10,7 +10,7 @@ export const WRANGLER_FILES = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml
 
 /** The configuration of a Worker for the function in its folder. */
 export interface WorkerSettings {
-  /** The Worker's name; null: none is given. */
+  /** The Worker's name; null when absent. */
   readonly name: string | null
   /** Absolute path; null: the usual file of the folder. */
   readonly entrypoint: string | null
@@ -21,7 +21,7 @@ export interface WorkerSettings {
   readonly bindings: readonly string[]
   /** Cron expressions, Sunday being 0. */
   readonly schedule: readonly string[]
-  /** Queue that it consumes; null: none. */
+  /** Queue that it consumes; null for none. */
   readonly consumer: { readonly queue: string; readonly batch: number; readonly attempts: number } | null
   /** Settings that have no counterpart here, or are not read, as `field: name`. */
   readonly unavailable: readonly string[]
@@ -54,7 +54,7 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   version_metadata: 'binding',
   workflows: 'binding',
 }
-/** Settings that change nothing of what a Worker does here. */
+/** Settings without an effect on a Worker here. */
 const HARMLESS = [
   '$schema',
   'account_id',

@@ -67,8 +67,8 @@ const Pipeline = Type.Object(
 )
 
 /**
- * Body of `POST /jobs/createSraiEmbeddings`: area, resolution, filter and embedder stand flat or in `pipeline`. What may
- * stand in either has no `default` here: validation would fill it in.
+ * Body of `POST /jobs/createSraiEmbeddings`: area, resolution, filter and embedder are at the top level or in
+ * `pipeline`. These have no `default` in the schema, because validation would fill in both places.
  */
 export const CreateSraiEmbeddings = Type.Object(
   {

@@ -6,7 +6,10 @@ import { ProjectTarget } from '../project-target.ts'
 import { strict } from '../warnings.ts'
 import { OsmStyle } from './osm-style.ts'
 
-/** What can be imported; `all` is every feature, by geometry, in the tables points, lines, multipolygons and multilinestrings. */
+/**
+ * Topics of an import; `all` is every feature, by geometry, in the tables points, lines, multipolygons and
+ * multilinestrings.
+ */
 export const OSM_TOPICS = [
   'buildings',
   'streets',
@@ -29,7 +32,7 @@ export const OSM_TOPICS = [
   'all',
 ] as const
 
-/** Where a file comes from. */
+/** Sources of a file. */
 export const OSM_FILE_SOURCES = [
   Type.Object(
     { kind: Type.Literal('file'), path: Type.String({ minLength: 1, maxLength: 4000 }) },

@@ -165,7 +165,7 @@ describe('tests of points, boxes and segments', () => {
         expect(found && !touches && !nearly(rings, x, y, width, height)).toBe(false)
       }
     }
-    // Samples along the border may step over a box that it just cuts.
+    // Samples along the border may miss a box that it barely cuts.
     expect(mistaken.length).toBeLessThan(60)
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(200)
   })

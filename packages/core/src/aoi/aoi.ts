@@ -6,17 +6,17 @@ export type Bbox = readonly [west: number, south: number, east: number, north: n
 const EARTH_RADIUS_KM = 6371.0088
 
 /**
- * An area of interest: polygons in degrees, with exact tests of what touches it (its border included). A polygon over
- * the antimeridian stands there twice, 360 degrees apart, so that each side has one that covers it.
+ * An area of interest: polygons in degrees, with exact intersection tests (its border included). A polygon over the
+ * antimeridian is stored twice, 360 degrees apart, once for each side.
  */
 export class Aoi {
-  /** Polygons as they were given, each an outer ring and its holes; over the antimeridian they run beyond ±180. */
+  /** The given polygons, each an outer ring and its holes; over the antimeridian they extend beyond ±180. */
   readonly given: readonly (readonly Ring[])[]
   /** The same, and a second time, 360 degrees apart, where one runs over the antimeridian. */
   readonly polygons: readonly (readonly Ring[])[]
   /** One box per polygon, within -180 .. 180. */
   readonly boxes: readonly Bbox[]
-  /** Positions in all rings as they were given. */
+  /** Number of positions in all given rings. */
   readonly vertices: number
   /** Area on the sphere. */
   readonly areaKm2: number
@@ -39,7 +39,7 @@ export class Aoi {
     return false
   }
 
-  /** How a box of the same degrees lies to the area: `crossing` when neither all of it is in nor all of it out. */
+  /** Relation of a box in degrees to the area: `crossing` when it is partly inside. */
   relateBox(west: number, south: number, east: number, north: number): BoxRelation {
     let relation: BoxRelation = 'outside'
     for (const bands of this.#bands) {
@@ -72,12 +72,12 @@ export class Aoi {
         if (!this.containsPoint(lng1, lat1) || this.#crossesBorder(lng0, lat0, lng1, lat1)) return false
       }
     }
-    // No borders cross: a hole of this one is all within the other, or all without.
+    // No borders cross, so a hole of this polygon lies completely inside or outside of the other.
     const holes = this.polygons.flatMap((rings) => rings.slice(1))
     return !holes.some((hole) => other.containsPoint(hole[0]!, hole[1]!))
   }
 
-  /** A point on the border of each polygon: an area that touches no border may still cover one of these. */
+  /** A point on the border of each polygon: another area may contain it without touching a border. */
   *borderPoints(): Generator<readonly [lng: number, lat: number]> {
     for (const [outer] of this.polygons) if (outer) yield [outer[0]!, outer[1]!]
   }

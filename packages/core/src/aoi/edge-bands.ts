@@ -10,8 +10,8 @@ const EDGES_PER_BAND = 4
 const MAX_BANDS = 4096
 
 /**
- * The edges of one polygon, in bands of equal height by latitude: a test looks at the edges of the bands it touches only.
- * An edge stands in each band that it touches.
+ * The edges of one polygon, in bands of equal height by latitude: a test checks only the edges of the bands it touches.
+ * An edge is listed in each band that it touches.
  */
 export class EdgeBands {
   readonly west: number

@@ -10,7 +10,7 @@ export interface AoiLimits {
 }
 
 const MAX_POLYGONS = 1000
-/** Degrees that a clockwise ring over the antimeridian is wide at least; a narrower one goes around the Earth. */
+/** Minimum width of a clockwise ring over the antimeridian, in degrees; a narrower one goes around the Earth. */
 const NARROWEST_CLOCKWISE = 1
 
 const aoiInvalid = defineError(
@@ -35,10 +35,10 @@ const aoiTooLarge = defineError(
 
 /**
  * Reads an area of interest: a GeoJSON Polygon or MultiPolygon, or a Feature or FeatureCollection of such. Rings are
- * closed where they are open. A ring over the antimeridian may run past 180 degrees or jump to the other side. A ring with
- * such a jump could as well go around the Earth. It is taken to do that when it comes within half a degree of the
- * antimeridian from both sides and runs counter-clockwise as it stands, as an outer ring does (RFC 7946, 3.1.6); who draws
- * a box of a degree or more over the antimeridian need not mind in which direction.
+ * closed where they are open. A ring over the antimeridian may run past 180 degrees or jump to the other side. A ring
+ * with such a jump may instead go around the Earth. That is assumed when it comes within half a degree of the
+ * antimeridian from both sides and its unchanged positions run counter-clockwise, like an outer ring (RFC 7946, 3.1.6).
+ * The direction of a box of a degree or more over the antimeridian does not matter.
  *
  * @param path JSON pointer of the value, for the errors
  * @throws AOI_INVALID, AOI_TOO_LARGE

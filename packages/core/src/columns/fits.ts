@@ -20,7 +20,7 @@ export function fitsColumn(type: string, value: string | number | bigint | boole
     if (FLOATS[type]) return true
     const limit = INTEGERS[type]
     if (limit !== undefined) {
-      // Numbers are compared as they are: a bigint for each value would cost more than the rest.
+      // Whole numbers are compared as numbers, because converting each to a bigint would be slow.
       const whole = typeof value === 'number' && Number.isInteger(value) ? value : BigInt(value)
       return whole >= -limit && whole < limit
     }

@@ -1,5 +1,5 @@
 /**
- * What went wrong, independent of any transport. Each transport maps the kind once: HTTP to a status, the queue to
+ * Kind of an error, independent of any transport. Each transport maps the kind once: HTTP to a status, the queue to
  * "try again" or "final".
  */
 export type ErrorKind =
@@ -21,13 +21,13 @@ export type ErrorKind =
   | 'timeout'
   | 'internal'
 
-/** One offending field: `path` is a JSON pointer into the input (`/bands/2`), `message` says what is wanted there. */
+/** One invalid field: `path` is a JSON pointer into the input (`/bands/2`), `message` is the requirement. */
 export interface FieldError {
   readonly path: string
   readonly message: string
 }
 
-/** Optional parts of an error, added where it is thrown. */
+/** Optional parts of an error, given by the code that throws it. */
 export interface ErrorExtras {
   /** The remedy, in one sentence. */
   readonly hint?: string

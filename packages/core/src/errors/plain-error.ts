@@ -1,6 +1,6 @@
 import { TerraneError, type ErrorKind, type FieldError } from './errors.ts'
 
-/** An error as it crosses the border of a thread. */
+/** An error in the form that is sent between threads. */
 export interface PlainError {
   readonly code: string | null
   readonly kind: ErrorKind

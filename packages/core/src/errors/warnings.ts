@@ -1,11 +1,11 @@
-/** One thing that a person should know of work that ended well: what was not made or not kept, by reason. */
+/** A notice about successful work: what was not made or kept, by reason. */
 export interface Warning {
   /** Upper case, stable. */
   readonly code: string
   readonly message: string
-  /** Layer of a file, where it is about one. */
+  /** Layer of a file that the warning concerns; absent for the whole file. */
   readonly layer?: string
-  /** Number of rows, features or values that it is about. */
+  /** Number of affected rows, features or values. */
   readonly count?: number
   /** The first of them, ten at most: row numbers from 1, or names. */
   readonly examples?: (number | string)[]

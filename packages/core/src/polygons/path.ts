@@ -35,7 +35,7 @@ export class Path {
     this.xy[this.length++] = y
   }
 
-  /** Where the part that is being built begins in `xy`. */
+  /** Start of the open part in `xy`. */
   openStart(): number {
     return this.parts === 0 ? 0 : this.ends[this.parts - 1]!
   }

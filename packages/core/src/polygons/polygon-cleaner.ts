@@ -7,7 +7,8 @@ import { twiceArea } from './twice-area.ts'
 
 /**
  * Makes polygons on a grid valid (OGC Simple Features 6.1.11 and 6.1.14): rounding and simplifying may have let rings
- * touch, cross or collapse. Most polygons have no contact at all and only get their rings wound; the others are rebuilt.
+ * touch, cross or collapse. Most polygons have no such contact and only get the right ring orientation; the others are
+ * rebuilt.
  *
  * `out` then holds outer rings of positive area, each followed by its holes of negative area; it is empty when nothing
  * has an area. Not re-entrant.
@@ -17,7 +18,7 @@ export class PolygonCleaner {
   #tidy = new Path()
   readonly #pairs = new SegmentPairs()
 
-  /** @param path rings with whole coordinates within ±2^14; a ring that is no hole begins a polygon */
+  /** @param path rings with whole coordinates within ±2^14; each outer ring begins a polygon */
   clean(path: Path): void {
     const tidy = this.#tidy
     tidy.clear()

@@ -10,8 +10,8 @@ import { tidyRing } from './tidy-ring.ts'
  * Rebuilds polygons from rings that touch or cross: snap rounding makes all segments meet only in grid points, then the
  * faces with a positive winding number become polygons.
  *
- * Every simple loop of an outer ring counts +1 whichever way it turns, of a hole −1: what self-crossing rings enclose
- * stays, holes win over their own polygon, and polygons that overlap become one.
+ * Every simple loop of an outer ring counts +1 in either direction, of a hole −1: areas inside self-crossing rings
+ * stay, holes are cut from their own polygon, and overlapping polygons become one.
  *
  * O(s·h) at worst for s segments and h grid points; needed for few polygons, all of them within one tile.
  *
@@ -100,7 +100,7 @@ function collect(walks: readonly number[][], grid: Grid, out: Path): void {
   const outers = new Path()
   for (const { outer } of polygons) appendRing(outer, 0, grid, outers)
   for (const hole of loose) {
-    // The middle of an edge lies on no other ring. Doubled coordinates would keep it whole; halves are exact as well.
+    // The middle of an edge lies on no other ring. It may be a half, which is exact in a double.
     const x = (grid.xs[hole[0]!]! + grid.xs[hole[1]!]!) / 2
     const y = (grid.ys[hole[0]!]! + grid.ys[hole[1]!]!) / 2
     const home = polygons.findIndex((_, part) => ringHolds(outers, part, x, y))

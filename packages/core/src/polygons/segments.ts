@@ -45,7 +45,7 @@ export class SegmentPairs {
     }
   }
 
-  /** Calls back for each touching pair until the callback returns true; tells whether it did. */
+  /** Calls back for each touching pair until the callback returns true. Returns whether it did. */
   find(path: Path, callback: (a: number, b: number) => boolean): boolean {
     return this.count <= FEW ? this.#findAmongFew(path.xy, callback) : this.#sweep(path.xy, callback)
   }

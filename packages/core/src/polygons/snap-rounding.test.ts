@@ -26,8 +26,8 @@ test('a segment is led through exactly the nodes whose pixel it passes, by brute
 })
 
 /**
- * Whether a segment has a point in the pixel [x - 1/2, x + 1/2) × [y - 1/2, y + 1/2). What it has there, if anything, begins
- * or ends at an end of the segment or on a line of an edge, so that these places and the middles between them decide.
+ * Whether a segment has a point in the pixel [x - 1/2, x + 1/2) × [y - 1/2, y + 1/2). The part within begins and ends
+ * at an end of the segment or on a line through an edge, so these places and the middles between them are tested.
  */
 function passes([ax, ay, bx, by]: readonly [number, number, number, number], x: number, y: number): boolean {
   const places: [number, number][] = [

@@ -30,7 +30,7 @@ export interface ThreadOptions<Event> {
  * ```
  */
 export class Thread<Api, Event = never> implements AsyncDisposable {
-  /** Settles when the thread is prepared. @throws what its preparation throws, and then every call */
+  /** Settles when the thread is prepared. @throws the error of the preparation, as does every later call */
   readonly ready: Promise<unknown>
   readonly #worker: Worker
   readonly #options: ThreadOptions<Event>
@@ -61,7 +61,7 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
   /**
    * Calls a method of the thread.
    *
-   * @param transfer buffers whose memory is given away
+   * @param transfer buffers whose memory is transferred
    * @throws what the method throws, the error of a lost thread, the reason of the signal
    */
   async call<Name extends keyof Api>(
@@ -75,7 +75,7 @@ export class Thread<Api, Event = never> implements AsyncDisposable {
     return this.#wait(id) as Promise<Output<Api, Name>>
   }
 
-  /** Has the thread keep its process alive, as it does from the start. */
+  /** Makes the thread keep its process alive, which is the default. */
   ref(): void {
     this.#worker.ref()
   }

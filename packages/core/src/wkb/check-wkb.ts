@@ -14,8 +14,8 @@ const LEAST_ON_RING = 4
 const DEEPEST = 32
 
 /**
- * Goes through a geometry in WKB or EWKB and says what PostGIS would refuse it for: a line of one position, a ring that is
- * not closed or has fewer than four, bytes that are missing. Null when there is nothing.
+ * Checks WKB or EWKB for errors that PostGIS refuses: a line of one position, a ring that is open or has fewer than
+ * four positions, missing bytes. Null for a valid geometry.
  */
 export function wkbProblem(wkb: Uint8Array): WkbProblem | null {
   return problemAt(new WkbCursor(wkb))

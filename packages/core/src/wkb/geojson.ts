@@ -24,15 +24,15 @@ export interface GeoJsonGeometry {
 }
 
 /**
- * The ISO WKB (little-endian) of a GeoJSON geometry; null when it is none. Where any position has a height all do: 0
- * where it is not told. With `dimensions` positions are made of those, instead.
+ * The ISO WKB (little-endian) of a GeoJSON geometry; null for other values. If any position has a height, all get one:
+ * 0 by default. `dimensions` replaces the dimensions of the positions.
  */
 export function wkbOfGeoJson(geometry: GeoJsonGeometry, dimensions?: Dimensions): Uint8Array<ArrayBuffer> | null {
   const writer = new WkbWriter(dimensions ?? (hasHeight(geometry) ? 'xyz' : 'xy'))
   return writeGeometry(writer, geometry) ? writer.take() : null
 }
 
-/** The ISO type that {@link wkbOfGeoJson} gives a geometry; null when it is none. */
+/** The ISO type of the result of {@link wkbOfGeoJson}; null for other values. */
 export function geoJsonType(geometry: GeoJsonGeometry): number | null {
   const code = CODES[geometry.type]
   return code === undefined ? null : isoCode(code, hasHeight(geometry) ? 'xyz' : 'xy')
@@ -58,7 +58,7 @@ function writeGeometry(writer: WkbWriter, geometry: GeoJsonGeometry): boolean {
   })
 }
 
-/** A point, line or polygon; a point without a position is an empty one. */
+/** A point, line or polygon; a point without coordinates is an empty point. */
 function writeSingle(writer: WkbWriter, code: number, coordinates: unknown): boolean {
   if (code !== POINT || !Array.isArray(coordinates) || coordinates.length > 0)
     return writeNested(writer, coordinates, DEPTHS[code]!)

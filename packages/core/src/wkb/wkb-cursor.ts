@@ -2,7 +2,7 @@ import { FLAG_M, FLAG_SRID, FLAG_Z, ISO_M, ISO_Z, LAST_CODE, TYPE_BITS } from '.
 
 /** Bytes that are no geometry. */
 export class WkbError extends RangeError {
-  /** Said of the geometry: `it ends too early`. */
+  /** Predicate of the geometry, such as `it ends too early`. */
   readonly problem: string
 
   constructor(problem: string) {
@@ -21,13 +21,13 @@ export class WkbError extends RangeError {
 export class WkbCursor {
   /** Where the next byte is read. */
   at = 0
-  /** Of the geometry that was begun last: 1 point to 7 collection, above, up to 17, curves and surfaces. */
+  /** Type of the geometry that was begun last: 1 point to 7 collection, 8 to 17 curves and surfaces. */
   code = 0
   hasZ = false
   hasM = false
   /** Bytes of a position. */
   stride = 16
-  /** The last reference system read; 0 for none. */
+  /** The last SRID read; 0 for none. */
   srid = 0
   /** The following numbers are little-endian. */
   little = true
@@ -53,7 +53,7 @@ export class WkbCursor {
     return this.at === this.#end
   }
 
-  /** Begins a geometry; a point is followed by its position, all others by a count. Returns its code. */
+  /** Begins a geometry; after it comes the position of a point, or the count of other types. Returns its code. */
   head(): number {
     this.#need(5)
     const order = this.view.getUint8(this.at)
@@ -72,7 +72,10 @@ export class WkbCursor {
     return code
   }
 
-  /** A number of items that take at least `size` bytes each: a lie is found before anything is made for it. */
+  /**
+   * A number of items that take at least `size` bytes each; a count beyond the remaining bytes throws before any
+   * allocation.
+   */
   count(size = 0): number {
     this.#need(4)
     const count = this.view.getUint32(this.at, this.little)

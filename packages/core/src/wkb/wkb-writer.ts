@@ -9,8 +9,8 @@ export function isoCode(code: number, dimensions: Dimensions): number {
 }
 
 /**
- * Geometries are small and many: they are cut from slabs, for an array buffer of its own each would cost more than what
- * is written into it. A slab lives as long as one of its geometries.
+ * Many small geometries share a slab, because an array buffer for each would cost more than its content. A slab stays
+ * in memory as long as one of its geometries.
  */
 const SLAB_BYTES = 1 << 18
 /** Nothing is begun where not even a point has room. */
@@ -58,7 +58,7 @@ export class WkbWriter {
     return this.#dimensions === 'xy'
   }
 
-  /** Takes the bytes written so far; the writer is empty then. The array buffer may hold other geometries too. */
+  /** Returns the written bytes and empties the writer. The array buffer may be shared with other geometries. */
   take(): Uint8Array<ArrayBuffer> {
     const slab = this.#slab
     const bytes = new Uint8Array(slab.buffer, this.#start, this.#at - this.#start)
@@ -69,7 +69,7 @@ export class WkbWriter {
     return bytes
   }
 
-  /** Begins a geometry; a point is followed by its position, all others by a count. */
+  /** Begins a geometry; after it comes the position of a point, or the count of other types. */
   head(code: number): void {
     this.#reserve(9)
     const hasSrid = this.#srid !== 0 && this.#at === this.#start
@@ -95,7 +95,7 @@ export class WkbWriter {
     this.#view.setUint32(this.#start + at, value, true)
   }
 
-  /** A position; numbers that it lacks are 0. That of an empty point is NaN throughout. */
+  /** Writes a position; missing dimensions are 0. An empty point has NaN in all dimensions. */
   position(numbers: ArrayLike<number>): void {
     const { length } = this.#dimensions
     this.#reserve(8 * length)

@@ -7,7 +7,7 @@ export const ISO_Z = 1000
 export const ISO_M = 2000
 /** Bits of a geometry type without flags. */
 export const TYPE_BITS = 0x1fffffff
-/** Of a triangle. */
+/** Highest type code, that of a triangle. */
 export const LAST_CODE = 17
 const LINE = 2
 const POLYGON = 3
@@ -37,7 +37,7 @@ export function isoType({ code, hasZ, hasM }: WkbHead): number {
   return code + (hasZ ? ISO_Z : 0) + (hasM ? ISO_M : 0)
 }
 
-/** Whether a geometry is a line or polygon, which can be a collection of one. */
+/** Whether a geometry is a line or polygon, which can be converted to a collection of one. */
 export function isPromotable(code: number): boolean {
   return code === LINE || code === POLYGON
 }
@@ -46,8 +46,8 @@ export function isPromotable(code: number): boolean {
 export const EWKB_EXTRA = 13
 
 /**
- * The EWKB of a geometry with a reference system, its coordinates untouched; `multi` makes a line or polygon a collection
- * of one.
+ * The EWKB of a geometry with a reference system and unchanged coordinates; `multi` makes a line or polygon a
+ * collection of one.
  */
 export function toEwkb(wkb: Uint8Array, srid: number, multi: boolean): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(wkb.length + EWKB_EXTRA)
@@ -55,8 +55,8 @@ export function toEwkb(wkb: Uint8Array, srid: number, multi: boolean): Uint8Arra
 }
 
 /**
- * Writes what {@link toEwkb} makes of the geometry in `source[start, end)` to a place of `target`, which has room for it.
- * Returns where it ends. Many geometries go into one array: one of its own for each costs more than its bytes.
+ * Writes the geometry in `source[start, end)` as by {@link toEwkb} to `target`, which must be large enough. Returns the
+ * end offset. Many geometries share one array, because an array for each costs more than its bytes.
  */
 export function writeEwkb(
   target: Uint8Array,

@@ -16,7 +16,7 @@ export interface BulkLoadTarget {
 
 export interface BulkLoadOptions {
   readonly signal?: AbortSignal
-  /** Called with the rows sent so far. */
+  /** Called with the number of rows sent. */
   readonly onRows?: (rows: number) => void
 }
 
@@ -29,8 +29,8 @@ const COPY_CHUNK = 1 << 17
 const EMBEDDED_COPY = 4 << 20
 
 /**
- * Loads rows into a table by COPY BINARY. On a server all rows arrive or none; on the embedded database they go in by
- * parts, and the parts before an error stay, so load into a staging table. Returns the number of rows.
+ * Loads rows into a table by COPY BINARY. On a server the load is atomic. The embedded database loads in parts, and
+ * parts before an error stay, so use a staging table. Returns the number of rows.
  *
  * @throws BULK_LOAD_FAILED around the server's own error, the reason of the signal, or what the source throws
  */
@@ -71,7 +71,7 @@ export async function bulkLoad(
 }
 
 /**
- * Loads rows that a {@link CopyEncoder} has made, by one COPY: all of them or none.
+ * Loads rows of a {@link CopyEncoder} by one COPY, atomically.
  *
  * @param chunks its bytes, cut anywhere
  * @throws what {@link bulkLoad} throws
@@ -160,7 +160,7 @@ function wrap(error: unknown, target: BulkLoadTarget, rows: number, signal: Abor
   if (error instanceof TerraneError) return error
   const mapped = mapConnectionError(error)
   if (mapped !== error) return mapped
-  // A five-character code is the server's; anything else came from the source of the rows and is passed on.
+  // A code of five characters is the server's; other errors come from the source of the rows and are passed on.
   const { code } = error as { code?: unknown }
   if (typeof code !== 'string' || code.length !== 5) return error
   return bulkLoadFailed(

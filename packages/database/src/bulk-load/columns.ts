@@ -1,4 +1,4 @@
-/** Column types that can be bulk loaded, and what a row must hold for each; null is NULL everywhere. */
+/** Column types for bulk loads, and the values of rows in each; null is NULL everywhere. */
 interface ColumnValues {
   /** Whole number in range. */
   int2: number
@@ -44,7 +44,7 @@ export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }
 
-/** JSON that a loader has as text already: it is sent as it is, so it must be valid and hold no `\\u0000`. */
+/** JSON as text. It is sent without a check, so it must be valid and contain no `\\u0000`. */
 export class JsonText {
   readonly text: string
 

@@ -43,7 +43,7 @@ export class BoundedClient extends Client {
 function guarded(stream: Socket, bound: AnswerBound, parse: (chunk: Buffer) => void): (chunk: Buffer) => void {
   let hasFailed = false
   return (chunk) => {
-    // A COPY that ends hands over what it has read after the connection was closed.
+    // A COPY that ends may deliver data that was read before the connection was closed.
     if (hasFailed) return
     try {
       bound.count(chunk)

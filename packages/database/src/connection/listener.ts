@@ -7,7 +7,7 @@ const RELISTEN_MS = 1000
 /** Longest wait for the server to close a connection that is disposed of, in milliseconds. */
 const GOODBYE_MS = 1000
 
-/** One LISTEN connection with a heartbeat; it comes back after a loss until it is disposed of. */
+/** One LISTEN connection with a heartbeat; it reconnects after a loss until it is disposed of. */
 export class Listener implements AsyncDisposable {
   #client: BoundedClient | null = null
   #stopped = false

@@ -41,7 +41,8 @@ export function silenceOf(options: DatabaseOptions): number {
 }
 
 /**
- * How to reach the server. With a checked address nothing of the URL's query but sslmode is believed: it can name files.
+ * Connection parameters of the server. With a checked address only sslmode of the URL's query is used, because other
+ * parameters can name files.
  *
  * @param suffix of the application's name
  */

@@ -46,7 +46,7 @@ export class SilenceWatch implements Disposable {
     this.#timer = setInterval(() => void this.#look(), silenceOf(options)).unref()
   }
 
-  /** Watches a new connection from now on; one behind a pooler cannot be told apart from others and is left out. */
+  /** Watches a new connection. Connections through a pooler cannot be identified and are left out. */
   async add(client: ClientBase): Promise<void> {
     const pid = (client as unknown as { processID: number | null }).processID
     if (pid === null) return
@@ -89,7 +89,10 @@ export class SilenceWatch implements Disposable {
     }
   }
 
-  /** The sessions that the server runs of those asked for; none when it cannot be reached, null when it does not say. */
+  /**
+   * The requested sessions that the server still runs; empty when it cannot be reached, null when that cannot be
+   * determined.
+   */
   async #running(pids: readonly number[]): Promise<ReadonlySet<string> | null> {
     const client = new BoundedClient(connectionOf(this.#options, ' check'))
     client.on('error', ignore)
@@ -102,7 +105,7 @@ export class SilenceWatch implements Disposable {
       })
       return new Set(rows.map(({ session }) => session))
     } catch (error) {
-      // A server that refuses, e.g. because it has too many clients, is there; a name that is not resolved says nothing of it.
+      // An error of the server, e.g. too many clients, shows that it is up; a failed DNS look-up shows nothing.
       return isOfServer(error) || UNRESOLVED.has(String((error as { code?: unknown }).code)) ? null : new Set()
     } finally {
       streamOf(client).destroy()
@@ -110,7 +113,7 @@ export class SilenceWatch implements Disposable {
   }
 }
 
-/** A statement waits, no byte has passed since the last look, and it is not this side that pauses. */
+/** A statement is waiting, no byte has passed since the last check, and this side has not paused reading. */
 function isSilent(client: ClientBase, { bytes }: Watched): boolean {
   return isWaiting(client) && streamOf(client).readableLength === 0 && bytes === bytesOf(client)
 }

@@ -7,7 +7,7 @@ export interface CatalogueEntry {
   readonly kind: 'geo' | 'srai'
   /** The user to whom the table belongs; null for a table of the service role. */
   readonly owner: string | null
-  /** Whether anon and authenticated read it; null for the default: only without an owner. */
+  /** Whether anon and authenticated may read it; null for the default: public only without an owner. */
   readonly isPublic: boolean | null
   readonly modelName: string
   readonly modelSha256: string | null
@@ -79,7 +79,7 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
   ])
 }
 
-/** A table's provenance in the catalogue; null where it has none. */
+/** A table's provenance in the catalogue; null when it has no entry. */
 export interface FoundEmbeddings {
   readonly tableName: string
   readonly kind: 'geo' | 'srai'

@@ -13,11 +13,11 @@ export interface VectorTable {
   readonly licence: string | null
   /** The job that made the present table. */
   readonly jobId: string | null
-  /** The members of the catalogue row by which tables are compared. */
+  /** Fields of the catalogue row that must be equal for tables to be comparable. */
   readonly identity: Readonly<Record<string, unknown>>
 }
 
-/** An embeddings table by its name; null when there is none. */
+/** An embeddings table by its name; null when it does not exist. */
 export async function findVectorTable(database: Queryable, tableName: string): Promise<VectorTable | null> {
   const { rows } = await database.query<VectorTable>(
     `select table_name as "tableName", dims, metric, rows, owner, is_public as "isPublic", attribution, model_licence as licence, job_id as "jobId",
@@ -31,9 +31,9 @@ export async function findVectorTable(database: Queryable, tableName: string): P
 }
 
 /**
- * Refuses a table whose vectors are not what a classifier reads, by the rule that compares two tables.
+ * Refuses a table whose vectors do not match a classifier, by the same rule as for two tables.
  *
- * @throws the server's error 22023, which says what differs
+ * @throws the server's error 22023, which names the difference
  */
 export async function checkSameVectors(
   database: Queryable,
@@ -65,11 +65,11 @@ export interface ClassifierRecord {
 /** A version of a classifier, without its weights. */
 export interface StoredClassifier extends ClassifierRecord {
   readonly version: number
-  /** The job that made it: a number is given again where the last version was deleted. */
+  /** The job that made it; a version number may be reused after the latest version was deleted. */
   readonly jobId: string | null
 }
 
-/** The owner of the versions of a name; undefined when there are none. */
+/** The owner of the versions of a name; undefined without versions. */
 export async function classifierOwner(database: Queryable, name: string): Promise<string | null | undefined> {
   const { rows } = await database.query<{ owner: string | null }>(
     'select owner from geoembeddings.classifiers where name = $1 order by version desc limit 1',
@@ -118,7 +118,7 @@ export async function saveClassifier(
   return version
 }
 
-/** A version of a classifier, the latest for null; null when there is none. */
+/** A version of a classifier, the latest for null; null when it does not exist. */
 export async function findClassifier(
   database: Queryable,
   name: string,
@@ -146,7 +146,7 @@ export async function classifierWeights(
   return rows[0]?.weights ?? null
 }
 
-/** Whether anon reads all rows of a table, for all that can be told: a view may hide rows, and counts as one that is not. */
+/** Whether anon can read all rows of a table. Views count as not open, because they may hide rows. */
 export async function isOpenTable(database: Queryable, schema: string, table: string): Promise<boolean> {
   const { rows } = await database.query<{ open: boolean }>(
     `select c.relkind in ('r', 'p', 'm', 'f') and has_schema_privilege('anon', n.oid, 'usage') and has_table_privilege('anon', c.oid, 'select')

@@ -49,7 +49,7 @@ export async function addToCollection(
     kind,
   }: { readonly jobId: string; readonly shard: number; readonly kind: EmbeddingTableShape['kind'] },
 ): Promise<void> {
-  // What closes the job waits for this transaction, and drops the table only then.
+  // The code that closes the job waits for this transaction before it drops the table.
   const { rowCount } = await session.query(
     `select 1 from terrane.job_runs where job_id = $1 and number < ${CLOSED} for share`,
     [jobId],
@@ -133,7 +133,7 @@ export async function appendCollection(
   return { rows: count, bbox: box as unknown as AppendedTable['bbox'] }
 }
 
-/** A table of one raster, made before sources were kept, has one by what the catalogue says. */
+/** Adds the source of a single-raster table from before sources were recorded, from the catalogue. */
 async function knowTheFirst(session: Queryable, tableName: string): Promise<void> {
   await session.query(
     `insert into geoembeddings.embedding_sources (table_name, source, name, datetime, profile, crs, status, rows,
@@ -158,12 +158,12 @@ async function numberSources(session: Queryable, tableName: string, sources: Rea
   return (
     [...sources]
       .map(([shard, source]) => ({ ...source, shard, source: known.get(source.name)?.source ?? next++ }))
-      // Rows of a file that could be read once are not given up because it cannot be read now.
+      // Rows of a file that was read before stay when it cannot be read now.
       .filter(({ name, status }) => status === 'done' || known.get(name)?.status !== 'done')
   )
 }
 
-/** The catalogue's entry of a table to append to; null when there is none. */
+/** The catalogue's entry of a table to append to; null when it does not exist. */
 export async function findAppendable(database: Queryable, tableName: string): Promise<Appendable | null> {
   const { rows } = await database.query<Appendable>(
     `select kind, model_name, model_sha256, dims, level, normalized, tile_size, stride, bands, scale, metadata, rows, bbox,

@@ -35,7 +35,7 @@ export interface EmbeddingRow {
    * datetime` (null when unknown) and `valid_fraction` for places.
    */
   readonly attributes: Row
-  /** Absent: none. */
+  /** Label of the row; absent for none. */
   readonly label?: string | null
 }
 
@@ -121,15 +121,15 @@ export function loadEmbeddings(
   return bulkLoad(database, { schema: STAGING_SCHEMA, table: staged.staging, columns }, toRows(batches))
 }
 
-/** Whether {@link finishEmbeddingTable} has been here: it does all or nothing. */
+/** Whether {@link finishEmbeddingTable} has run; it is atomic. */
 export function isFinishedEmbeddingTable(database: Queryable, { staging }: StagedTable): Promise<boolean> {
   return relationExists(database, STAGING_SCHEMA, `${staging}_pkey`)
 }
 
 /**
- * Finishes a loaded staging table, unless an earlier run has: concrete geometry type, primary key, indexes of places and labels, HNSW above
- * {@link EXACT_SEARCH_ROWS}, row-level security that follows the catalogue, statistics. Returns what the HNSW index is, null
- * when there is none.
+ * Finishes a loaded staging table, unless an earlier run has: concrete geometry type, primary key, indexes of places
+ * and labels, HNSW above {@link EXACT_SEARCH_ROWS}, row-level security that follows the catalogue, statistics. Returns
+ * a description of the HNSW index, or null without one.
  */
 export async function finishEmbeddingTable(
   database: Database,
@@ -178,8 +178,8 @@ export async function finishEmbeddingTable(
 }
 
 /**
- * Gives a table that has grown its HNSW index once it is above {@link EXACT_SEARCH_ROWS}. Returns what it is, null when there
- * is none.
+ * Builds the HNSW index of a table that has grown beyond {@link EXACT_SEARCH_ROWS}. Returns its description, or null
+ * without one.
  */
 export async function indexWhenLarge(
   session: Session,

@@ -75,7 +75,7 @@ const setBudget = (session: Session, budget: number) =>
      as 'select ${budget}::float8'`,
   )
 
-/** Runs a search with that budget of the exact scan; tells whether it went to the index. */
+/** Runs a search with that budget of the exact scan. Returns whether it used the index. */
 function search(budget: number | null, args: string): Promise<{ found: number[]; approximate: boolean }> {
   return undone(async (session) => {
     if (budget !== null) await setBudget(session, budget)

@@ -49,7 +49,7 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return dot / Math.sqrt(aa * bb)
 }
 
-/** What the functions must answer: every non-zero vector by cosine, best first. */
+/** The expected answer: every non-zero vector by cosine, best first. */
 function brute(query: Float32Array, threshold = 0): { id: number; similarity: number }[] {
   return vectors
     .map((v, id) => ({ id, similarity: cosine(query, v) }))

@@ -17,7 +17,7 @@ export interface EmbeddingSource {
   /** West, south, east, north in degrees; null without rows. */
   readonly bbox: readonly [number, number, number, number] | null
   readonly version: string | null
-  /** Fields of its STAC item, its files and how they came to one grid; absent or null where nothing is known. */
+  /** Fields of its STAC item, its files and their common grid; absent or null when unknown. */
   readonly properties?: Readonly<Record<string, unknown>> | null
   readonly error: unknown
 }
@@ -31,7 +31,7 @@ export interface NumberedSource {
   readonly dataType: string | null
 }
 
-/** The sources of a table, in the order of their numbers; none of a table that was made before they were kept. */
+/** The sources of a table, by number; empty for a table from before sources were recorded. */
 export async function findSources(database: Queryable, tableName: string): Promise<NumberedSource[]> {
   const { rows } = await database.query<{
     source: number

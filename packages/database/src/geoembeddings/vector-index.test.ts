@@ -16,7 +16,7 @@ const centers = Array.from({ length: 24 }, () => Float32Array.from({ length: DIM
 const clustered = Array.from({ length: COUNT }, (_, id) =>
   centers[id % centers.length]!.map((x) => 12 + x + 0.7 * gaussian()),
 )
-/** One direction, and differences in its length and first two dimensions alone: the signs of the rest are noise. */
+/** One direction with differences in length and the first two dimensions only: the signs of the rest are noise. */
 const shapeless = Array.from({ length: COUNT }, () => {
   const [x, y] = [gaussian(), gaussian()]
   return Float32Array.from({ length: DIMS }, (_, d) => (d === 0 ? x : d === 1 ? y : 1e-4 * gaussian()))

@@ -19,7 +19,7 @@ const BUILD_WORKERS = 2
 /** Kind of an approximate index, and its recall, 0 to 1. */
 export interface VectorIndex {
   readonly kind: 'halfvec' | 'bit'
-  /** Null where nothing measured it. */
+  /** Null when it was not measured. */
   readonly recall: number | null
 }
 
@@ -34,9 +34,9 @@ export interface IndexedTable {
 }
 
 /**
- * Builds the HNSW index of a table with a primary key: over one bit per dimension where directions of many dimensions are
- * compared and the bits find what is near, else over halfvec. Takes the memory that the graph wants and helpers for the rest
- * of the transaction, and writes what it is into the comment of the index.
+ * Builds the HNSW index of a table with a primary key: over one bit per dimension for directions of many dimensions, if
+ * the bits find the nearest vectors, else over halfvec. Raises memory and parallel workers for the rest of the
+ * transaction, and stores the description in the comment of the index.
  */
 export async function buildVectorIndex(
   session: Session,
@@ -51,7 +51,7 @@ export async function buildVectorIndex(
   return await build(session, table, 'halfvec', engine)
 }
 
-/** The comment of a table's index; null when the table has none. */
+/** The comment of a table's index; null without an index. */
 export async function readVectorIndex(database: Queryable, name: string): Promise<VectorIndex | null> {
   const { rows } = await database.query<{ about: VectorIndex | null }>(
     `select obj_description(i.indexrelid, 'pg_class')::jsonb - 'center' as about
@@ -83,7 +83,7 @@ async function build(
     await createWithHelpers(session, statement)
   }
   const described = { kind, ...(center !== null && { center }), recall: null }
-  // The candidates of a search are found by what the comment says.
+  // Searches choose their candidates by the comment, so it is written first.
   await describe(session, table, described)
   const recall = await measureRecall(session, table)
   await describe(session, table, { ...described, recall })
@@ -165,8 +165,8 @@ async function createWithHelpers(session: Session, statement: string): Promise<v
 }
 
 /**
- * Lets the rest of a transaction use the memory that a graph of so many bytes wants, up to a quarter of what the server counts
- * on for its cache: a build that leaves memory takes four times as long.
+ * Raises the memory of the rest of a transaction to the size of the graph, up to a quarter of the server's expected
+ * cache: a build that exceeds its memory takes four times as long.
  */
 async function allowMemory(session: Session, bytes: number): Promise<void> {
   await session.query(

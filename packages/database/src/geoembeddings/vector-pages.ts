@@ -37,7 +37,8 @@ export async function* vectorPages(
   let last = '-1'
   for (;;) {
     const from = `(select * from ${qualified(EMBEDDINGS_SCHEMA, tableName)} t where t.id > ${last} ${where} order by t.id limit ${limit}) t`
-    // A page is whole before it is handed out: what works on it may need the one session of an embedded database.
+    // A page is complete before it is yielded, because the consumer may need the single session of an embedded
+    // database.
     const parts = await Array.fromAsync(readVectors(database, { from, dims, withPlaces }))
     for (const { ids } of parts) last = String(ids.at(-1))
     yield* parts

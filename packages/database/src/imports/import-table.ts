@@ -6,7 +6,7 @@ import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging/sta
 export interface ImportShape {
   readonly columns: readonly (Column & { readonly default?: string })[]
   readonly geometryType: 'Point' | 'LineString' | 'Polygon' | 'MultiPoint' | 'MultiLineString' | 'MultiPolygon'
-  /** The column that is the primary key; a number becomes an identity column, so that rows can be added later. */
+  /** The primary key column; a number becomes an identity column, so that rows can be added later. */
   readonly primaryKey: string
   /** Columns that together tell features apart, if not the primary key. */
   readonly unique?: readonly string[]
@@ -27,7 +27,7 @@ export interface ImportRecord {
   readonly bbox: readonly number[] | null
 }
 
-/** Creates the staging tables of an import anew, without their indexes: all of them or none. */
+/** Recreates the staging tables of an import, without their indexes, atomically. */
 export async function createImportTables(
   database: Queryable,
   tables: readonly { readonly staged: StagedTable; readonly shape: ImportShape }[],
@@ -47,9 +47,9 @@ export async function createImportTables(
 }
 
 /**
- * Cuts the features of a loaded staging table to an area: those outside go, a line that is cut into pieces becomes
- * several rows, told apart by the column `part`, which the shape must then have. What is cut is measured anew. In a
- * transaction.
+ * Cuts the features of a loaded staging table to an area: features outside are deleted, and a line that is cut into
+ * pieces becomes several rows with different values in the column `part`, which the shape must have. Measures of cut
+ * features are recomputed. Call it in a transaction.
  *
  * @param area GeoJSON geometry
  */
@@ -115,8 +115,8 @@ async function addParts(session: Session, table: string, shape: ImportShape): Pr
 }
 
 /**
- * SQL for the area that the polygons of a GeoJSON geometry cover together, in EPSG:4326: where they overlap, and so are not
- * a valid geometry as they stand, each point of any of them counts.
+ * SQL for the area that the polygons of a GeoJSON geometry cover together, in EPSG:4326: overlapping polygons, which
+ * are no valid geometry together, are united.
  *
  * @param sql an expression that is the GeoJSON text
  */
@@ -175,12 +175,12 @@ export async function finishImportTable(
   await together(database, statements)
 }
 
-/** Whether {@link finishImportTable} has been here: it does all or nothing. */
+/** Whether {@link finishImportTable} has run; it is atomic. */
 export function isFinishedImportTable(database: Queryable, { staging }: StagedTable): Promise<boolean> {
   return relationExists(database, STAGING_SCHEMA, `${staging}_pkey`)
 }
 
-/** Records where the data of an imported table come from: in the transaction that swaps it in. */
+/** Records the sources of an imported table, in the transaction that swaps it in. */
 export async function registerImport(database: Queryable, staged: StagedTable, record: ImportRecord): Promise<void> {
   await database.query(
     `insert into terrane.imports (table_schema, table_name, job_id, task, source, attribution, licence, rows, bbox)

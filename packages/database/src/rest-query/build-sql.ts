@@ -7,7 +7,7 @@ export interface ValueTexts {
   add(value: string | readonly string[]): string
 }
 
-/** Values written into the statement, where it takes no parameters, as COPY does. */
+/** Writes values as literals into a statement without parameters, such as COPY. */
 export const literals: ValueTexts = {
   add: (value) => quoteLiteral(typeof value === 'string' ? value : arrayText(value)),
 }
@@ -78,7 +78,7 @@ export function conditionList(
   return conditions.map((condition) => conditionSql(condition, { source, parameters, hasRows }))
 }
 
-/** ` order by …`, or nothing; `placeOf` says where the column of an embedded resource is. */
+/** ` order by …`, or an empty text; `placeOf` gives the column of an embedded resource. */
 export function orderClause(
   order: readonly OrderItem[],
   source: string,
@@ -93,7 +93,7 @@ export function orderClause(
   return ` order by ${items.join(', ')}`
 }
 
-/** An item of `select` without its aggregate, and the name that it has in the answer. */
+/** An item of `select` without its aggregate, and its name in the answer. */
 export function selectExpression({ field, alias, cast }: SelectItem, source: string): { sql: string; name: string } {
   // The number of an element names nothing: `list->0` is `list`.
   const key = field.path.findLast((step) => !/^-?\d+$/.test(step.key))?.key

@@ -3,7 +3,7 @@ import { indexOutsideQuotes, splitOutside, unquote } from './operators.ts'
 import type { FieldPath } from './query.ts'
 
 /**
- * A column, or a path into it: steps are `->key` and `->>key`; quoted parts are taken as they are.
+ * A column, or a path into it: steps are `->key` and `->>key`; quoted parts are taken literally.
  *
  * @throws PGRST100
  */

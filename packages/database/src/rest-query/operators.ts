@@ -25,8 +25,8 @@ export function readOperator(text: string): WrittenOperator | null {
 }
 
 /**
- * Elements of `in.(…)`, split at commas: quotes count in an element that begins with one, and all else is as it is written. Null
- * when a quote is not closed; an empty text has no elements.
+ * Elements of `in.(…)`, split at commas: quotes are special only at the beginning of an element, other characters are
+ * literal. Null for an unclosed quote; an empty text has no elements.
  */
 export function listElements(text: string): string[] | null {
   if (text === '') return []
@@ -48,7 +48,8 @@ export function listElements(text: string): string[] | null {
  * Splits at a separator that stands outside quotes, parentheses, braces and brackets. Null when one of these is not
  * closed. Parts are trimmed; an empty text has none.
  *
- * @param isLogic terms of a logic tree: quotes count where a name or a value begins, braces where a value does, brackets never
+ * @param isLogic terms of a logic tree: quotes are special at the beginning of a name or value, braces at that of a
+ * value, brackets never
  */
 export function splitOutside(text: string, separator: string, isLogic = false): string[] | null {
   const parts: string[] = []
@@ -75,7 +76,7 @@ export function splitOutside(text: string, separator: string, isLogic = false): 
   return parts.length === 0 && last === '' ? [] : [...parts, last]
 }
 
-/** Where a text first stands outside quotes, from an index on; -1 when it does not, or a quote is not closed. */
+/** First index of a text outside quotes, from an index on; -1 when it is missing or a quote is not closed. */
 export function indexOutsideQuotes(text: string, wanted: string, from = 0): number {
   for (let i = from; i < text.length; i++) {
     if (text[i] === '"') {

@@ -48,7 +48,7 @@ test('a column is read under 32 further names at most', () => {
   expect(() => parse(`select=${names(20, 'name')},b(${names(16, 'name')}),c(${names(16, 'name')})`)).toThrow(
     'failed to parse',
   )
-  // What dashboards ask: all functions over many columns, counts, members of one document.
+  // A typical dashboard query: all functions over many columns, counts, members of one document.
   const functions = (column: string) => ['sum', 'avg', 'max', 'min'].map((one) => `${column}_${one}:${column}.${one}()`)
   const columns = Array.from({ length: 40 }, (_, i) => `c${i}`)
   expect(parse(`select=${columns.flatMap(functions).join(',')}`).select).toHaveLength(160)

@@ -43,7 +43,7 @@ export function parseQuery(parameters: URLSearchParams, isTree = false): RestQue
 
 const NO_PAGE = { conditions: [], order: [], limit: null, offset: 0 }
 
-/** Reads a parameter into the resource that it is of. */
+/** Reads a parameter into its resource. */
 function read(root: OpenResource, name: string, value: string, isTree: boolean): void {
   const isOfEmbedded = isTree && !RESERVED.has(name)
   const { path, rest } = isOfEmbedded ? resourcePath(name) : { path: [], rest: name }
@@ -93,7 +93,7 @@ function refuseUnreadable(parameters: URLSearchParams): void {
   }
 }
 
-/** `column[.asc|.desc][.nullsfirst|.nullslast]`, where the column may be one of an embedded resource: `districts(name)`. */
+/** `column[.asc|.desc][.nullsfirst|.nullslast]`; the column may belong to an embedded resource: `districts(name)`. */
 function orderItem(text: string, isTree: boolean): OrderItem {
   const [body, nulls] = withoutSuffix(text, ['.nullsfirst', '.nullslast'])
   const [column, direction] = withoutSuffix(body, ['.asc', '.desc'])

@@ -97,7 +97,7 @@ function unreadable(text: string, detail: string): Error {
   return badQuery({ parameter: `select parameter (${text.slice(0, 200)})`, detail })
 }
 
-/** A name of a type as it may be written after `::`: words of letters, digits and `_`. */
+/** Whether a text may follow `::` as a type name: words of letters, digits and `_`. */
 function isTypeName(text: string): boolean {
   return /^[\w ]+$/.test(text)
 }

@@ -7,7 +7,7 @@ const EMPTY_ESCAPES = 'AmMyYZ123456789'
 /** A group, or the whole expression. */
 interface Part {
   size: number
-  /** Whether what stands before the last atom of this branch may be empty, and that atom itself. */
+  /** Whether the part of this branch before its last atom may be empty, and that atom itself. */
   before: boolean
   last: { size: number; isEmpty: boolean }
   /** Whether a branch that has ended may be empty, or the group only looks. */

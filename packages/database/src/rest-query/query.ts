@@ -61,7 +61,7 @@ export interface Embed extends Resource {
   /** Table, view, function, foreign key or column that leads to the rows. */
   readonly target: string
   readonly alias: string | null
-  /** Foreign key, column or junction table that tells one relationship from another. */
+  /** Foreign key, column or junction table that selects one of several relationships. */
   readonly hint: string | null
   /** Rows without embedded rows are left out. */
   readonly isInner: boolean

@@ -35,9 +35,9 @@ export class CopyDecoder {
   }
 
   /**
-   * Takes the next bytes; yields the batches that they complete.
+   * Decodes the next bytes; yields completed batches.
    *
-   * @throws ANSWER_TOO_LARGE as soon as a row announces more bytes than one may have
+   * @throws ANSWER_TOO_LARGE as soon as the declared size of a row exceeds the limit
    */
   *push(chunk: Buffer): Generator<ScanBatch> {
     if (this.#ended) return
@@ -94,7 +94,7 @@ export class CopyDecoder {
   }
 }
 
-/** Where the row at a position ends, or a later value whose length is not there yet begins; Infinity behind the last row. */
+/** End of the row at a position, or start of a later value whose length is incomplete; Infinity after the last row. */
 function rowEnd(bytes: Buffer, start: number): number {
   let at = start + 2
   if (bytes.length < at) return at

@@ -6,7 +6,7 @@ export interface ColumnFacts {
   readonly name: string
   /** Name of the type, of a domain its base type. */
   readonly type: string
-  /** Of a numeric with bounds, its digits and how many of them are behind the point. */
+  /** Total digits and decimal places of a bounded numeric. */
   readonly precision: number | null
   readonly scale: number | null
   readonly is_key: boolean
@@ -21,7 +21,7 @@ const HIDDEN_SCHEMAS: ReadonlySet<string> = new Set(['terrane', 'terrane_staging
 const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
 /**
- * The columns of a table or view, and the server's estimate of its rows; null when it has none.
+ * The columns of a table or view, and the server's estimate of its rows; null without one.
  *
  * @throws TABLE_NOT_FOUND
  */
@@ -41,7 +41,7 @@ export async function readTable(
   return { columns: await columnsOf(database, relation.oid), rows: relation.rows > 0 ? relation.rows : null }
 }
 
-/** Of several columns of geometries the one with a usual name, else the first; null when there is none. */
+/** The geometry column: the one with a usual name, else the first; null when there is none. */
 export function chooseGeometry(columns: readonly ColumnFacts[]): ColumnFacts | null {
   const candidates = columns.filter((column) => column.geometry_type !== null)
   const usual = USUAL_NAMES.map((name) => candidates.find((column) => column.name === name)).find((column) => column)

@@ -8,20 +8,20 @@ import { CopyDecoder } from './copy-decoder.ts'
 const BATCH_BYTES = 8 * 2 ** 20
 
 export interface ScanOptions {
-  /** Rows of a batch; 5,000 unless given. */
+  /** Rows of a batch; default 5,000. */
   readonly batchRows?: number
-  /** Bytes after which a batch ends although it has fewer rows; 8 MiB unless given. */
+  /** Bytes that complete a batch with fewer rows; default 8 MiB. */
   readonly batchBytes?: number
-  /** Most bytes of a row; 256 MiB unless given. */
+  /** Maximum bytes of a row; default 256 MiB. */
   readonly rowBytes?: number
 }
 
 /**
  * Streams the rows of a query in batches of columns, all from one snapshot, by COPY BINARY. On the embedded database
- * other clients wait meanwhile. Stop by leaving the loop or by the signal of a database `withSignal`.
+ * other clients wait meanwhile. To stop, leave the loop, or abort the signal of a database `withSignal`.
  *
  * @param columns expressions and how to read their values, to which they are cast
- * @param from what stands after FROM
+ * @param from text after FROM
  */
 export async function* scan(
   database: Database,
@@ -64,15 +64,16 @@ export async function* scanSession(
     isComplete = true
     yield* decoder.end()
   } finally {
-    // The server's last word comes after all rows: where the connection is closed before it, the error of the stream is ignored.
+    // After all rows the server sends a last message; if the connection is closed before that, the stream's error is
+    // ignored.
     stream.on('error', ignore)
     if (!isComplete) abandon(session)
   }
 }
 
 /**
- * Ends a COPY whose rest is not needed. Its connection is closed, which stops a server that sends; the cancellation
- * stops one that computes. Neither is waited for: reading up to the server's answer could take as long as the rest.
+ * Ends a COPY whose rest is not needed. Closing the connection stops a server that sends, and the cancellation one that
+ * computes. There is no wait for either, because reading the remaining data could take as long as the COPY.
  */
 function abandon(session: Session): void {
   session.discard()

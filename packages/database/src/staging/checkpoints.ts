@@ -9,9 +9,9 @@ const LOCK_MS = 2000
 const XIDS = 2 ** 32
 
 /**
- * Keeps what a later run of the job needs to go on from the staging tables as they are now. Whatever was committed to them
- * before is there then, also after a crash of the server. Where rows follow, rows that are committed later are removed
- * again; nothing may be on its way into the tables meanwhile.
+ * Stores the state from which a later run of the job continues with the present staging tables. Rows committed before
+ * are included, also after a crash of the server. For tables that still grow, rows committed later are removed by that
+ * run; no load may be in progress during the call.
  *
  * @throws RUN_SUPERSEDED when a later run has begun
  */
@@ -33,9 +33,9 @@ export async function keepCheckpoint(
 }
 
 /**
- * Makes the staging tables of the run that kept the last checkpoint those of this run, as they were then, and returns what
- * was kept. All other staging tables of earlier runs are dropped; without a checkpoint, or when the tables are not there or
- * still held, that is all of them, and the answer is null.
+ * Takes over the staging tables of the last checkpoint, in their state at that time, and returns the stored state.
+ * Other staging tables of earlier runs are dropped. Without a checkpoint, or when its tables are missing or locked, all
+ * are dropped and the result is null.
  *
  * @throws RUN_SUPERSEDED when a later run has begun
  */
@@ -48,7 +48,7 @@ export async function takeOver(database: Database, run: JobRun): Promise<unknown
   return kept
 }
 
-/** Forgets what was kept for a job. */
+/** Deletes the checkpoint of a job. */
 export async function dropCheckpoint(database: Queryable, jobId: string): Promise<void> {
   await database.query('delete from terrane.job_checkpoints where job_id = $1', [jobId])
 }

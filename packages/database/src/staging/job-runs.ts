@@ -1,7 +1,7 @@
 import type { Queryable, Session } from '../database.ts'
 import { runSuperseded } from '../errors.ts'
 
-/** One run of a job, which alone may publish the job's effect as long as no later one has begun. */
+/** One run of a job. Only the latest run may publish the job's effect. */
 export interface JobRun {
   readonly jobId: string
   /** Larger than that of every earlier run of the job. */
@@ -10,14 +10,13 @@ export interface JobRun {
   readonly earlier: readonly number[]
 }
 
-/** The number that closes a job: no run has a larger one. */
+/** Run number of a closed job, larger than any run's. */
 export const CLOSED = '9223372036854775806'
 /** How long the number of a job's last run is remembered: longer than any run can sleep. */
 const REMEMBERED = `interval '30 days'`
 
 /**
- * Makes a run the one that may publish the job's effect; every earlier one may not from now on, and waits here until a
- * swap that it is in the middle of has ended.
+ * Makes a run the only one that may publish the job's effect. It waits for a running swap of an earlier run.
  *
  * @param number of the run; the next one when absent
  * @throws RUN_SUPERSEDED when a later run has begun, or the job was closed
@@ -47,9 +46,9 @@ export async function closeRuns(database: Queryable, jobId: string): Promise<voi
 }
 
 /**
- * Holds the run until the transaction ends: no later one begins meanwhile.
+ * Locks the run until the transaction ends, so that no later one begins.
  *
- * @throws RUN_SUPERSEDED when it is not the one that may publish
+ * @throws RUN_SUPERSEDED when it is not the latest run
  */
 export async function holdRun(session: Session, { jobId, number }: JobRun): Promise<void> {
   const { rowCount } = await session.query(

@@ -3,7 +3,7 @@ import { qualified, quoteIdentifier, type Database, type Queryable, type Session
 import { tableExists } from '../errors.ts'
 import { holdRun, type JobRun } from './job-runs.ts'
 
-/** Where tables are built before they are swapped in. Nothing in it is ever served. */
+/** Schema in which tables are built before they are swapped in. It is never served. */
 export const STAGING_SCHEMA = 'terrane_staging'
 
 /** Longest wait for a staging table that is to be dropped, in milliseconds. */
@@ -22,19 +22,21 @@ export interface StagedTable {
 }
 
 /**
- * A staging table of a run: `j_{job id}_{run}_{index}`. Two runs of a job never write into one table, and the name tells
- * whose it is.
+ * A staging table of a run: `j_{job id}_{run}_{index}`. Each run has its own tables, and the name identifies the run.
  */
 export function stagedTable(run: JobRun, index: number, schema: string, table: string): StagedTable {
   return { staging: `${prefixOf(run.jobId, run.number)}${index}`, schema, table }
 }
 
-/** The staging table of a job that its shards fill, whatever run of it is the current one. */
+/** Staging table that the shards of a job fill, independent of the job's run. */
 export function sharedStaging(jobId: string): string {
   return `c_${jobId.replaceAll('-', '')}`
 }
 
-/** True when a relation of that name is there: a table, view, sequence or index; only a table, or only another one, if asked. */
+/**
+ * True when a relation of that name exists: a table, view, sequence or index; optionally only a table, or only another
+ * kind.
+ */
 export async function relationExists(
   database: Queryable,
   schema: string,
@@ -51,7 +53,8 @@ export async function relationExists(
 
 /**
  * Drops the staging tables of a job, of one run of it, or of all its runs but one; nothing happens when there are none.
- * What the job shares with its shards goes only with all of them. A table that another session holds, such as that of a run that was lost and goes on all the same, stays.
+ * The table shared with shards is dropped only with all runs. A table that another session has locked, e.g. a lost run
+ * that still works, stays.
  */
 export async function dropStaging(
   database: Database,
@@ -107,13 +110,14 @@ async function dropUnlessHeld(database: Database, table: string): Promise<void> 
 }
 
 /**
- * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: records the job
- * as applied, so that a second run finds the result instead of doing it twice. `register` comes last but for that: what
- * it does outside the database is done once it ends, and what it adds to the result is recorded. Of two jobs with the same target the second waits for the first. The staged table's indexes,
- * constraints and sequences, named after it, are renamed along.
+ * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: records the
+ * job as applied, so that a second run finds the result instead of doing it twice. `register` runs as the last step
+ * before that record: its effects outside the database are complete when it ends, and its additions to the result are
+ * recorded. Of two jobs with the same target the second waits for the first. The staged table's indexes, constraints
+ * and sequences, named after it, are renamed along.
  *
- * @throws RUN_SUPERSEDED when a later run of the job has begun, TABLE_EXISTS when a target is there by now; nothing is
- * changed then
+ * @throws RUN_SUPERSEDED when a later run of the job has begun, TABLE_EXISTS when a target exists by now; then nothing
+ * is changed
  */
 export async function swapIn(
   database: Database,

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../database.ts'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 
-/** What a test could change, each in its own statement: objects, settings, files, memory of the session and of the server. */
+/**
+ * Changes that a test could make, each in its own statement: objects, settings, files, memory of the session and of the
+ * server.
+ */
 const CHANGES = [
   `create schema left_behind create table things (id serial primary key, place geometry(point, 4326))`,
   `insert into left_behind.things (place) select st_setsrid(st_point(i % 180, i % 90), 4326) from generate_series(1, 2000) i`,
@@ -86,7 +89,7 @@ test.runIf(testLane() === 'pglite')(
 
 /** The answers of {@link STATE}, and of every table of the catalogue, of PostGIS and of Terrane. */
 async function stateOf({ database }: TestDatabase): Promise<Record<string, unknown>> {
-  // More than the server's buffers hold, so that what it says is read from its files.
+  // Larger than the server's buffers, so that it is read from files.
   await database.query(`create table large as select repeat(md5(i::text), 40) as text from generate_series(1, 25000) i`)
   await database.query('drop table large')
   const { rows: tables } = await database.query<{ name: string }>(

@@ -69,7 +69,7 @@ async function makeSnapshot(path: string): Promise<void> {
   await using embedded = await startPgliteServer()
   await using database = await openDatabase({ url: embedded.url, applicationName: 'test' })
   await migrate(database, ['control', 'project'])
-  // Its pages lie in memory anyway; the server fills this cache with zeros at every start.
+  // The pages of the embedded database are in memory anyway, and the server fills this cache with zeros at every start.
   await database.query(`alter system set shared_buffers = '16MB'`)
   await mkdir(CACHE, { recursive: true })
   const temporary = `${path}.${randomBytes(4).toString('hex')}`

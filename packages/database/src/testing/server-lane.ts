@@ -27,7 +27,7 @@ export async function createOnServer(server: string): Promise<TestDatabase> {
   }
 }
 
-/** Makes the template unless it is there; returns its name. One process at a time makes it; the others wait. */
+/** Makes the template if it is missing; returns its name. One process at a time makes it; the others wait. */
 async function prepareTemplate(server: string): Promise<string> {
   const name = `terrane_template_${await fingerprint()}`
   await using admin = await openDatabase({ url: server, max: 1, applicationName: 'test' })

@@ -4,8 +4,9 @@ const notOfExtension = (catalog: string, oid: string) =>
   `not exists (select from pg_depend x where x.classid = '${catalog}'::regclass and x.objid = ${oid} and x.deptype = 'e')`
 
 /**
- * What there is in a database but rows, one line each: relations with their columns, indexes, constraints, functions,
- * triggers, policies, and rights of roles other than the owner's. Two databases with the same lines have the same schema.
+ * The schema of a database, one line per object: relations with their columns, indexes, constraints, functions,
+ * triggers, policies, and rights of roles other than the owner's. Two databases with the same lines have the same
+ * schema.
  */
 export const INVENTORY = `
   select line from (
@@ -62,7 +63,7 @@ export const VIEWS_TO_FILL = `
   select format('refresh materialized view %I.%I', n.nspname, c.relname) as sql
   from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'm' and c.relispopulated and ${OWN} order by c.oid`
 
-/** Statements that make the roles that something here belongs to or is granted to, where they are missing. */
+/** Statements that create the missing roles among owners and grantees of this database. */
 export const ROLES = `
   with named as (
     select distinct r.* from pg_shdepend d join pg_roles r on r.oid = d.refobjid

@@ -8,7 +8,7 @@ export function message(type: string, body: Uint8Array = Buffer.alloc(0)): Buffe
   return Buffer.concat([header, body])
 }
 
-/** Type and end of the last whole message of some bytes; null when they hold none. */
+/** Type and end of the last complete message in some bytes; null without one. */
 export function lastMessage(bytes: Buffer): { readonly type: string; readonly end: number } | null {
   let last: { type: string; end: number } | null = null
   for (let at = 0; at + HEADER <= bytes.length; at = last.end) {

@@ -14,8 +14,8 @@ export interface DumpSettings {
 
 /**
  * The SQL of a database without its rows, as pg_dump 18 writes it, from the connection of a session: in the transaction
- * that is open there, which it leaves open. pg_dump comes as WebAssembly, so none need be installed, and servers of
- * versions up to 18 are read.
+ * that is open there, which it leaves open. pg_dump is WebAssembly, so it need not be installed; it reads servers of
+ * versions up to 18.
  *
  * @param args of pg_dump
  */

@@ -4,7 +4,7 @@ import { pgDump } from '@electric-sql/pglite-tools/pg_dump'
 import { lastMessage } from './messages.ts'
 import type { DumpSettings } from './pg-dump.ts'
 
-// pg_dump is WebAssembly that waits for each answer where it stands: this thread waits with it.
+// pg_dump as WebAssembly blocks for each answer, so it has a thread of its own.
 const { args, greeting, port, answers } = workerData as DumpSettings & { readonly port: MessagePort }
 let asked: Buffer = Buffer.alloc(0)
 let heard = 0
@@ -13,7 +13,7 @@ let heard = 0
 const server = {
   execProtocolRawStream(bytes: Uint8Array, { onRawData }: { onRawData: (data: Uint8Array) => void }): void {
     asked = Buffer.concat([asked, bytes])
-    // The start-up packet is the only one that begins with a length.
+    // Only the start-up packet begins with a length.
     if (asked[0] === 0) {
       if (asked.length < 4 || asked.length < asked.readInt32BE(0)) return
       asked = asked.subarray(asked.readInt32BE(0))

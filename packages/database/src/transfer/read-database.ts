@@ -6,7 +6,7 @@ import { dumpSchema } from './pg-dump.ts'
 
 /** Everything of a database but its rows. */
 export interface DatabaseOutline {
-  /** Statements, in the order in which they are to be run: roles, what tables need and tables themselves. */
+  /** Statements in order: roles, prerequisites of tables, and tables. */
   readonly before: readonly string[]
   readonly tables: readonly TableOutline[]
   /** Sequences, then indexes, constraints, triggers and policies, then materialized views. */
@@ -27,7 +27,7 @@ export interface TableOutline {
   readonly condition: string
 }
 
-/** Tables of jobs under way: their jobs begin them anew. */
+/** Tables of running jobs, which these jobs create again. */
 const STAGED = ['--exclude-table=terrane_staging.*']
 
 /** A consistent snapshot of a database; the embedded one blocks other sessions meanwhile. */
@@ -80,7 +80,7 @@ export function openSession(url: string): Promise<LentSession> {
   })
 }
 
-/** Names of what a database has already, at most five. */
+/** Names of up to five objects that a database already has. */
 export async function anythingIn(session: LentSession): Promise<string[]> {
   return (await session.query(ANYTHING)).rows.map(({ name }: { name: string }) => name)
 }

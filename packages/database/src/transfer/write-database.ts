@@ -17,11 +17,12 @@ export interface Transferred {
 }
 
 /**
- * Makes a database from an outline and rows, in one transaction: all of it is there at the end, and compared with what
- * there should be, or nothing.
+ * Makes a database from an outline and rows, in one transaction, which is compared with the outline before it is
+ * committed.
  *
- * @param rows of a table, as COPY reads them as text
- * @throws DATABASE_NOT_EMPTY, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's own error
+ * @param rows rows of a table in COPY text format
+ * @throws DATABASE_NOT_EMPTY, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or the server's
+ * own error
  */
 export async function writeDatabase(
   url: string,

@@ -23,7 +23,7 @@ export interface ParquetSetup {
   readonly columns: readonly ColumnSpec[]
   /** Length of an embedding. */
   readonly dims: number
-  /** JSON for the file's key `emb`: which model made the embeddings, of what, and how. */
+  /** JSON for the file's key `emb`: model, source and parameters of the embeddings. */
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
@@ -36,7 +36,7 @@ export interface GeoRows {
   readonly embeddings: Float32Array
 }
 
-/** What the thread can do; bytes of the file are its events. */
+/** Methods of the thread; it emits the bytes of the file as events. */
 export interface ParquetMethods {
   append(rows: GeoRows): void
   finish(input: null): GeoParquetSummary

@@ -10,11 +10,11 @@ export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>
 }
 
-/** Writes rows as they come; encodes in a thread of its own. */
+/** Writes rows one by one; encodes in a thread of its own. */
 export interface GeoParquetWriter extends AsyncDisposable {
   /** Adds rows; resolves when more are welcome. One call at a time. */
   append(rows: GeoRows): Promise<void>
-  /** Writes what remains and the footer. The sink is the caller's to close. */
+  /** Writes the remaining rows and the footer. The caller must close the sink. */
   finish(): Promise<GeoParquetSummary>
 }
 

@@ -26,7 +26,7 @@ export interface StacItemRequest {
   readonly model: Linked
   /** Model, sizes and whatever else has to be known to make the same embeddings again. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** What was done to the input before the model, in words or a formula. */
+  /** Preprocessing of the input before the model, in words or a formula. */
   readonly preprocessing: string
   /** Each embedding has length 1. */
   readonly normalized: boolean

@@ -34,9 +34,11 @@ export interface EmbedProgress extends Progress {
  * errors of the tile source, INFERENCE_FAILED, INFERENCE_THREAD_LOST, MODEL_MISMATCH and EMBEDDING_NOT_FINITE.
  */
 export interface EmbeddingRun extends AsyncIterable<EmbeddingBatch> {
-  /** Tiles handed out or skipped so far, and those before the first. A run of the rest can begin here. */
+  /**
+   * Number of tiles that were yielded or skipped, including those before the first. A run of the rest can start here.
+   */
   readonly done: number
-  /** Tiles left out so far for want of data. */
+  /** Number of tiles that were skipped for lack of data. */
   readonly skipped: number
 }
 
@@ -47,7 +49,7 @@ export interface RunRequest {
   readonly onProgress?: (progress: EmbedProgress) => void
 }
 
-/** Runs `work` with the threads as soon as they are free. */
+/** Runs `work` with the threads once they are free. */
 export type WithThreads = (work: (threads: readonly EngineThread[]) => Promise<void>) => Promise<void>
 
 export function startRun(request: RunRequest, withThreads: WithThreads): EmbeddingRun {

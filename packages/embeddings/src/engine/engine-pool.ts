@@ -96,7 +96,7 @@ async function closeEntry({ opening }: Entry): Promise<void> {
   await engine?.close()
 }
 
-/** Settles as `work`, or with the signal's reason as soon as it is aborted. */
+/** Settles like `work`, or rejects with the signal's reason as soon as it is aborted. */
 async function orAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   const aborted = Promise.withResolvers<never>()

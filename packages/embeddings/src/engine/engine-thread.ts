@@ -29,7 +29,7 @@ export class EngineThread {
     return thread
   }
 
-  /** What computes its model. */
+  /** Execution provider of its model. */
   get choice(): ProviderChoice {
     return this.#choice
   }
@@ -40,7 +40,7 @@ export class EngineThread {
   }
 
   /**
-   * Does a job; settles when the thread is idle again, or gone.
+   * Runs a job; settles when the thread is idle again, or has ended.
    *
    * @throws INFERENCE_THREAD_LOST, or what the job throws
    */

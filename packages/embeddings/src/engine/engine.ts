@@ -20,11 +20,14 @@ const RING_GROUPS = 4
 export interface EngineOptions {
   /** Cores to use; all when absent. */
   readonly threads?: number
-  /** Memory that copies of the model may take, in bytes; half of what is free when absent. */
+  /** Memory for copies of the model, in bytes; default: half of the free memory. */
   readonly memoryBytes?: number
   /** How to use the threads; chosen by the memory when absent. */
   readonly mode?: EngineMode
-  /** What to compute with, best first; the CPU when absent, or when none is there. A device holds one copy of the model. */
+  /**
+   * Execution providers in order of preference; default, and fallback, is the CPU. A device holds one copy of the
+   * model.
+   */
   readonly providers?: readonly Provider[]
 }
 
@@ -43,7 +46,7 @@ export interface EmbedRequest {
   readonly normalize?: boolean
   /** Tiles with less valid area, 0 to 1, are skipped and counted; {@link MIN_VALID_FRACTION} when absent. */
   readonly minValidFraction?: number
-  /** What is known of the tiles beside their pixels, for models that take it. */
+  /** Metadata of the tiles, for models that use it. */
   readonly context?: Partial<TileContext>
   readonly signal?: AbortSignal
   /** Called with every batch, and at least once a second. */
@@ -59,10 +62,10 @@ export interface Engine extends AsyncDisposable {
   readonly mode: EngineMode
   /** Cores in use. */
   readonly threads: number
-  /** What computes the model, and what was wanted instead. */
+  /** The chosen execution provider, and reasons against preferred ones. */
   readonly choice: ProviderChoice
   /**
-   * Embeds the tiles of a source. Runs of one engine are done one after the other; each begins when it is iterated.
+   * Embeds the tiles of a source. Runs of one engine are sequential; each starts when it is iterated.
    *
    * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED
    */

@@ -26,7 +26,7 @@ export function extraTensors(
     const shared = isShared(extra) && !hasAxisOf(pixels, declared)
     const rows = (shared ? tiles.slice(0, 1) : tiles).map((tile) => valuesOf(manifest.id, extra, context, tile))
     const width = declared.shape.at(-1)
-    // A constant fills whatever there is; what has a meaning is not repeated within a row of another width.
+    // A constant fills any width; values with a meaning are repeated only in whole rows.
     const tooWide = extra.is !== 'constant' && typeof width === 'number' && width > 0 && rows[0]!.length % width !== 0
     if (tooWide) throw modelMismatch({ id: manifest.id, problem: unfilled(declared, rows[0]!.length) })
     feeds[extra.name] = tensorOf(manifest.id, declared, rows, shared ? null : tiles.length)
@@ -39,7 +39,9 @@ function isShared({ is }: ExtraInput): boolean {
   return is === 'gsd' || is === 'wavelengths' || is === 'constant'
 }
 
-/** Whether the graph calls its first axis as it calls the batch of the pixels: then there is one value for each tile. */
+/**
+ * Whether the graph gives its first axis the name of the batch axis of the pixels: then there is one value per tile.
+ */
 function hasAxisOf(pixels: Metadata | undefined, declared: Metadata): boolean {
   if (pixels?.isTensor !== true || !declared.isTensor) return false
   const [batch] = pixels.shape
@@ -80,8 +82,8 @@ function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: num
 }
 
 /**
- * Rows of numbers in the shape that the graph declares: free sizes are the batch where it comes first, and what the numbers
- * need elsewhere. Numbers repeat where the shape has room for several steps in time.
+ * Rows of numbers in the shape that the graph declares: a free first size is the batch, other free sizes follow from
+ * the numbers. Numbers are repeated for several time steps.
  */
 function tensorOf(
   id: string,

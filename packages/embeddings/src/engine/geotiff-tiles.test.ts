@@ -36,7 +36,7 @@ async function builtIn(): Promise<Model> {
   return openModelStore({ directory: temporaryFolder() }).acquire(BUILT_IN_MODEL)
 }
 
-/** A tiny network with learned nothing: one convolution, and the mean over all positions. Fixed input size. */
+/** A tiny network without training: one convolution, and the mean over all positions. Fixed input size. */
 function tinyCnn(): Model {
   const graph = new OnnxGraph('tiny-cnn')
   const image = graph.input('image', [1, 2, 24, 32])

@@ -7,7 +7,7 @@ import type { TileSource } from './tile-source.ts'
 export interface GeoTiffTiles {
   /** The file; every inference thread opens it by itself. */
   readonly path: string
-  /** What the checks found. */
+  /** The checked raster. */
   readonly inspected: InspectedRaster
   readonly scale: Scale
   /** The model that the tiles are for: it sets their normalisation and size. */
@@ -28,7 +28,7 @@ export function geoTiffTiles({ path, inspected, scale, manifest }: GeoTiffTiles)
 }
 
 /**
- * Tiles that share blocks, as a run of their numbers: 1 when every block belongs to one tile, else the rows of tiles
+ * Number of consecutive tiles that share blocks: 1 when every block belongs to one tile, else all tiles in the rows
  * that a row of blocks touches.
  */
 function tilesPerBand(plan: TilePlan, { blockWidth, blockHeight }: RasterInfo): number {

@@ -7,7 +7,7 @@ import { isValidTile } from './valid-tiles.ts'
 
 hostWorker((setup) => ModelSession.open(setup), inferTiles)
 
-/** Embeds what the decoding thread puts into the ring, group by group. */
+/** Embeds the tiles of the decoding thread from the ring, group by group. */
 async function inferTiles(job: Job, session: ModelSession, post: Post): Promise<void> {
   const { source, from, batch, ring } = job
   if (!ring) throw new Error('an inferring thread needs a ring')

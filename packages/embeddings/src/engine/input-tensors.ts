@@ -46,8 +46,8 @@ export function pixelTensor(manifest: ModelManifest['input'], input: Input): Ten
 }
 
 /**
- * The input with its last tile repeated up to `batch` tiles, for a graph that takes no fewer. What else the buffer holds must
- * not reach a graph that looks at its whole batch.
+ * The input with its last tile repeated up to `batch` tiles, for a graph with a fixed batch. Old content of the buffer
+ * must not affect a graph that uses statistics of its batch.
  */
 export function filledUp(input: Input, batch: number, channels: number): Input {
   const { pixels, count, height, width } = input
@@ -61,8 +61,8 @@ export function filledUp(input: Input, batch: number, channels: number): Input {
 }
 
 /**
- * Half floats as the runtime's binding takes them. Its own constructor fails on Node 24 (microsoft/onnxruntime #26791); an
- * object that looks like a tensor does not.
+ * Half floats in a form that the runtime's binding accepts. Its own constructor fails on Node 24 (microsoft/onnxruntime
+ * #26791); a plain object of the same shape works.
  */
 export function halfTensor(values: ArrayLike<number>, dims: readonly number[]): Tensor {
   if (typeof Float16Array === 'undefined') throw runtimeTooOld({ version: process.version })

@@ -26,7 +26,7 @@ export class ModelSession {
   readonly #session: InferenceSession
   readonly #manifest: ModelManifest
   readonly #output: ModelManifest['outputs'][number]
-  /** Tiles of every run where the graph fixes them; 1 where it does not. */
+  /** Tiles of every run if the graph fixes the batch, else 1. */
   readonly #fixedBatch: number
   /** Execution provider that computes it, and the preferred ones that failed. */
   readonly choice: ProviderChoice
@@ -44,7 +44,7 @@ export class ModelSession {
     return this.#manifest.input.bands.length
   }
 
-  /** @throws MODEL_MISMATCH when the graph is not readable or lacks what the manifest names */
+  /** @throws MODEL_MISMATCH when the graph is not readable or lacks names of the manifest */
   static async open({ manifest, graph, threads, providers }: ThreadSetup): Promise<ModelSession> {
     const options: InferenceSession.SessionOptions = {
       intraOpNumThreads: threads,
@@ -123,7 +123,7 @@ function findOutput(session: InferenceSession, manifest: ModelManifest): ModelMa
   throw modelMismatch({ id: manifest.id, problem })
 }
 
-/** @returns the tiles of every run where the graph fixes them; 1 where it does not */
+/** @returns the tiles of every run if the graph fixes the batch, else 1 */
 function checkInput(session: InferenceSession, { id, input, extra_inputs: extra = [] }: ModelManifest): number {
   const metadata = session.inputMetadata.find(({ name }) => name === input.name)
   if (!metadata) {
@@ -157,7 +157,7 @@ function checkInput(session: InferenceSession, { id, input, extra_inputs: extra 
   return typeof batch === 'number' && batch > 1 ? batch : 1
 }
 
-/** What says how long an axis is. */
+/** Manifest fields that determine the length of an axis. */
 const FIELDS = {
   n: 'input.batch',
   c: 'input.bands',

@@ -9,7 +9,7 @@ import { type ModelManifest, parseManifest } from '../models/manifest.ts'
 import type { Model } from '../models/store.ts'
 import { openEngine, type EmbedRequest } from './engine.ts'
 
-/** The model as files in a folder; its weights beside it where the shape says so. */
+/** The model as files in a folder, with external weights where the shape requires them. */
 function modelOf(name: string, change: Partial<ModelManifest> = {}): Model {
   const chunks: Uint8Array[] = []
   const location = 'model.onnx.data'
@@ -33,7 +33,7 @@ async function embed(model: Model, more: Partial<EmbedRequest> = {}): Promise<nu
   return vectors
 }
 
-/** What the bare runtime gives for one tile after the other. */
+/** Results of the runtime alone, one tile after the other. */
 async function bare(name: string, model: Model): Promise<number[][]> {
   const { feeds, output } = MODEL_SHAPES[name]!
   const session = await InferenceSession.create(model.graph as string, { logSeverityLevel: 3 })

@@ -1,7 +1,7 @@
 import { type InferenceSession, listSupportedBackends } from 'onnxruntime-node'
 import type { Provider, ProviderChoice, RefusedProvider } from './providers.ts'
 
-/** A session and what computes it. */
+/** A session and its execution provider. */
 export interface OpenSession extends ProviderChoice {
   readonly session: InferenceSession
 }
@@ -9,8 +9,7 @@ export interface OpenSession extends ProviderChoice {
 const WHY_LENGTH = 300
 
 /**
- * Opens a session by the first of the providers that is there, and by the CPU when none is. What the model needs and a
- * device lacks is computed by the CPU.
+ * Opens a session with the first available provider, or with the CPU. Operators that a device lacks run on the CPU.
  *
  * @param open makes a session with the given options
  * @throws what `open` throws for the CPU
@@ -20,7 +19,7 @@ export async function openWithProvider(
   open: (options: { readonly executionProviders: Provider[] }) => Promise<InferenceSession>,
 ): Promise<OpenSession> {
   const refused: RefusedProvider[] = []
-  // The runtime leaves out in silence what its build does not know.
+  // The runtime silently ignores providers that its build does not include.
   const known = new Set(listSupportedBackends().map(({ name }) => name))
   for (const provider of providers) {
     if (provider === 'cpu') break
@@ -37,7 +36,7 @@ export async function openWithProvider(
   return { session: await open({ executionProviders: ['cpu'] }), provider: 'cpu', refused }
 }
 
-/** The runtime's own words, without the place in its source that they begin with. */
+/** The runtime's message, without the source position at its beginning. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.replace(/^\/\S+:\d+ .*? was false\. /, '').slice(0, WHY_LENGTH)

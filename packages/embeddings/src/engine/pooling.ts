@@ -19,8 +19,8 @@ export interface PoolingShape {
 type AnyPooling = Pooling | 'patches' | 'patch-map' | 'patch-map-last'
 
 /**
- * Reduces an output to `batch · perTile` vectors of `dims` numbers in `out`. Returns what shape it should have had, or
- * null when all is well.
+ * Reduces an output to `batch · perTile` vectors of `dims` numbers in `out`. Returns the required shape if the actual
+ * one does not match, else null.
  */
 export function poolOutput(
   tensor: OutputTensor,
@@ -77,7 +77,7 @@ export function poolOutput(
   return null
 }
 
-/** The shape that the pooling needs; sizes that it takes as they come are taken from the actual shape. */
+/** The shape that the pooling requires; free sizes are taken from the actual shape. */
 function wantedDims(actual: readonly number[], pooling: AnyPooling, shape: PoolingShape): readonly number[] {
   const { batch, dims, perTile, skip } = shape
   if (pooling === 'none') return [batch, dims, ...actual.slice(2).map(() => 1)]
@@ -91,7 +91,7 @@ function wantedDims(actual: readonly number[], pooling: AnyPooling, shape: Pooli
   return [batch, tokens, pooling === 'first-and-mean' ? dims / 2 : dims]
 }
 
-/** Rows and columns as they come when they make up the patches. */
+/** The actual rows and columns if their product is the number of patches, else one column. */
 function gridOf([rows = 1, columns = 1]: readonly number[], perTile: number): readonly number[] {
   return rows * columns === perTile ? [rows, columns] : [perTile, 1]
 }

@@ -13,7 +13,7 @@ export interface ThreadSetup {
   readonly providers: readonly Provider[]
 }
 
-/** One run over a source, as its threads see it. */
+/** One run over a source, in the form that is sent to its threads. */
 export interface Job {
   readonly source: TileSource
   /** The first tile; a multiple of `batch`. Those before it are left out. */

@@ -1,6 +1,6 @@
 /**
- * What computes a model, as ONNX Runtime names it: `cpu`, or a device by `cuda` and `tensorrt` (NVIDIA), `webgpu` (any
- * GPU with a driver for Vulkan, Metal or Direct3D), `coreml` (Apple), `dml` (DirectML on Windows).
+ * Execution providers of ONNX Runtime: `cpu`, or a device with `cuda` and `tensorrt` (NVIDIA), `webgpu` (any GPU with a
+ * driver for Vulkan, Metal or Direct3D), `coreml` (Apple), `dml` (DirectML on Windows).
  *
  * Source: https://onnxruntime.ai/docs/execution-providers
  */

@@ -19,7 +19,7 @@ export class ResultBuffer {
     this.#post = post
   }
 
-  /** Starts anew at a tile; what was gathered must have been flushed. */
+  /** Starts at a tile; earlier results must have been flushed. */
   begin(first: number): void {
     this.#first = first
     this.#end = first

@@ -9,9 +9,9 @@ const CELLS = 5
 const WAKE_MS = 250
 
 /**
- * What the threads of one run share: who does which portion, how far the consumer is, how full the ring between a
- * decoding and an inferring thread is, and whether to stop. The `await…` methods block the calling thread, so they
- * are for worker threads; they return false when the run was cancelled.
+ * Shared state of the threads of one run: the assignment of portions, the progress of the consumer, the fill level of
+ * the ring between a decoding and an inferring thread, and the stop flag. The `await…` methods block the calling
+ * thread, so they are for worker threads; they return false when the run was cancelled.
  */
 export class RunControl {
   readonly #cells: Int32Array

@@ -8,12 +8,12 @@ export type EngineMode = 'parallel' | 'pipeline'
 
 /** Results that wait for their turn, in bytes. */
 const MAX_WAITING = 64 << 20
-/** Tiles in one portion of work when nothing binds them together. */
+/** Tiles in one portion of work when they share no blocks. */
 const LOOSE_UNIT = 16
 
 /**
- * Memory of one open model: its weights, once more in part where the runtime repacks them, and what a run needs
- * beside them. Measured for a ViT-L: 1.21 GB of files, 1.37 GB in memory.
+ * Memory of one open model: its weights, some of them a second time in repacked form, and the working memory of a run.
+ * Measured for a ViT-L: 1.21 GB of files, 1.37 GB in memory.
  */
 export function modelMemory(model: Model): number {
   return model.bytes * 1.15 + (80 << 20)

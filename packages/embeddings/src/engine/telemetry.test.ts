@@ -11,7 +11,9 @@ import { temporaryFolder } from '../../test/fixtures/models.ts'
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('../../test/fixtures/embed-once.ts', import.meta.url))
 
-/** Runs the script in an environment of its own, and lists what it left in its home and its temporary folder. */
+/**
+ * Runs the script in an environment of its own, and lists the files that it left in its home and its temporary folder.
+ */
 async function embedOnce(
   variables: Readonly<Record<string, string>>,
   ...argv: string[]

@@ -7,7 +7,7 @@ export interface TileContext {
   readonly datetime: string | null
   /** Meters that a pixel of the model's input covers. */
   readonly gsd: number | null
-  /** Of each channel in nanometers; null where one has none. */
+  /** Wavelength of each channel in nanometers; null when one is unknown. */
   readonly wavelengths: readonly number[] | null
   /** Longitude and latitude of the middle of each tile, by its number. */
   readonly places: Float64Array | null

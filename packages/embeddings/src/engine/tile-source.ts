@@ -1,8 +1,8 @@
 /** Gives tiles as normalised tensors. One reader belongs to one thread, which makes one call at a time. */
 export interface TileReader {
   /**
-   * Writes tile `index` into `out` as `[channels, height, width]`; `out` may lie in a SharedArrayBuffer. The answer
-   * says how much of the tile holds data, from 0 to 1.
+   * Writes tile `index` into `out` as `[channels, height, width]`; `out` may lie in a SharedArrayBuffer. Resolves to
+   * the share of the tile with data, from 0 to 1.
    */
   read(
     index: number,
@@ -22,7 +22,7 @@ export interface TileSource {
   readonly options: unknown
   /** Number of tiles; they are numbered from 0. */
   readonly count: number
-  /** Neighbours in the numbering that share the work of decoding, and are best read by one thread; 1 when absent. */
+  /** Number of consecutive tiles that share decoded blocks and are best read by one thread; default 1. */
   readonly bandTiles?: number
 }
 

@@ -6,7 +6,7 @@ import type { ProviderChoice } from './providers.ts'
 /** Sends embeddings to the engine. */
 export type Post = EmitEvent<ThreadEvent>
 
-/** The frame of every worker thread: prepares once, tells what computes, then does one job at a time. */
+/** Main loop of every worker thread: prepares once, reports its execution provider, then runs one job at a time. */
 export function hostWorker<Prepared extends { readonly choice: ProviderChoice }>(
   prepare: (setup: ThreadSetup) => Promise<Prepared>,
   perform: (job: Job, prepared: Prepared, post: Post) => Promise<void>,

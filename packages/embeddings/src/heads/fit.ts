@@ -6,7 +6,7 @@ export interface FitOptions {
   readonly kind: 'knn' | 'logistic' | 'linear'
   /** Of logistic and linear: factor of half the squared weights; the inverse of scikit-learn's C. */
   readonly penalty: number
-  /** Of `knn`: how many examples vote, 1 to 100. */
+  /** For `knn`: number of examples that vote, 1 to 100. */
   readonly neighbours: number
   /** Default: 1000. */
   readonly maxIterations?: number

@@ -27,7 +27,10 @@ export interface HeadMethods {
   }): Promise<Clustering>
 }
 
-/** A thread for what computes for seconds: validation, fits and clusters. Dispose it. Calls fail with HEAD_NOT_FITTED, or the reason of the signal. */
+/**
+ * A thread for long computations: validation, fits and clusters. Dispose it. Calls fail with HEAD_NOT_FITTED, or the
+ * reason of the signal.
+ */
 export function openHeadThread(signal: AbortSignal): Thread<HeadMethods> {
   return new Thread(new URL('./head.worker.ts', import.meta.url), {
     signal,

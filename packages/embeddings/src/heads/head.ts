@@ -13,7 +13,7 @@ export interface Head {
   readonly rows: Float32Array
   /** One number a row: the class of an example (`knn`), the intercept of a class, 0 of a centre. */
   readonly values: Float32Array
-  /** Of `knn`: how many examples vote. */
+  /** For `knn`: number of examples that vote. */
   readonly neighbours: number
   /** Scores are divided by it before they become probabilities; above 0. */
   readonly temperature: number
@@ -42,7 +42,7 @@ export function headBytes({ origin, rows, values }: Pick<Head, 'origin' | 'rows'
 /**
  * Origin, rows and values of a head from its bytes.
  *
- * @throws RangeError where the bytes are not those of rows of so many numbers
+ * @throws RangeError when the length does not fit rows of `dims` numbers
  */
 export function headOfBytes(bytes: Uint8Array, dims: number): Pick<Head, 'origin' | 'rows' | 'values'> {
   const count = (bytes.length / 4 - dims) / (dims + 1)
@@ -60,7 +60,7 @@ export function meanOf(vectors: Float32Array, dims: number): Float32Array {
   return Float32Array.from(sums, (sum) => sum / Math.max(1, vectors.length / dims))
 }
 
-/** Writes vectors as they are from an origin into `to`, which may be the vectors. */
+/** Writes vectors relative to an origin into `to`, which may be the same array. */
 export function fromOrigin(vectors: Float32Array, origin: Float32Array, to: Float32Array): Float32Array {
   const dims = origin.length
   for (let at = 0; at < vectors.length; at += dims) {

@@ -143,7 +143,7 @@ describe('validation', () => {
   })
 
   test('neighbours that are alike do not flatter: labels by chance are found by chance', async () => {
-    // Pairs of the same vector and label lie side by side; nothing else tells the label.
+    // Equal vectors with equal labels lie side by side; vectors have no other relation to labels.
     const lots = 120
     const own = Array.from({ length: lots }, () => Array.from({ length: DIMS }, noise))
     const drawn = Array.from({ length: lots }, () => Math.floor(random() * 2))
@@ -176,7 +176,7 @@ describe('validation', () => {
   })
 
   test('the temperature makes shares what they say', () => {
-    // Right in three of four cases at a score of 8 above the other: log 3 is what that means.
+    // A margin of 8 is right in three of four cases, which means a log-odds of log 3.
     const scores = new Float32Array(2000).map((_, i) => (i % 2 === 0 ? 8 : 0))
     const truth = Array.from({ length: 1000 }, (_, i) => (i % 4 === 0 ? 1 : 0))
     expect(8 / fitTemperature(scores, truth, 2)).toBeCloseTo(Math.log(3), 1)

@@ -26,7 +26,7 @@ export async function classify(head: Head, vectors: Float32Array, pause: Pause):
   return prediction
 }
 
-/** {@link classify} at once, in a thread that nothing else waits for. */
+/** {@link classify} in one step, for a thread without other work. */
 export function predict(head: Head, vectors: Float32Array): Prediction {
   const { prediction, take } = emptyPrediction(head, vectors)
   for (const scores of eachScores(head, vectors)) take(scores)

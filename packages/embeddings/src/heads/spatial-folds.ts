@@ -1,4 +1,4 @@
-/** Where examples lie: degrees, one number an example. */
+/** Positions of examples in degrees, one number per example. */
 export interface ExamplePlaces {
   readonly lng: Float64Array
   readonly lat: Float64Array
@@ -9,7 +9,7 @@ export interface FoldOptions {
   readonly classes: number
   /** Edge of a square block. */
   readonly blockMeters: number
-  /** Examples nearer than this to a held-out one are left out of what is learnt from. */
+  /** Examples nearer than this to a held-out one are excluded from training. */
   readonly reachMeters: number
   /** Most folds, at most 31. */
   readonly folds: number
@@ -25,8 +25,8 @@ const METERS_PER_DEGREE = 111_195
 const EARTH_METERS = (METERS_PER_DEGREE * 180) / Math.PI
 
 /**
- * Folds of whole blocks on the ground, with a gap around what is held out: no example is judged by a head that has seen its
- * neighbour. Empty where all examples lie in one block.
+ * Folds of whole blocks on the ground, with a gap around held-out examples, so that training never includes their
+ * neighbours. Empty when all examples lie in one block.
  */
 export function spatialFolds(places: ExamplePlaces, options: FoldOptions): SpatialFold[] {
   const n = places.lat.length
@@ -48,7 +48,7 @@ export function spatialFolds(places: ExamplePlaces, options: FoldOptions): Spati
 
 type Cells = ReadonlyMap<string, readonly number[]>
 
-/** Blocks in bands of one height; those of a band are as wide on the ground in its middle. */
+/** Blocks in bands of equal height; within a band their width on the ground is equal in its middle. */
 function blocksOf({ lng, lat }: ExamplePlaces, meters: number): Cells {
   const edge = meters / METERS_PER_DEGREE
   return Map.groupBy(lat.keys(), (i) => {

@@ -12,7 +12,7 @@ export interface ClassScore {
   readonly examples: number
 }
 
-/** Scores of heads on examples that they were not trained on. */
+/** Scores of heads on examples outside of their training. */
 export interface Validation {
   /** Held-out examples that were judged. */
   readonly examples: number
@@ -29,7 +29,7 @@ export interface Validation {
   readonly calibrationError: number
 }
 
-/** Fits and judges a head fold by fold, each held-out example whose class was learnt; null where there is none. */
+/** Fits and scores a head fold by fold, on each held-out example of a learnt class; null without any. */
 export function validate(data: LabelledVectors, folds: readonly SpatialFold[], options: FitOptions): Validation | null {
   const { classes } = data
   const scores: Float32Array[] = []

@@ -10,15 +10,15 @@ import { findManifest, modelFilePath, parseJson } from './store.ts'
 export interface AddRequest {
   /** The model directory. */
   readonly directory: string
-  /** The ONNX file; files that its manifest names lie beside it. */
+  /** The ONNX file; other files of its manifest are beside it. */
   readonly path: string
   /** Null: one is drafted from the graph. */
   readonly manifest: ModelManifest | null
 }
 
 /**
- * Runs one tile by a model and puts it into the model directory: its files, then its manifest. A model of the same id and
- * revision is never replaced, so that vectors which cannot be compared do not carry one name.
+ * Tests a model with one tile and adds it to the model directory: its files, then its manifest. A model with the same
+ * id and revision is never replaced, so that all vectors with one name are comparable.
  *
  * @throws MODEL_EXISTS, and what {@link checkModelFile} throws
  */
@@ -46,7 +46,7 @@ export async function addModel({ directory, path, manifest: given }: AddRequest)
   return checked
 }
 
-/** The manifest at a path; null when there is none. @throws MODEL_MANIFEST_INVALID */
+/** The manifest at a path; null when it does not exist. @throws MODEL_MANIFEST_INVALID */
 export async function readManifest(path: string): Promise<ModelManifest | null> {
   let text: string
   try {

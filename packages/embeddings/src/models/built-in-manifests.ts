@@ -6,7 +6,7 @@ export const DEFAULT_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
 /** The model that is made on the spot. */
 export const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
-/** The one before it, for tables that were made with it. */
+/** The previous built-in model, for tables that were made with it. */
 const FORMER_BUILT_IN = 'builtin-texture-spectral-v1'
 
 /** Models whose graphs this package writes. */

@@ -14,7 +14,7 @@ import { parseManifest, type ModelFile, type ModelManifest, type Pooling } from 
 import { extraInputs, imageInput } from './draft-inputs.ts'
 import { checkDigest, digestFile, type FileDigest } from './verify.ts'
 
-/** A manifest, given or drafted from the graph alone, and a tile that ran by it. */
+/** A manifest, given or drafted from the graph, and the result for one tile. */
 export interface CheckedModel {
   readonly manifest: ModelManifest
   /** Settings that the graph does not state and a person has to check. */
@@ -28,7 +28,7 @@ export interface CheckedModel {
 const SIDE = 256
 /** Graphs up to this size are searched for the names of files beside them. */
 const MAX_GRAPH = 1 << 30
-/** Below so many numbers an output tells classes apart, and hardly how alike two images are. */
+/** An output with fewer numbers is probably class scores instead of an embedding. */
 const FEW = 16
 const SAMPLE: TileContext = {
   datetime: '2024-06-01T10:00:00Z',
@@ -57,7 +57,7 @@ export async function checkModelFile(path: string, given?: ModelManifest | null)
   return tryTile(path, manifest, notes)
 }
 
-/** The manifest with the sizes and checksums of the files beside the graph where it has none. */
+/** The manifest, with sizes and checksums added for external files of the graph. */
 async function pinBeside(path: string, manifest: ModelManifest): Promise<ModelManifest> {
   const pin = async (files: readonly ModelFile[]): Promise<ModelFile[]> => {
     const pinned: ModelFile[] = []
@@ -144,7 +144,7 @@ async function draftManifest(path: string): Promise<{ manifest: ModelManifest; n
   return { manifest, notes }
 }
 
-/** Graphs beyond what a manifest may say are refused before anyone corrects a draft in vain. */
+/** Refuses graphs beyond the limits of a manifest before a person edits the draft. */
 function checkBounds(file: string, manifest: ModelManifest): void {
   try {
     parseManifest(manifest, file)
@@ -220,7 +220,7 @@ function gray({ input, tile }: ModelManifest): { pixels: Float32Array; count: nu
   return { pixels: new Float32Array(input.bands.length * width * height).fill(0.5), count: 1, width, height }
 }
 
-/** Name and shape of each output that may hold embeddings, for one tile; a graph whose batch is fixed gets its fill of it. */
+/** Name and shape of each possible embedding output, for one tile, or for a full batch if the graph fixes it. */
 async function outputsOf(
   file: string,
   session: InferenceSession,
@@ -247,7 +247,7 @@ async function outputsOf(
   }
 }
 
-/** One vector per tile is best, then tokens, then a map; what is called scores or a text only where nothing else is there. */
+/** Chooses one vector per tile, else tokens, else a map; outputs named like scores or texts come last. */
 function embeddingOf(
   file: string,
   { outputs, batch }: { readonly outputs: readonly [string, readonly number[]][]; readonly batch: number },
@@ -263,7 +263,7 @@ function embeddingOf(
   }
   if (pooling === 'first-token' && dims[1] !== 1)
     notes.push(`${name} has ${dims[1]} tokens: mean-tokens and first-and-mean are the other ways`)
-  // A square tile has as many rows as columns: what is not alike is the dimensions.
+  // A square tile has equal rows and columns, so the different axis is that of the dimensions.
   const last = pooling === 'mean-positions' && dims[1] === dims[2] && dims[2] !== dims[3]
   if (outputs.length > 1)
     notes.push(

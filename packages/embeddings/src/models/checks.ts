@@ -1,9 +1,9 @@
 import type { FieldError } from '@terrane/core'
 
-/** Tells whether a value of JSON is a `T`; adds what is wrong with it to `errors`. */
+/** Whether a JSON value is a `T`; adds its faults to `errors`. */
 export type Check<T> = (value: unknown, path: string, errors: FieldError[]) => value is T
 
-/** A string that matches `pattern`; `wanted` says it in words. */
+/** A string that matches `pattern`; `wanted` is the error message. */
 export function text(pattern = /\S/, wanted = 'must be a text'): Check<string> {
   return (value, path, errors): value is string =>
     (typeof value === 'string' && pattern.test(value)) || reject(path, errors, wanted)

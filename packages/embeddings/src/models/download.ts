@@ -12,8 +12,7 @@ export interface FetchedResponse {
 }
 
 /**
- * The way out to the network: the caller passes its guarded client, which also adds credentials where they belong.
- * The standard `fetch` fits.
+ * Fetches a URL. The caller passes its guarded client, which also adds credentials. The standard `fetch` works, too.
  */
 export type Fetcher = (
   url: string,
@@ -28,7 +27,7 @@ export type Fetcher = (
 export interface DownloadRequest {
   readonly id: string
   readonly file: ModelFile & { readonly url: string }
-  /** Where the file goes; `<destination>.part` keeps what has arrived. */
+  /** Path of the finished file; `<destination>.part` holds partial downloads. */
   readonly destination: string
   readonly fetcher: Fetcher
   /** The answer must begin within this time. */
@@ -43,8 +42,8 @@ export interface DownloadRequest {
 const MAX_FRUITLESS = 3
 
 /**
- * Downloads one file: resumes what an earlier attempt left, asks for the rest when the transfer breaks off, never
- * takes more than the size that is known, and puts the file in place only when it is whole and on disk.
+ * Downloads one file: resumes earlier attempts and broken transfers, accepts at most the known size, and renames the
+ * file only when it is complete and synced to disk.
  *
  * @throws MODEL_UNAVAILABLE
  */

@@ -5,9 +5,9 @@ import type { ExtraInput, ModelManifest } from './manifest.ts'
 const TYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'uint8', 'int8'])
 
 /**
- * The input of a graph that takes the image, by its shape.
+ * The image input of a graph, found by its shape.
  *
- * @param notes told what was taken for granted
+ * @param notes receives the assumptions
  * @throws MODEL_MISMATCH
  */
 export function imageInput(
@@ -65,7 +65,7 @@ function withoutTime([first = null, second = null, third = null]: readonly (numb
     : { layout: 'nchw', channels: first, height: second, width: third }
 }
 
-/** Of the two axes before rows and columns, that of the time is the one of one date, or else the one that is free. */
+/** Of the two axes before rows and columns, time is the one of size 1, or else the free one. */
 function withTime(
   file: string,
   { name, shape }: TensorMetadata,
@@ -85,7 +85,7 @@ function namesOf(channels: number): string[] {
     : Array.from({ length: channels }, (_, i) => (channels === 1 ? 'gray' : `band${i + 1}`))
 }
 
-/** What the inputs beside the image are, by their names and widths; what is not known is filled with zeros. */
+/** Meanings of the other inputs, by their names and widths; unknown ones are filled with zeros. */
 export function extraInputs(
   inputs: readonly TensorMetadata[],
   bands: number,

@@ -30,8 +30,8 @@ const RELEASED = 'released'
  * Runs `body` while no one else, in any process on any machine that shares the directory, runs a body under the same
  * name. Survives crashes: a lock whose process is gone is free at once, one that is not renewed for `staleMs` is free.
  *
- * A lock is a row of files `<name>.<generation>`. To take it is to create the next generation, which the file system
- * lets only one do; generations never go back, so a slow process cannot take a lock that was taken and released meanwhile.
+ * A lock is a sequence of files `<name>.<generation>`. A process takes it by creating the next generation exclusively.
+ * Generations only grow, so a slow process cannot take a lock that was taken and released meanwhile.
  */
 export async function withLock<T>(
   directory: string,
@@ -130,7 +130,7 @@ function fileOf(directory: string, name: string, generation: number): string {
   return join(directory, `${name}.${generation}`)
 }
 
-/** Tells apart machines, and containers that share a host name: a process id means something only within one. */
+/** Identifies a machine or container, even with equal host names: process ids are valid only within one. */
 function machineId(): string {
   let namespace = ''
   try {

@@ -74,7 +74,7 @@ export interface ModelManifest {
   readonly kind: 'neural' | 'handcrafted'
   readonly pretrained: boolean
   readonly licence: { readonly name: string; readonly url: string | null; readonly notice: string | null }
-  /** Commit or version of the files; part of the path where they lie. */
+  /** Commit or version of the files; part of their path. */
   readonly revision: string
   /** The graph first, then its external data. */
   readonly files: readonly ModelFile[]
@@ -85,7 +85,7 @@ export interface ModelManifest {
     /** Meaning of each channel, in order. */
     readonly bands: readonly string[]
     /**
-     * What `mean` and `std` are of: values scaled to [0, 1] (when absent), reflectance or decibels by the profile of the
+     * Unit of `mean` and `std`: values scaled to [0, 1] (when absent), reflectance or decibels by the profile of the
      * sensor, or the numbers as they are stored.
      */
     readonly unit?: 'scaled' | 'reflectance' | 'decibel' | 'stored' | undefined
@@ -101,7 +101,7 @@ export interface ModelManifest {
   }
   /** Inputs of the graph beside the pixels. */
   readonly extra_inputs?: readonly ExtraInput[] | undefined
-  /** The first of these that the graph has gives the tile's embedding. */
+  /** Candidate outputs; the first one in the graph gives the tile's embedding. */
   readonly outputs: readonly {
     readonly name: string
     readonly pooling: Pooling
@@ -196,7 +196,7 @@ export function isPinned(manifest: ModelManifest): boolean {
   return manifest.files.every((file) => file.size !== null && file.sha256 !== null)
 }
 
-/** How the patches of a tile lie: rows from the top, patches of a row from the left; sizes in pixels of the tile. */
+/** Layout of the patches of a tile: rows from the top, patches of a row from the left; sizes in pixels of the tile. */
 export interface PatchGrid {
   readonly columns: number
   readonly rows: number

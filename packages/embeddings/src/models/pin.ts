@@ -120,7 +120,7 @@ function pinUrl(url: string, commit: string | null): string {
   return commit === null ? url : url.replace(/\/resolve\/[^/]+\//, `/resolve/${commit}/`)
 }
 
-/** Replaces the manifest in one step, so that a reader never sees half of it. */
+/** Replaces the manifest atomically. */
 export async function writeManifest(directory: string, manifest: ModelManifest): Promise<void> {
   await mkdir(directory, { recursive: true })
   const temporary = join(directory, `.${manifest.id}.json.tmp`)

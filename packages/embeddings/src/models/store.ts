@@ -27,7 +27,7 @@ export interface ModelStoreOptions {
   readonly fetcher?: Fetcher | null
   /** Use models whose manifests have no checksums. */
   readonly allowUnpinned?: boolean
-  /** A server must begin to answer within this time; 900 ms when absent, so that a missing network shows at once. */
+  /** Maximum time until a server begins to answer; default 900 ms, so that a missing network is detected fast. */
   readonly probeTimeoutMs?: number
   /** A transfer that stands still so long is resumed; 30 s when absent. */
   readonly idleTimeoutMs?: number
@@ -56,7 +56,7 @@ export interface TextModel {
 export interface ModelStatus {
   readonly id: string
   readonly manifest: ModelManifest | null
-  /** `ready`: all files are here; `downloadable`: they will be fetched on first use. */
+  /** `ready`: all files exist; `downloadable`: they are fetched on first use. */
   readonly availability: 'ready' | 'downloadable' | 'unpinned' | 'missing' | 'invalid'
   /** Problem of a manifest that is not usable. */
   readonly problem: string | null
@@ -130,7 +130,7 @@ export function openModelStore(options: ModelStoreOptions): ModelStore {
   }
 }
 
-/** Where a model's file lies. */
+/** Path of a model's file. */
 export function modelFilePath(directory: string, manifest: ModelManifest, file: ModelFile): string {
   return join(directory, manifest.id, manifest.revision, file.path)
 }
@@ -214,7 +214,7 @@ async function availabilityOf(settings: Settings, manifest: ModelManifest): Prom
   return settings.fetcher && missing.every((file) => file.url !== null) ? 'downloadable' : 'missing'
 }
 
-/** How to make the graph, unless a manifest in the directory has taken the model's name. */
+/** Builder of the graph; null when a manifest in the directory has the model's name. */
 function builderOf(manifest: ModelManifest): (() => Uint8Array) | null {
   return BUILT_IN_MANIFESTS.includes(manifest) ? (BUILDERS.get(manifest.id) ?? null) : null
 }
@@ -274,7 +274,7 @@ interface FileRequest {
   readonly signal: AbortSignal | undefined
 }
 
-/** Downloads and verifies one file; what arrives wrong is not kept. The licence is shown, and written beside it. */
+/** Downloads and verifies one file; corrupt files are deleted. The licence is reported, and written beside the file. */
 async function downloadFile(settings: Settings, { manifest, file, report, signal }: FileRequest): Promise<void> {
   const { licence } = manifest
   const terms = `licence: ${licence.name}${licence.url === null ? '' : `, ${licence.url}`}`

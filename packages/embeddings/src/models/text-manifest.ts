@@ -4,7 +4,7 @@ import { list, number, nullable, optional, record, text } from './checks.ts'
 export interface ModelFile {
   /** Relative to the model's folder; a graph refers to its external data by this place. */
   readonly path: string
-  /** Where to download it; null when an operator puts it in place. */
+  /** URL for the download; null when an operator must install the file. */
   readonly url: string | null
   /** Bytes; null when not pinned. */
   readonly size: number | null
@@ -14,19 +14,19 @@ export interface ModelFile {
 
 /** The part of a model that embeds texts into the space of its tiles, as CLIP and its kin have. */
 export interface TextManifest {
-  /** The graph first, then its external data, and the tokenizer's file; they lie beside those of the model. */
+  /** The graph first, then its external data, and the tokenizer's file; all in the folder of the model's files. */
   readonly files: readonly ModelFile[]
   /** Path of the `tokenizer.json` among them, as Hugging Face's tokenizers write it. */
   readonly tokenizer: string
   /** Input of the tokens' ids, `[batch, tokens]` of int64 or int32. */
   readonly ids: string
-  /** Input that is 1 where there is a token and 0 where there is padding; absent when the graph has none. */
+  /** Name of the input with 1 for tokens and 0 for padding; absent when the graph has none. */
   readonly mask?: string | undefined
   /** Output, `[batch, dims]`. */
   readonly output: string
   /** Most tokens of a text, the first and last among them. */
   readonly length: number
-  /** Id that shorter texts are filled up with to `length`; absent when the graph takes them as long as they are. */
+  /** Id of the padding token up to `length`; absent when the graph accepts any length. */
   readonly pad?: number | undefined
 }
 

@@ -15,8 +15,8 @@ export interface FileDigest {
 const known = new Map<string, { readonly stamp: string; readonly digest: FileDigest }>()
 
 /**
- * Size and checksum of a file; null when there is none. Reads the file once per process as long as its inode, size
- * and change time stay.
+ * Size and checksum of a file; null when there is none. Reads the file once per process while its inode, size and
+ * change time are unchanged.
  */
 export async function digestFile(path: string, signal?: AbortSignal): Promise<FileDigest | null> {
   const before = await statOf(path)

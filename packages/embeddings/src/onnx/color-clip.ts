@@ -13,15 +13,15 @@ const SPECIAL = ['<|startoftext|>', '<|endoftext|>'] as const
 const MERGES = ['r e', 're d</w>', 'e n</w>', 'g re', 'gre en</w>', 'b l', 'u e</w>', 'bl ue</w>'] as const
 
 /**
- * A pair in the shape of CLIP that knows three colours: a tile becomes its mean red, green and blue, and a text the sum
- * of its words. For tests and examples of what goes with such pairs.
+ * A pair of models in the form of CLIP with three colours: a tile becomes its mean red, green and blue, and a text the
+ * sum of its words. For tests and examples.
  */
 export function buildColorClip(): ClipFiles {
   const words = tokens()
   return { image: imageGraph(), text: textGraph(words), tokenizer: tokenizerOf(words) }
 }
 
-/** Letters, the ends of words, what the merges make of them, and the marks of start and end. */
+/** Letters, ends of words, results of merges, and the start and end tokens. */
 function tokens(): string[] {
   const letters = 'abcdefghijklmnopqrstuvwxyz'.split('')
   return [...SPECIAL, ...letters, ...letters.map((letter) => `${letter}</w>`), ...MERGES.map((m) => m.replace(' ', ''))]
@@ -39,7 +39,8 @@ function textGraph(words: readonly string[]): Uint8Array {
   const graph = new OnnxGraph('color-clip-text')
   const ids = graph.input('input_ids', ['batch', 'tokens'], 'int64')
   const mask = graph.cast(graph.input('attention_mask', ['batch', 'tokens'], 'int64'), 'float32')
-  // The end of the text, which also fills it up, would drown the words but for the mask; it stands for a little of all.
+  // Without the mask, the end token (also used for padding) would dominate the words; it has a small value in all
+  // dimensions.
   const rows = words.flatMap((word) => COLORS[word as keyof typeof COLORS] ?? [0.001, 0.001, 0.001])
   const vectors = graph.op('Gather', [graph.floats([words.length, 3], rows), ids], { axis: 0 })
   const kept = graph.op('Mul', [vectors, graph.op('Unsqueeze', [mask, graph.ints([2])])])

@@ -9,11 +9,11 @@ export type Attribute = number | string | readonly number[] | { readonly float: 
 /** A dimension: its size, or the name of a size that is known when the graph runs. */
 export type Dimension = number | string
 
-/** Where a tensor's bytes go when they do not travel inside the graph: a file beside it. */
+/** Target of tensor data outside of the graph: a file beside it. */
 export interface ExternalData {
   /** The file's name, relative to the graph's own folder. */
   readonly location: string
-  /** Receives the bytes in order; the offset of a tensor is the sum of the lengths before it. */
+  /** Receives the bytes in order; a tensor's offset is the total length before it. */
   readonly write: (bytes: Uint8Array) => void
 }
 
@@ -44,7 +44,7 @@ export class OnnxGraph {
     this.#external = external
   }
 
-  /** A tensor that the caller feeds; float32 unless it says otherwise. */
+  /** A tensor that the caller feeds; default float32. */
   input(name: string, shape: readonly Dimension[], type: TensorType = 'float32'): Value {
     this.#inputs.push(valueInfo(name, shape, type))
     return name

@@ -14,7 +14,7 @@ export interface VitShape {
 /** The shape of DINOv3's ViT-S/16 (ViT-L/16 is 1024, 24, 16). */
 export const VIT_SMALL: VitShape = { dim: 384, depth: 12, heads: 6, patch: 16, registers: 4 }
 
-/** Of weights, and so that what blocks hold stays near 1. */
+/** Standard deviation of the weights; it keeps the values in blocks near 1. */
 const DEVIATION = 0.02
 /** Activations beyond it are cut: normalised ones hardly reach it. */
 const REACH = 6

@@ -5,7 +5,7 @@ const ORIENTATIONS = 8
 const PHASES = 4
 const BANK = ORIENTATIONS * PHASES
 const KERNEL = 6
-/** Per octave: filter responses stand 2, 4, 8, 16 pixels apart; these windows average them over 8, 8, 8, 16 pixels. */
+/** Per octave: filter responses are 2, 4, 8, 16 pixels apart; these windows average them over 8, 8, 8, 16 pixels. */
 const WINDOWS = [4, 2, 1, 1]
 
 /** Luminance, red-green and blue-yellow as weights of red, green and blue. */
@@ -260,7 +260,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** To 6 decimals: what a platform's sine may differ by never reaches the file. */
+/** Rounds to 6 decimals, so that differences in a platform's sine never reach the file. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }

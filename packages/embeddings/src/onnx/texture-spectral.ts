@@ -44,7 +44,7 @@ export function buildTextureSpectralV2(): Uint8Array {
   return graph.encode()
 }
 
-/** The features of version 2 as they are, to calibrate with: output `features` `[batch, 82]`, version 1's first. */
+/** The uncalibrated features of version 2, for calibration: output `features` `[batch, 82]`, version 1's first. */
 export function buildTextureFeatures(): Uint8Array {
   const graph = new OnnxGraph('texture-features')
   graph.output('features', ['batch', CALIBRATION.length + EDGES], allFeatures(graph))

@@ -3,9 +3,9 @@ import type { Quantization } from './quantization.ts'
 /** Published facts about a product of ready-made embeddings. */
 export interface EmbeddingProduct {
   readonly id: string
-  /** Dimensions by version; versions are spaces of their own. Empty where every model may be in it. */
+  /** Dimensions by version; vectors of different versions are not comparable. Empty where any model may be used. */
   readonly versions: Readonly<Record<string, number>>
-  /** How its whole numbers become values; null where it stores floats. */
+  /** Conversion of its whole numbers to values; null for floats. */
   readonly quantization: Quantization | null
   /** Stored value of pixels without a vector. */
   readonly nodata: number | null
@@ -87,14 +87,14 @@ export const PRODUCTS: Readonly<Record<string, EmbeddingProduct>> = Object.fromE
   ].map((product) => [product.id, product as EmbeddingProduct]),
 )
 
-/** A product and its version, as far as they are known. */
+/** A product and its version; null where unknown. */
 export interface ProductName {
   readonly product: string | null
   readonly version: string | null
 }
 
 /**
- * The product of a table of vectors that only its columns and dimensions tell.
+ * The product of a table of vectors, by its columns and dimensions only.
  *
  * @param asked product of the request, which counts more than column names that many files have
  */

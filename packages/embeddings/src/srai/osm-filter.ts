@@ -33,7 +33,7 @@ export function filterTags(filter: OsmFilter): ReadonlyMap<string, TagValues> {
  * Reads a filter as users write it: `{"amenity": ["school", "cafe"], "shop": true, "leisure": "park"}`, or the same
  * within named groups.
  *
- * @param path where it stands in the input, as a JSON pointer
+ * @param path its place in the input, as a JSON pointer
  * @throws INVALID_OSM_FILTER
  */
 export function parseOsmFilter(value: unknown, path = '/osmTags'): OsmFilter {

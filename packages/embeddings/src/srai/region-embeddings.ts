@@ -29,15 +29,15 @@ export interface RegionEmbeddingsRequest {
 export interface RegionEmbeddings {
   readonly cells: readonly string[]
   readonly dims: number
-  /** Label of each number; null where it has no meaning of its own. */
+  /** Label of each number; null when the numbers have no single meaning. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
   /** Mean loss of each epoch of a trained embedder; empty otherwise. */
   readonly losses: readonly number[]
   /**
-   * SHA-256, hex, of what the numbers depend on beside the features: the embedder and its options, the filter, and what
-   * was learned. Embeddings of one fingerprint and the same names can be compared.
+   * SHA-256, hex, of everything but the features that affects the numbers: the embedder with its options, the filter,
+   * and learned weights. Embeddings with equal fingerprints and names can be compared.
    */
   readonly fingerprint: string
   /** Writes the embedding of a row, `dims` numbers. */
@@ -45,7 +45,7 @@ export interface RegionEmbeddings {
 }
 
 /**
- * Refuses what no features could make right.
+ * Refuses a request that would fail for any features.
  *
  * @throws INVALID_EMBEDDER_OPTION, EMBEDDER_UNKNOWN, TOO_MANY_DIMENSIONS when the filter lists too many values
  */

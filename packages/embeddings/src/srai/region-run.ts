@@ -51,7 +51,7 @@ export type RegionThreadData = Omit<RegionRunRequest, 'source'>
 export interface RegionSummary {
   readonly cells: number
   readonly dims: number
-  /** Label of each number; null where it has no meaning of its own. */
+  /** Label of each number; null when the numbers have no single meaning. */
   readonly names: readonly string[] | null
   /** Features that were counted in at least one cell. */
   readonly features: number
@@ -60,7 +60,7 @@ export interface RegionSummary {
   readonly losses: readonly number[]
   /** As of `RegionEmbeddings`. */
   readonly fingerprint: string
-  /** The feature module's own report about its features; null without one. */
+  /** The feature module's own report; null without one. */
   readonly counts: Readonly<Record<string, number>> | null
 }
 

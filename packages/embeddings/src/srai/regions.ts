@@ -10,7 +10,7 @@ import {
 import { emptyArea, invalidArea, invalidResolution, tooManyCells } from './errors.ts'
 import type { PolygonRings, Position } from './geometry.ts'
 
-/** A figure that must not be exceeded, and the name of the setting that holds it; 0 is no limit. */
+/** A maximum and the name of its setting; 0 means no limit. */
 export interface CellGuard {
   readonly limit: number
   readonly setting: string
@@ -81,7 +81,10 @@ export function estimateCells({ area, resolution }: CoverRequest): number {
   return Math.ceil(squareKm / getHexagonAreaAvg(resolution, UNITS.km2))
 }
 
-/** More cells than an area can have: a line of a length meets so many hexagons on average (Cauchy and Crofton), doubled. */
+/**
+ * Upper bound of the cells of an area: twice the sum of the average cells in it and across its border (Cauchy and
+ * Crofton).
+ */
 function mostCells(area: readonly PolygonRings[], resolution: number): number {
   const lengthKm = area.flat().reduce((sum, ring) => sum + ringLength(ring), 0)
   const crossed = (0.37 * lengthKm) / getHexagonEdgeLengthAvg(resolution, UNITS.km)
@@ -102,7 +105,7 @@ function cover(polygons: readonly PolygonRings[], resolution: number): Set<strin
   return cells
 }
 
-/** A polygon, and again a whole turn away where it runs beyond the antimeridian: H3 sees what lies within ±180. */
+/** A polygon, and a copy shifted by a whole turn if it crosses the antimeridian, because H3 covers ±180 only. */
 function withTurns(polygon: PolygonRings): PolygonRings[] {
   const positions = polygon.flat()
   const wrong = positions.find(([x, y]) => !(Math.abs(x) <= 360 && Math.abs(y) <= 90))

@@ -4,10 +4,10 @@ import type { OsmFilter, TagValues } from './osm-filter.ts'
 export type Tags = Readonly<Record<string, string>>
 
 /**
- * The columns of a count: which of them a feature adds to, and what they are called. A filter with listed values has
- * all its columns from the start; where every value of a key counts, columns appear as values are met.
+ * The columns of a count, with their names and the columns of a feature. Listed values of a filter are columns from the
+ * start; for a key with any value, columns are added when values occur.
  *
- * Names as srai's: `key_value` and `group_key=value`, or `key` and `group` when values are not told apart.
+ * Names as srai's: `key_value` and `group_key=value`, or `key` and `group` when values are not distinguished.
  */
 export class TagColumns {
   readonly #indexes = new Map<string, number>()

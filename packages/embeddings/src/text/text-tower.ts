@@ -30,7 +30,7 @@ export interface TextTower extends AsyncDisposable {
   embed(text: string): Promise<Float32Array>
 }
 
-/** @throws MODEL_MISMATCH when the graph or its tokenizer is not what the manifest says */
+/** @throws MODEL_MISMATCH when the graph or its tokenizer does not match the manifest */
 export async function openTextTower(model: TextModel, threads = 1): Promise<TextTower> {
   keepTelemetryOff()
   const { manifest, graph, tokenizer } = model

@@ -9,7 +9,8 @@ export interface Tokens {
 }
 
 /**
- * Turns texts into tokens by a model's own `tokenizer.json`. What a tokenizer file says of cutting and padding is left to the manifest.
+ * Turns texts into tokens by a model's own `tokenizer.json`. The manifest decides truncation and padding, not the
+ * tokenizer file.
  *
  * @throws TEXT_TOO_LONG from the function, instead of cutting a text
  */

@@ -69,8 +69,8 @@ INSERT INTO gpkg_extensions VALUES
   ('gpkg_data_column_constraints', null, 'gpkg_schema', 'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
 
 /**
- * Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. Returns what they have in
- * common.
+ * Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. Returns their common
+ * facts.
  */
 export async function writeGpkg(
   systems: readonly ReferenceSystem[],

@@ -72,7 +72,7 @@ function notFinite(name: string, losses: Losses): string {
   return 'null'
 }
 
-/** CSV (RFC 4180) with a column `wkt` where there is a geometry. Nothing stands for null, and `""` for an empty text. */
+/** CSV (RFC 4180), with a column `wkt` if there is a geometry. An empty cell is null, and `""` is an empty text. */
 export async function* csvText(
   { columns, geometry }: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,

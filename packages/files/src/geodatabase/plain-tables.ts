@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000
 /** Days from 1899-12-30, from which the format counts, to 1970. */
 const EPOCH_DAYS = 25_569
 
-/** Types that came with ArcGIS Pro 3.2, and what the database calls them. */
+/** Field types of ArcGIS Pro 3.2, and their types in the database. */
 const NEW_TYPES: Readonly<Record<number, FieldType>> = {
   [FIELD.int64]: 'int8',
   [FIELD.date]: 'date',
@@ -43,10 +43,10 @@ export interface PlainTable {
 }
 
 /**
- * Writes tables of a geodatabase anew that have what only GDAL 3.9 reads: numbers of objects in 64 bits, large whole numbers,
- * dates, times of day and times with an offset. Their values become texts, in fields of the type for XML.
+ * Rewrites tables of a geodatabase with features that need GDAL 3.9: object ids of 64 bits, large whole numbers, dates,
+ * times of day and times with an offset. Their values become texts, in fields of the type for XML.
  *
- * @returns the tables that the geodatabase lists; none where it is damaged, which is for the engine to say
+ * @returns the tables that the geodatabase lists; empty if it is damaged; the engine reports that
  */
 export async function plainTables(folder: string, signal: AbortSignal): Promise<readonly PlainTable[]> {
   const files = new Set(await readdir(folder))
@@ -213,7 +213,7 @@ function digits(number: number): string {
 }
 
 function isoOf(ms: number): string {
-  // A date that there is not ends as a value that its column does not take.
+  // An invalid date becomes a text that its column refuses.
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : '-T'
 }
 

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 
 const HEAD_BYTES = 40
 const INDEX_HEAD_BYTES = 16
-/** Places are listed in blocks of so many; blocks without any may be left out. */
+/** Row offsets are listed in blocks of this size; empty blocks may be omitted. */
 export const BLOCK_ROWS = 1024
 const MOST_FIELD_BYTES = 10 << 20
 /** A bit for each block of 2³² rows. */
@@ -13,7 +13,7 @@ const MOST_MAP_BYTES = 1 << 19
 /** The row is in memory more than once while it is written anew. */
 const MOST_ROW_BYTES = 1 << 27
 const MOST_FIELDS = 10_000
-/** Of a table with numbers of objects in 64 bits: where its map of blocks lies in the end of the list, and how long it is. */
+/** For tables with object ids of 64 bits: offset of the block map in the trailer of the list, and its size in bytes. */
 const WIDE_MAP_AT = 22
 const WIDE_MAP_BYTES = 32_768
 const WIDE_MAP_SECTION_BYTES = 22 + WIDE_MAP_BYTES + 52
@@ -134,7 +134,7 @@ function fieldsIn(bytes: Buffer): TableField[] {
   return fields
 }
 
-/** The values of a row: its bits of nulls, then where each lies; null of one that has none. */
+/** Positions of the values of a row, after its null bits; null for a null value. */
 export function valuesIn(row: Buffer, fields: readonly TableField[]): ({ start: number; end: number } | null)[] {
   let at = nullBytes(fields)
   let bit = 0
@@ -157,8 +157,8 @@ export function nullBytes(fields: readonly TableField[]): number {
 }
 
 /**
- * The rows that are there, by their numbers from 0; deleted rows have none. Together they are no larger than their
- * file: a list of places cannot make more of it than there is.
+ * The rows that are there, by their numbers from 0; deleted rows have none. Their total size is limited to that of the
+ * file, because a list of offsets may repeat rows.
  */
 export async function* rowsOf(
   table: FileHandle,
@@ -197,7 +197,7 @@ async function* placesIn(file: FileHandle, version: number) {
   }
 }
 
-/** Which blocks the list of places has; all of them where it does not say. */
+/** Tests whether the list of offsets has a block; true for all blocks without a map. */
 async function blockMap(file: FileHandle, at: number, version: number): Promise<(block: number) => boolean> {
   const tail = await bytesAt(file, at, version === 3 ? 16 : 12)
   let map: Buffer | null = null

@@ -18,7 +18,7 @@ const PER_SECOND: Readonly<Record<number, bigint>> = {
   [TimeUnit.NANOSECOND]: 1_000_000_000n,
 }
 
-/** The column for a type of Arrow; what has none of its own becomes JSON. */
+/** The column for an Arrow type; types without an equivalent become JSON. */
 export function arrowColumn(type: DataType): ArrowColumn {
   if (DataType.isDictionary(type)) return arrowColumn(type.dictionary)
   if (DataType.isInt(type)) {
@@ -75,7 +75,7 @@ function plainOf(value: unknown): unknown {
   return ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<unknown>, plainOf) : value
 }
 
-/** The whole number that a time is stored as: what the library makes of it is a double. */
+/** The stored whole number of a time; the library would return a double. */
 function rawOf(vector: Vector, row: number): bigint | null {
   if (!vector.isValid(row)) return null
   let at = row

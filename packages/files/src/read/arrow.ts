@@ -139,7 +139,7 @@ async function* batchesOf(path: string): AsyncGenerator<RecordBatch> {
   for await (const batch of reader) yield batch
 }
 
-/** By row its geometry; null where it has none, undefined where its value cannot be read as one. */
+/** Geometry by row; null for none, undefined for an unreadable value. */
 function* geometriesOf(
   batch: RecordBatch,
   { index, decode, isFlat }: GeometryColumn,

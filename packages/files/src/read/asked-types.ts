@@ -97,7 +97,7 @@ function written(text: string, type: FieldType, { sign, order }: Writing): strin
   }
 }
 
-/** The sign that a number has for sure; null where it may have either. */
+/** The decimal sign of a number; null when it could be either. */
 function signOf(text: string): ',' | '.' | null {
   if (PLAIN_FRACTION.test(text) && isSurePoint(text)) return '.'
   const forms = formsOfText(text)

@@ -10,7 +10,7 @@ const MOST_KEPT = { fileBytes: 64 << 20, heapBytes: 256 << 20 }
 /** Number of items between two checks of the heap. */
 const LOOK_AFTER = 4096
 
-/** The bytes of a file, piece by piece. The process reads one file and has nothing else to do, so it waits for them. */
+/** The bytes of a file, piece by piece. Reads are synchronous, because the process has no other work. */
 export function* chunksOf(path: string): Generator<Buffer> {
   const file = openSync(path, 'r')
   try {
@@ -26,10 +26,10 @@ export function* chunksOf(path: string): Generator<Buffer> {
 }
 
 /**
- * Items of files that are gone through twice: to learn their types, and for themselves. They are kept meanwhile where they
- * take little memory; else the files are read again.
+ * Items of files that are read twice, first to detect types. They stay in memory if they are small; otherwise the files
+ * are read again.
  *
- * @param paths the files that hold them
+ * @param paths paths of the files
  * @param open reads them from their beginning
  */
 export function twice<T>(paths: readonly string[], open: (isFirst: boolean) => Iterable<T>, most = MOST_KEPT) {

@@ -34,10 +34,10 @@ const DOUBTS: Readonly<Record<Doubt, { readonly code: string; readonly message: 
 }
 
 /**
- * How the columns of a table are read. What is not known for sure is a warning that names the column.
+ * How the columns of a table are read. An uncertain decision is a warning with the column's name.
  *
  * @param coordinates numbers of the columns of coordinates
- * @param types types that the caller asks for
+ * @param types types that the caller requests
  */
 export function readingsOf(
   columns: readonly TextColumn[],

@@ -80,12 +80,12 @@ export function coordinateColumns(
   return { doubtful: names.filter((_, i) => axes[i] !== null) }
 }
 
-/** Whether columns are called as longitudes and latitudes are, which nothing else is. */
+/** Whether columns have names of longitude and latitude, which are used for nothing else. */
 export function areDegrees(names: readonly string[], { x, y }: Columns): boolean {
   return [x, y].every((i) => axisOf(names[i]!)?.family === 'degrees')
 }
 
-/** Which axis a name says, and what else it says. */
+/** The axis in a name, and the other words of the name. */
 function axisOf(name: string): { family: 'degrees' | 'plane'; axis: 'x' | 'y'; rest: string } | null {
   const words = wordsOf(name)
   for (const family of ['degrees', 'plane'] as const) {
@@ -101,7 +101,7 @@ function axisOf(name: string): { family: 'degrees' | 'plane'; axis: 'x' | 'y'; r
   return null
 }
 
-/** `decimalLatitude` and `Decimal latitude (°)` are two words. */
+/** Splits a name into words: `decimalLatitude` and `Decimal latitude (°)` give the same two. */
 function wordsOf(name: string): string[] {
   const plain = name.normalize('NFD').replaceAll(/\p{M}/gu, '').normalize('NFC')
   const apart = plain.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2').toLowerCase()

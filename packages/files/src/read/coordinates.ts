@@ -10,7 +10,7 @@ const PLAIN_PAIR = /^(-?\d{1,3}\.\d{2,20})(?: ?[,;] ?| )(-?\d{1,3}\.\d{2,20})$/
 const HEX = /^[0-9a-f]{10,}$/i
 const SRID_OF_WKT = /^SRID=(\d{1,9});/i
 const FLAG_SRID = 0x20000000
-/** How a geometry in text begins; a text that does is read as one, to see. */
+/** Beginnings of geometries in text; a text with one is parsed to decide. */
 const GEOMETRY_START =
   /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
 
@@ -39,7 +39,7 @@ export function geometryOfText(text: string): Uint8Array | null {
   return text.startsWith('{') ? geometryOfJson(text) : wkbOfWkt(text)
 }
 
-/** The reference system that EWKT or EWKB says, an EPSG code; null when it says none. */
+/** The EPSG code in EWKT or EWKB; null without one. */
 export function sridOfText(text: string): number | null {
   const said = SRID_OF_WKT.exec(text)?.[1]
   if (said !== undefined) return Number(said)
@@ -51,7 +51,7 @@ export function sridOfText(text: string): number | null {
   return isLittle ? head.readUInt32LE(5) : head.readUInt32BE(5)
 }
 
-/** Whether a text is a geometry. Quick where it does not begin like one. */
+/** Whether a text is a geometry. Fast for texts that do not begin like one. */
 export function isGeometryText(text: string): boolean {
   const plain = text.trim()
   return GEOMETRY_START.test(plain) && geometryOfText(plain) !== null

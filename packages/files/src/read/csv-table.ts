@@ -45,7 +45,10 @@ export function* dataOf({ path, encoding, delimiter, headRecords }: CsvTable): G
   }
 }
 
-/** The delimiter that the first line says or has most of; a single column of geometries has commas in its values, but no tabs. */
+/**
+ * The delimiter named by the first line, else its most frequent one; a single column counts as tab-separated, because
+ * its geometries contain commas.
+ */
 export function delimiterOf(line: string): { readonly delimiter: string; readonly isSaid: boolean } {
   const said = SAID_DELIMITER.exec(line)?.[1]
   if (said !== undefined) return { delimiter: said, isSaid: true }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** What a reader makes of a table: its layer, the positions of its points, and what it warns of. */
+/** A reader's result for a table: its layer, the positions of its points, and its warnings. */
 async function read(text: string, options: Partial<ReadRequest> = {}) {
   const path = join(folder, 'table.csv')
   await writeFile(path, text)

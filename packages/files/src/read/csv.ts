@@ -30,14 +30,14 @@ const GEOMETRY_NAMES = new Set(['wkt', 'geom', 'geometry', 'the_geom', '_wkt'])
 const SAMPLE_ROWS = 200
 const NO_PLACE: Place = { x: -1, y: -1, wkt: -1 }
 
-/** Where a row's geometry stands: numbers of columns, −1 for none. */
+/** Columns of a row's geometry, by index; −1 for none. */
 interface Place {
   readonly x: number
   readonly y: number
   readonly wkt: number
 }
 
-/** A record of the data, and the geometry that it says; null for none, or one that cannot be read. */
+/** A record of the data with its geometry; null for a missing or unreadable one. */
 interface Row {
   readonly record: readonly string[]
   readonly wkb: Uint8Array | null
@@ -76,7 +76,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   const data = twice([table.path], () => rowsOf(table, place))
   data.first(learn)
   const { x, y, wkt } = place
-  // The text of a geometry is said by the geometry itself, if all can be read; coordinates stay the columns that they are.
+  // The text column of the geometry is dropped if all of its texts can be read; coordinate columns stay.
   const shown = [...table.names.keys()].filter((i) => i !== wkt || !isLossless)
   const readings = readingsOf(columns, table, { coordinates: [x, y], types: request.columnTypes }, warnings)
   const fields = shown.map((i): Field => ({ name: table.names[i]!, type: readings[i]!.type }))
@@ -90,7 +90,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
 }
 
 /**
- * The columns that the request names, or null where it names none.
+ * The geometry columns of the request, or null without any.
  *
  * @throws CSV_COLUMNS_UNKNOWN
  */
@@ -107,7 +107,7 @@ function namedPlace({ names }: CsvTable, csv: ReadRequest['csv']): Place | null 
   return { ...NO_PLACE, wkt: at }
 }
 
-/** The columns that are called, or that look, like geometries or coordinates, and hold some. */
+/** Columns with names or values of geometries or coordinates, and at least one valid value. */
 function findPlace(table: CsvTable, warnings: Warnings): Place {
   const wkt = table.names.findIndex((name) => GEOMETRY_NAMES.has(name.toLowerCase()))
   if (wkt >= 0 && holdsGeometry(table, { ...NO_PLACE, wkt })) return { ...NO_PLACE, wkt }
@@ -132,7 +132,7 @@ function findPlace(table: CsvTable, warnings: Warnings): Place {
   return NO_PLACE
 }
 
-/** Whether columns that are called as those of geometries or coordinates hold any, or nothing at all. */
+/** Whether columns with names of geometries or coordinates contain any valid value, or no values at all. */
 function holdsGeometry(table: CsvTable, place: Place): boolean {
   let hasText = false
   for (const record of dataOf(table)) {

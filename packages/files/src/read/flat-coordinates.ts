@@ -40,7 +40,7 @@ export class FlatCoordinates {
   #listAt = 0
   #numberAt = 0
 
-  /** Reads the list that begins at a place. Returns where it ends, or −1 where it is not plain. */
+  /** Reads the list that begins at an offset. Returns its end, or −1 for other forms. */
   read(bytes: Uint8Array, start: number): number {
     this.#at = start
     this.#length = this.#depth = this.#width = 0
@@ -68,7 +68,7 @@ export class FlatCoordinates {
     }
   }
 
-  /** The coordinates read so far as ISO WKB of a geometry type; null when they do not fit the type. */
+  /** The coordinates of the last list as ISO WKB of a geometry type; null when they do not fit the type. */
   wkbOf(type: string): Uint8Array | null {
     const shape = SHAPES[type]
     if (shape?.depth !== this.#depth) return null

@@ -29,7 +29,7 @@ interface Header {
   readonly srid: number | null
   /** How many features there are; 0 when the header does not know. */
   readonly features: number
-  /** Where features begin. */
+  /** Offset of the first feature. */
   readonly start: number
 }
 
@@ -185,7 +185,7 @@ function columnsOf(table: Table, slot: number): FlatColumn[] {
   })
 }
 
-/** EPSG code of a reference system; null when it is none of EPSG, and its text does not say it either. */
+/** EPSG code of a reference system; null when neither its code nor its text is one of EPSG. */
 function sridOf(crs: Table | null): number | null {
   if (crs === null) return null
   const org = crs.text(CRS.org)
@@ -194,7 +194,7 @@ function sridOf(crs: Table | null): number | null {
   return sridOfCrs(`${org}:${crs.text(CRS.codeText)}`) ?? sridOfCrs(crs.text(CRS.wkt) ?? '')
 }
 
-/** Bytes of the packed tree of boxes: levels of nodes above one another, up to one; a single feature has one above it, too. */
+/** Size of the packed tree in bytes: levels of nodes up to the root, also for a single feature. */
 function indexBytes(features: number, nodeSize: number): number {
   if (nodeSize < 2 || features === 0) return 0
   let nodes = features

@@ -12,7 +12,7 @@ const NESTED: Readonly<Record<string, string>> = {
   multipolygon: 'MultiPolygon',
 }
 
-/** Makes WKB of a value; null when it is no geometry. */
+/** Converts a value to WKB; null for an invalid geometry. */
 export type GeometryDecoder = (value: unknown) => Uint8Array | null
 
 /**
@@ -38,7 +38,7 @@ export function dimensionsOf(names: readonly string[]): Dimensions {
   return `xy${letters.includes('z') ? 'z' : ''}${letters.includes('m') ? 'm' : ''}` as Dimensions
 }
 
-/** EPSG code in what files say of their reference system: PROJJSON, a name, or WKT. Null when there is none. */
+/** EPSG code of a file's reference system: PROJJSON, a name, or WKT. Null without one. */
 export function sridOfCrs(crs: unknown): number | null {
   if (typeof crs === 'string') return sridOfText(crs)
   const { authority, code } = (crs as { id?: { authority?: unknown; code?: unknown } } | null)?.id ?? {}

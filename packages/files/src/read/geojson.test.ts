@@ -25,7 +25,7 @@ test('the system that a GeoJSON names is known by its usual names', async () => 
   }
   for (const [name, srid] of Object.entries(known)) expect(await sridOf(named(name)), name).toBe(srid)
   expect(await sridOf({ type: 'EPSG', properties: { code: 2154 } })).toBe(2154)
-  // Without one it is that of RFC 7946; an unknown one is none.
+  // The default system is that of RFC 7946; an unknown one gives null.
   expect(await sridOf(undefined)).toBe(4326)
   expect(await sridOf(null)).toBe(4326)
   expect(await sridOf(named('LOCAL:7'))).toBeNull()

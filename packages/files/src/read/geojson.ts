@@ -33,7 +33,7 @@ const WORD = /(?<!-)\bNaN\b|-?\bInfinity\b/g
 const WORDS: Readonly<Record<string, string>> = { NaN: '1e09999', Infinity: '1e999', '-Infinity': '-1e999' }
 
 const COORDINATES = Buffer.from('"coordinates":')
-/** What stands for coordinates that were read otherwise: a number that programs do not write there. */
+/** Placeholder for coordinates that are parsed separately: a number that programs do not write there. */
 const COORDINATES_MARK = '-0'
 
 /** A parsed feature. */
@@ -48,7 +48,7 @@ interface Feature {
   readonly id: unknown
   readonly properties: Readonly<Record<string, unknown>> | null
   readonly hasGeometry: boolean
-  /** Null where there is none, or where it cannot be read. */
+  /** Null for a missing or unreadable geometry. */
   readonly wkb: Uint8Array | null
   /** Its text is not in UTF-8. */
   readonly isLatin: boolean
@@ -152,7 +152,7 @@ function* readRows(
   if (!builder.isEmpty) yield builder.take()
 }
 
-/** The features of a file; what is to be learnt of them goes into the survey. */
+/** The features of a file; the first pass also fills the survey. */
 function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
   const coordinates = new FlatCoordinates()
   let row = 0
@@ -180,7 +180,7 @@ function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
   }
 }
 
-/** Names, as they are written, of the members of JSON whose numbers are fractions; every string is looked at once. */
+/** Names, as written, of JSON members with fractional numbers; every string is visited once. */
 function* fractionMembers(json: string): Generator<string> {
   for (let at = json.indexOf('"'); at >= 0;) {
     const end = closingQuote(json, at)
@@ -215,7 +215,7 @@ function describe(head: Readonly<Record<string, unknown>>, about: { name: string
   if (crs) about.srid = sridOf(crs.properties?.name ?? crs.properties?.code)
 }
 
-/** The EPSG code in `EPSG:25832`, `urn:ogc:def:crs:EPSG::25832`, a URL of such, or a number; null for what is not known. */
+/** The EPSG code in `EPSG:25832`, `urn:ogc:def:crs:EPSG::25832`, a URL of such, or a number; null for other texts. */
 function sridOf(name: unknown): number | null {
   const [, authority = 'EPSG', code = String(name)] = /\b([a-z]+)[:/]+(?:[\d.]+[:/])?(\w+)$/i.exec(String(name)) ?? []
   const known = SYSTEMS[`${authority}:${code}`.toUpperCase()]
@@ -237,7 +237,7 @@ interface ParsedObject {
  * for a feature that is not plain.
  */
 function parseQuickly(bytes: Buffer, coordinates: FlatCoordinates): ParsedObject | null {
-  // A string cannot hold these bytes: their first quote would begin it, and their second one end it.
+  // These bytes cannot occur within a string, because their quotes would begin and end it.
   const name = bytes.indexOf(COORDINATES)
   if (name < 0) return null
   const start = name + COORDINATES.length

@@ -5,7 +5,9 @@ import { kindOfCell, timeText, valueOfCell } from './value-types.ts'
 /** Types of numbers; a whole one holds those before it. */
 export const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
 
-/** SQLite gives any type in any column: a value as its field wants it, undefined when it cannot be. */
+/**
+ * Converts a value to its field's type, because SQLite stores any type in any column; undefined when it does not fit.
+ */
 export function cellOf(value: SQLOutputValue, type: FieldType): unknown {
   if (value === null) return null
   if (typeof value === 'string' && NUMBERS.includes(type)) return numberOf(value, type)
@@ -39,7 +41,7 @@ function numberOf(text: string, type: FieldType): unknown {
   return NUMBERS.includes(kind) && isHeld ? valueOfCell(text, type) : undefined
 }
 
-/** Truth as a letter of dBASE and MapInfo; `?` and a blank stand for none. */
+/** Booleans as T/F/Y/N of dBASE and MapInfo; `?` and a blank are null. */
 function truthOf(value: SQLOutputValue): boolean | null | undefined {
   const letter = typeof value === 'string' ? value.trim().toUpperCase() : 'X'
   if (letter === '' || letter === '?') return null

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { openGpkg } from './gpkg.ts'
 import { refuseByText } from './open-sqlite.ts'
 
-/** A geometry as the format has it (OGC 12-128r19, clause 2.1.3), with an envelope of so many bytes. */
+/** A geometry in the format's form (OGC 12-128r19, clause 2.1.3), with an envelope of `envelope` bytes. */
 function blobOf(coordinates: readonly number[], envelope: 0 | 32): Buffer {
   const head = Buffer.alloc(8 + envelope)
   head.write('GP', 'latin1')

@@ -159,8 +159,8 @@ function typeOfValues(database: DatabaseSync, table: string, name: string): Fiel
 }
 
 /**
- * Fields of texts that all are of one of some types become what they are. So do days and times that a schema promises: XML
- * allows a zone behind them, which a text keeps.
+ * Converts text fields in which all values have one type. The same goes for dates and times by schema: XML allows a
+ * time zone after them, which needs a text.
  */
 function guessed(
   database: DatabaseSync,
@@ -225,7 +225,7 @@ function survey(database: DatabaseSync, table: string, geometry: string | null) 
 /**
  * The rows of a table.
  *
- * @param wkbOf a geometry as WKB; nothing where it is none
+ * @param wkbOf converts a geometry to WKB; null or undefined for an invalid one
  */
 export function* readRows(
   database: DatabaseSync,

@@ -18,7 +18,7 @@ export interface GpxFeature {
 
 interface Draft {
   readonly layer: GpxLayer
-  /** Where it stands in the document: how many elements are around it. */
+  /** Depth in the document: the number of enclosing elements. */
   readonly depth: number
   readonly values: Map<string, string>
   readonly lines: GpxPosition[][]
@@ -43,22 +43,22 @@ export class GpxDocument implements XmlHandler {
   readonly #path: string[] = []
   /** The features that are open: a route or a track, and a point within. */
   readonly #drafts: Draft[] = []
-  /** Routes and tracks so far. */
+  /** Index of the latest route and track. */
   #routes = -1
   #tracks = -1
   /** Name of the column whose element is open. */
   #column: string | null = null
 
   /**
-   * @param onFeature is told each feature, at its end
-   * @param onOther is told where there are extensions of what is no feature: the file, its metadata or a segment
+   * @param onFeature called with each feature, at its end
+   * @param onOther called for extensions outside of features: of the file, its metadata or a segment
    */
   constructor(onFeature: (feature: GpxFeature) => void, onOther: (name: string) => void = () => {}) {
     this.#onFeature = onFeature
     this.#onOther = onOther
   }
 
-  /** What stands in a value is a part of it. */
+  /** Whether markup within an element is a part of its value. */
   get isVerbatim(): boolean {
     return this.#column !== null
   }

@@ -27,7 +27,7 @@ interface GpxTable {
 
 /**
  * Opens GPX 1.0 or 1.1: waypoints, routes, tracks, and the points of these two, with the columns that GDAL's driver
- * gives. Extensions, and elements that the format does not know, are columns too; what is nested in one is XML.
+ * gives. Extensions and unknown elements are columns, too; nested content is XML.
  *
  * @throws CONVERSION_FAILED
  */
@@ -109,7 +109,7 @@ function cellOf(text: string | undefined, { name, type }: Field, row: number, wa
   return null
 }
 
-/** The type of a text that is a number, however many zeros it begins with; another one of any other text. */
+/** The type of a numeric text, also with leading zeros; for other texts the guessed type. */
 function typeOfNumber(text: string): FieldType {
   const guess = new TypeGuess()
   const kind = kindOfCell(text.replace(/^([+-]?)0+(?=\d)/, '$1'))
@@ -117,7 +117,7 @@ function typeOfNumber(text: string): FieldType {
   return guess.type
 }
 
-/** The geometry in two dimensions: heights are a column. Null where there is none. */
+/** The geometry in two dimensions (heights are a column); null without positions. */
 function geometryOf({ layer, lines }: GpxFeature, warn: (code: string, message: string) => void): Uint8Array | null {
   const read = lines.map((line) => line.map(positionOf).filter((position) => position !== null))
   if (read.some(({ length }, i) => length < lines[i]!.length)) warn('GEOMETRY_UNREADABLE', UNREADABLE)

@@ -42,7 +42,7 @@ class Cutter {
   #depth = 0
   #inString = false
   #escaped = false
-  /** The last string of an object at the top, as far as it may be the key. */
+  /** The last string of a top-level object, as far as it may be a key. */
   #text = ''
   #inList = false
   #parts: Buffer[] = []
@@ -125,7 +125,7 @@ class Cutter {
     if (this.#depth !== 0 || this.#inString) throw conversionFailed({ reason: 'the JSON is cut off' })
   }
 
-  /** Whether what comes belongs to an object: not between those of the list, and not at the top. */
+  /** Whether the next bytes belong to an object: not between the objects of a list, and not at the top level. */
   get #isKept(): boolean {
     return this.#depth > 0 && !(this.#inList && this.#depth === 2)
   }

@@ -3,9 +3,9 @@ import type { Warnings } from '@terrane/core/errors'
 import { isoInstant } from './kml-time.ts'
 import type { XmlHandler } from './xml.ts'
 
-/** A placemark as it stands in the document. */
+/** A placemark in the document. */
 export interface Placemark {
-  /** Number and name of the folder or document that it stands in. */
+  /** Number and name of its folder or document. */
   readonly container: number
   readonly containerName: string
   /** Values of the columns that every layer has. */
@@ -19,7 +19,7 @@ export interface Placemark {
 interface Draft {
   readonly fixed: Record<string, unknown>
   readonly data: Map<string, string>
-  /** Geometries that are open, each with the parts found so far. */
+  /** Open geometries, each with its parts. */
   readonly parts: GeoJsonGeometry[][]
   hasGeometry: boolean
 }
@@ -60,7 +60,7 @@ export class KmlDocument implements XmlHandler {
     this.#warnings = warnings
   }
 
-  /** Descriptions and values may hold markup of their own, and so may what is no element of KML. */
+  /** Whether content is taken literally: in descriptions, values and unknown elements, which may contain markup. */
   get isVerbatim(): boolean {
     if (this.#draft === null) return false
     const name = this.#path.at(-1)!

@@ -76,7 +76,7 @@ class Output {
     this.#size += bytes.length
   }
 
-  /** Copies what was written `distance` bytes ago; it may reach into what it writes. */
+  /** Copies bytes from `distance` bytes ago; the copy may overlap its own output. */
   match(distance: number, length: number): void {
     if (distance === 0 || distance > this.#size) throw new RangeError('an LZ4 match begins before the data')
     this.#reserve(length)

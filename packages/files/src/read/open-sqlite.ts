@@ -1,16 +1,19 @@
 import { constants, DatabaseSync } from 'node:sqlite'
 import { conversionFailed } from '../errors.ts'
 
-/** Most bytes of a value or row: a geometry of some hundred megabytes has to fit, what a view makes up has not. */
+/**
+ * Maximum bytes of a value or row: enough for a geometry of some hundred megabytes, but a bound for values made up by
+ * views.
+ */
 const MOST_BYTES = 256 * 1024 * 1024
 const { SQLITE_FUNCTION, SQLITE_OK, SQLITE_PRAGMA } = constants
 
-/** Text of a view that asks for a pragma or what SQLite was built with. */
+/** Text in a view that reads a pragma or SQLite's build options. */
 const OF_MACHINE = /(?:pragma_|sqlite_(?!schema\b|master\b|sequence\b))\w{0,64}/i
 
 /**
- * Opens a database that may be hostile: read only, with a bound on the values that its views and functions may make. Views
- * see no pragma but that of columns: others name the file's path, and what SQLite was built with.
+ * Opens a database that may be hostile: read only, with a bound on the values that its views and functions may make.
+ * Views may use no pragma but that of columns, because others reveal the file's path and SQLite's build options.
  *
  * Its statements throw CONVERSION_FAILED for a view that asks for more; before Node 24.10, opening it does.
  */

@@ -9,8 +9,8 @@ export function leafNames({ element, children }: SchemaTree): string[] {
 }
 
 /**
- * Lets decimals through as the whole numbers that they are stored as, which the library would make doubles of. Returns how
- * many of their digits are behind the point, by the names of their columns.
+ * Makes the library return decimals as the stored whole numbers instead of doubles. Returns their numbers of decimal
+ * places, by column name.
  */
 export function takeDecimals(metadata: FileMetaData): Map<string, number> {
   const scales = new Map<string, number>()
@@ -25,7 +25,10 @@ export function takeDecimals(metadata: FileMetaData): Map<string, number> {
   return scales
 }
 
-/** Lets intervals through as the bytes that they are stored as, which the library refuses. Returns the names of their columns. */
+/**
+ * Makes the library return intervals as the stored bytes; by itself it refuses them. Returns the names of their
+ * columns.
+ */
 export function takeIntervals(metadata: FileMetaData): Set<string> {
   const found = metadata.schema.filter(({ converted_type: type }) => type === 'INTERVAL')
   for (const element of found) delete element.converted_type

@@ -13,7 +13,7 @@ import { coordinateColumns } from './coordinate-columns.ts'
 import { bufferOf, geometryOf, untoldGeometry, valuesOf } from './parquet.ts'
 import { leafNames, scalarType } from './parquet-schema.ts'
 
-/** Columns of a table of vectors, by name; what is absent is found. */
+/** Columns of a table of vectors, by name; absent ones are detected. */
 export interface VectorColumns {
   readonly vector?: string | undefined
   readonly geometry?: string | undefined
@@ -182,7 +182,7 @@ function findVector(children: readonly SchemaTree[], wanted: string | undefined)
   throw vectorsNotFound({ names, why })
 }
 
-/** The type of the numbers of a list, or `text`; null for what is neither. */
+/** The type of the numbers of a list, or `text`; null for other types. */
 function vectorType(node: SchemaTree): string | null {
   if (node.children.length === 0) {
     if (node.element.repetition_type === 'REPEATED') return numberType(node.element)

@@ -48,7 +48,7 @@ interface GeoMetadata {
 }
 
 /**
- * Opens a Parquet file; with GeoParquet's metadata, or Parquet's own type of geometries, it has one.
+ * Opens a Parquet file; geometries are found by GeoParquet's metadata, or by Parquet's own geometry types.
  *
  * @throws CONVERSION_FAILED
  */
@@ -94,7 +94,9 @@ export async function openParquet({ path, srid: asked }: Pick<ReadRequest, 'path
   }
 }
 
-/** What is read, and where what the library makes of values is not what they say: digits of decimals, parts of a second, intervals. */
+/**
+ * Columns to read, and columns whose values need a conversion of their own: decimals, fractions of a second, intervals.
+ */
 interface Plan {
   readonly geometry: GeometryColumn | null
   readonly fields: readonly Field[]
@@ -118,7 +120,7 @@ export async function untoldGeometry(
   return { name: names[index]!, srid: found, decode: (value) => decode(cellOf(value, likely[index]!.type)) }
 }
 
-/** By column its first values that are not empty: of the first rows, or of later ones where these have none. */
+/** First non-empty values by column: of the first rows, or of later ones if these have none. */
 async function samplesOf(file: AsyncBuffer, metadata: FileMetaData, columns: readonly Field[]): Promise<unknown[][]> {
   const rows = Number(metadata.num_rows)
   const samples = columns.map((): unknown[] => [])

@@ -70,7 +70,7 @@ export interface ReceivedFrame {
 
 const LENGTHS_BYTES = 8
 
-/** A frame as bytes: the lengths of itself, in the engine's own form of values, and of the bytes that follow it as they are. */
+/** A frame as bytes: its own length and that of the following raw bytes, then the serialized frame. */
 export function frameBytes(frame: Frame, bytes?: Uint8Array): Uint8Array[] {
   const own = serialize(frame)
   const lengths = Buffer.alloc(LENGTHS_BYTES)
@@ -99,7 +99,7 @@ export async function* framesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
   }
 }
 
-/** Bytes as they came; some are taken from the front. */
+/** Received bytes; they are taken from the front. */
 class Pieces {
   size = 0
   #pieces: Buffer[] = []

@@ -19,7 +19,7 @@ const BYTES_PER_SECOND = 2 * 1024 * 1024
 
 /** Program and time limit of reading processes. */
 export interface ReaderProcessOptions {
-  /** A program that calls `serveProcess` with an encoder of its own; the built-in one, which encodes nothing, when absent. */
+  /** A program that calls `serveProcess` with an encoder of its own; default: the built-in one without an encoder. */
   readonly program?: URL
   /** CPU time in seconds that may pass between two frames, more for a large file. Default: 45. */
   readonly stuckSeconds?: number

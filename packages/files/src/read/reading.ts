@@ -31,7 +31,7 @@ export class SpareReader implements AsyncDisposable {
     this.#reader = reader
   }
 
-  /** The reader, which is the caller's then; null when it has been taken. */
+  /** The reader, which the caller then owns; null when it has been taken. */
   take(): Reader | null {
     const reader = this.#reader
     this.#reader = null

@@ -22,8 +22,8 @@ const BARE =
 
 /**
  * The degrees of a coordinate in degrees, minutes and seconds, with marks, or with a letter for the side of the earth:
- * `48°08'14"N`, `N 48° 8.2'`, `33 52 10 S`, and the axis that the letter says; null where there is no letter. Null for any
- * other text, one with a sign and a letter among them: O is east in German and west in French.
+ * `48°08'14"N`, `N 48° 8.2'`, `33 52 10 S`, and the axis of the letter, null without one. Null for other texts, e.g.
+ * with both a sign and a letter, or the letter O, which is east in German and west in French.
  */
 export function degreesOfText(text: string): { readonly degrees: number; readonly axis: Axis | null } | null {
   if (text.length > LONGEST) return null

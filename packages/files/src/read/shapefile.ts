@@ -35,10 +35,9 @@ interface Row {
 }
 
 /**
- * Opens a Shapefile (ESRI Shapefile Technical Description, 1998) with its table, where both are plain: shapes without
- * heights and measures, rings that leave no doubt, cells that are what their columns say, an encoding and a reference
- * system that are known; or a table on its own, by the path of that. Of any other, or of a Shapefile without shapes, it has
- * no layers; those are for the engine.
+ * Opens a Shapefile (ESRI Shapefile Technical Description, 1998) with its table, if both are plain: shapes without
+ * heights and measures, unambiguous rings, cells that match their columns, a known encoding and reference system; or a
+ * table on its own, by its path. Others, and Shapefiles without shapes, have no layers here and go to the engine.
  */
 export function openShapefile({ path, encoding }: Omit<ReadRequest, 'format'>): FeatureReader {
   const base = path.slice(0, -'.shp'.length)
@@ -108,9 +107,9 @@ function* batchesOf(rows: Iterable<Row>, width: number): Generator<FeatureBatch>
 }
 
 /**
- * The encoding of the table's texts, as it was asked for or as a `.cpg` names it; null where nothing does.
+ * The encoding of the table's texts, as requested or named by a `.cpg`; null without either.
  *
- * @throws UnusualFile for one that is not known
+ * @throws UnusualFile for an unknown encoding
  */
 function encodingOf(base: string, asked: string | undefined): string | null {
   const said = asked ?? textOf(`${base}.cpg`)

@@ -5,7 +5,7 @@ import { readingsOf } from './column-readings.ts'
 import { TextColumn } from './text-column.ts'
 import { Warnings } from '@terrane/core/errors'
 
-/** The type of a column, its values, and the code of what is said of it. */
+/** The type of a column, its values, and the code of its warning. */
 function columnOf(
   cells: readonly string[],
   name = 'c',

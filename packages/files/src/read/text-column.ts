@@ -32,7 +32,7 @@ export interface ColumnReading {
 export interface ColumnPlace {
   /** Of the numbers of other columns; null where they have none or do not agree. */
   readonly sign: DecimalSign | null
-  /** It is one of the two columns of coordinates. */
+  /** Whether it is one of the two columns of coordinates. */
   readonly isCoordinate: boolean
   /** Fields end with a comma, so that one within a field may separate things of a list. */
   readonly isCommaTable: boolean
@@ -66,7 +66,7 @@ export class TextColumn {
   /** Some cell is plain text: the column is text unless a type is requested. */
   #isText = false
 
-  /** @param isAsked the caller names its type, so that cells which are texts say nothing about the others */
+  /** @param isAsked whether the caller names its type; then text cells do not decide about other cells */
   constructor(name: string, isAsked = false) {
     this.#isAsked = isAsked
     this.#name = name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -110,7 +110,7 @@ export class TextColumn {
     return this.#only(NUMBERS) ? this.#number(place) : stays(null)
   }
 
-  /** As a type that the caller names. What it does not hold is undefined. */
+  /** Converts to a type that the caller names. Values that do not fit are undefined. */
   cast(type: FieldType, { sign }: ColumnPlace): ColumnReading {
     const isWhole = type === 'int2' || type === 'int4' || type === 'int8'
     const likely = this.#has('comma or groups') && !isWhole ? ',' : '.'
@@ -124,7 +124,7 @@ export class TextColumn {
     return { type, read: (cell) => castText(cell, type, writing), doubt: isOpen ? 'day first' : null }
   }
 
-  /** Nothing but what programs write. */
+  /** Accepts only the usual output of programs. */
   #plain({ sign, isCoordinate }: ColumnPlace): ColumnReading {
     const { type } = this.#guess
     const mayBeGroups = type === 'float8' && !this.#surePoint && !isCoordinate
@@ -137,7 +137,7 @@ export class TextColumn {
     if (this.#has('blank groups') && !this.#has('spaced groups', 'comma fraction', 'point fraction'))
       return stays('thousand or fraction')
     const isSimple = [...this.#forms].every((form) => form === 'comma fraction' || form === 'comma or groups')
-    // Coordinates have no thousands, so both signs may stand in one column.
+    // Coordinates have no thousands separators, so both decimal signs may occur in one column.
     if (isCoordinate && isSimple) return becomes('float8', (cell) => cell.trim().replace(',', '.'))
     const own = this.decimalSign
     const isContradictory =
@@ -166,7 +166,7 @@ export class TextColumn {
     return isOnly && (this.#has('clock') || this.#kinds.has('time')) ? becomes('time', clockText) : stays(null)
   }
 
-  /** Digits are what the name of the column says that they are. */
+  /** Whether digits are codes according to the name of the column. */
   get #isCode(): boolean {
     if (![...this.#forms].every((form) => SPACED.has(form)) || !this.#only(NUMBERS)) return false
     return OF_CODES.test(this.#name) || (OF_VERSIONS.test(this.#name) && this.#kinds.has('float8'))

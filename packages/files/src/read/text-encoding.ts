@@ -6,7 +6,7 @@ import { chunksOf } from './chunks.ts'
 const SAMPLE_BYTES = 1 << 20
 /** Bytes of a character of UTF-8, at most. */
 const LONGEST_CHARACTER = 4
-/** Below it the first guesser knows nothing. */
+/** Minimum confidence of the first detector; lower results are ignored. */
 const LEAST_CONFIDENCE = 0.1
 
 /** The encoding of a text, and how sure it is. */
@@ -58,7 +58,7 @@ function isUtf8File(path: string): boolean {
   let rest: Buffer = Buffer.alloc(0)
   for (const chunk of chunksOf(path)) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
-    // A character at the end may go on in the next piece: it begins with one of the last bytes.
+    // A character at the end may continue in the next piece: its first byte is among the last bytes.
     let end = bytes.length
     while (end > 0 && bytes.length - end < LONGEST_CHARACTER && (bytes[end - 1]! & 0xc0) === 0x80) end--
     if (end > 0 && bytes[end - 1]! >= 0xc0) end--

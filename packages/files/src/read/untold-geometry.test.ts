@@ -35,7 +35,9 @@ const FORMATS = {
   },
 } as const
 
-/** What a reader makes of a column of texts, written in groups of rows: its fields, which rows have geometries, and what it warns of. */
+/**
+ * A reader's result for a column of texts in groups of rows: its fields, the rows with geometries, and its warnings.
+ */
 async function read(format: keyof typeof FORMATS, ...groups: readonly Texts[]) {
   const { open, bytes } = FORMATS[format]
   const path = join(folder, 'table')

@@ -10,7 +10,7 @@ const WGS84 = 4326
 
 /** Columns whose values all are geometries, though the file does not say so. */
 export interface UntoldGeometry {
-  /** The number of the only one, or of the first with a name that geometries have; null where none stands out. */
+  /** Index of the only geometry column, or of the first with a usual name; null when none stands out. */
   readonly index: number | null
   readonly srid: number
   readonly decode: (value: unknown) => Uint8Array | null
@@ -20,10 +20,10 @@ const NAMES = /^(?:the_)?geom(?:etry)?$|^wk[bt](?:_geometry)?$|^shape$/i
 const cursor = new WkbCursor()
 
 /**
- * Finds the geometry of a table whose format says nothing of geometries, by WKB in bytes and WKT in texts. What it takes
- * for granted, and other columns of geometries, are warnings.
+ * Finds the geometry of a table whose format says nothing of geometries, by WKB in bytes and WKT in texts. Assumptions
+ * and further geometry columns are warnings.
  *
- * @param samples by column its first values that are not empty
+ * @param samples first non-empty values by column
  */
 export function findUntold(
   names: readonly string[],
@@ -55,14 +55,14 @@ export function findUntold(
   return { index, srid: srid ?? said ?? WGS84, decode: geometryOf }
 }
 
-/** Says which columns of geometries stay as they are, for a table has one. */
+/** Warns about further geometry columns, which stay unchanged because a table has one geometry. */
 export function warnOfOthers(names: readonly string[], warnings: Warnings): void {
   const message =
     'A table has one geometry: further columns of geometries stay what they are in the file, bytes of WKB or texts.'
   if (names.length > 0) warnings.add('GEOMETRIES_LEFT', message, names.length, names)
 }
 
-/** Whether a value of a column of geometries means one: no null, no empty text, no empty bytes. */
+/** Whether a value of a geometry column is a geometry: not null, not an empty text or empty bytes. */
 export function saysGeometry(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== ''
   return value instanceof Uint8Array ? value.length > 0 : value !== null && value !== undefined

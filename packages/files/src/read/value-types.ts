@@ -38,7 +38,7 @@ export class TypeGuess {
     this.#kinds.add(kind)
   }
 
-  /** There was no value at all. */
+  /** Whether there was no value at all. */
   get isEmpty(): boolean {
     return this.#kinds.size === 0
   }

@@ -1,7 +1,7 @@
 import { WkbWriter, type Dimensions } from '@terrane/core/wkb'
 import { decimalOf } from './decimals.ts'
 
-/** Codes of ISO 13249-3; an `inner` is what members are that do not say what they are. */
+/** Codes of ISO 13249-3; `inner` is the type of untagged members. */
 const KINDS: Readonly<Record<string, { readonly code: number; readonly inner?: string }>> = {
   POINT: { code: 1 },
   LINESTRING: { code: 2 },
@@ -35,8 +35,8 @@ const NO_BREAK = 160
 const FIRST_POSITION = /\(([^(),]+)[,)]/
 
 /**
- * The ISO WKB of a geometry in well-known text (OGC 06-103r4 section 7), with what PostGIS adds before it; null when it is
- * none.
+ * The ISO WKB of a geometry in well-known text (OGC 06-103r4 section 7), with or without PostGIS's SRID prefix; null
+ * for other texts.
  */
 export function wkbOfWkt(text: string): Uint8Array<ArrayBuffer> | null {
   const plain = text.replace(/^\s*SRID=\d+;/i, '')
@@ -62,7 +62,7 @@ interface Head {
   readonly end: number
 }
 
-/** The name of a geometry and the letters behind it, `POINT Z` or `POINTZ`, where a geometry begins; null otherwise. */
+/** The type of a geometry at an offset with its dimension letters, `POINT Z` or `POINTZ`; null for other texts. */
 function headAt(text: string, at: number): Head | null {
   WORD.lastIndex = at
   const word = WORD.exec(text)?.[1]?.toUpperCase()
@@ -97,14 +97,14 @@ class WktReader {
     this.#writer = new WkbWriter(dimensions)
   }
 
-  /** @param head that it begins with */
+  /** @param head its type and dimensions */
   whole(head: Head | null): Uint8Array<ArrayBuffer> {
     this.#geometry(null, head)
     if (this.#text.slice(this.#at).trim() !== '') throw new SyntaxError('text follows')
     return this.#writer.take()
   }
 
-  /** A geometry with its name, or one without where a container says what its members are. */
+  /** Parses a geometry with its type, or one without if the container defines the type. */
   #geometry(inner: string | null, head = headAt(this.#text, this.#at)): void {
     const name = head?.name ?? inner
     if (head) this.#at = head.end
@@ -150,7 +150,7 @@ class WktReader {
     else this.#writer.position(numbers)
   }
 
-  /** The next number; null where there is none. */
+  /** The next number; null without one. */
   #number(): number | null {
     const text = this.#text
     const signs = this.#signs
@@ -176,7 +176,7 @@ class WktReader {
       this.#at = end
       return number
     }
-    // One with letters, or with what follows right behind it.
+    // A number with letters, or followed directly by other text.
     NUMBER.lastIndex = this.#at
     const found = NUMBER.exec(text)
     if (!found) return null
@@ -200,7 +200,7 @@ class WktReader {
   }
 }
 
-/** The number that `text[at, end)` is: digits with at most one point, perhaps a minus before them; NaN without digits. */
+/** Value of `text[at, end)`: digits with at most one point, perhaps a minus before them; NaN without digits. */
 function plainNumber(text: string, at: number, end: number, mantissa: number, decimals: number): number {
   const isNegative = text.charCodeAt(at) === MINUS
   const hasDigits = end - at > (isNegative ? 1 : 0) + (decimals > 0 ? 1 : 0) && text.charCodeAt(end - 1) >= ZERO
@@ -215,7 +215,10 @@ function isBlank(sign: number): boolean {
 
 let scratch = Buffer.alloc(1 << 16)
 
-/** The characters of a text as bytes, which hold until the next call, with a 0 behind them; one beyond ASCII is a blank or means nothing. */
+/**
+ * The characters of a text as bytes with a 0 at the end, valid until the next call. Characters beyond ASCII become
+ * blanks or unused values.
+ */
 function signsOf(text: string): Uint8Array {
   const { length } = text
   if (3 * length >= scratch.length) scratch = Buffer.alloc(6 * length)

@@ -25,7 +25,7 @@ export async function parseXml(path: string, handler: XmlHandler): Promise<void>
   for await (const _ of pieces(path, handler));
 }
 
-/** The same, piece by piece, so that what the handler has gathered can be taken between them. */
+/** The same in pieces, so that the handler's result can be taken between them. */
 parseXml.pieces = pieces
 
 async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> {
@@ -73,7 +73,7 @@ async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> 
   parser.close()
 }
 
-/** What the declaration says; UTF-8 where it says nothing, or UTF-16, in which no file is that comes here. */
+/** The encoding in the declaration; UTF-8 when absent or UTF-16, because UTF-16 files are converted before. */
 function encodingOf(head: Buffer): string {
   const said = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']/.exec(head.toString('latin1', 0, 300))?.[1] ?? 'utf-8'
   try {

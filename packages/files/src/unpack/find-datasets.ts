@@ -87,7 +87,7 @@ export async function findDatasets(folder: string, signal: AbortSignal): Promise
   return { datasets, skipped }
 }
 
-/** The schema of a GML lies beside it: under its name, or as the only one. */
+/** Adds the schema of a GML: the file of the same name, or the only one. */
 function withSchema(dataset: Dataset, names: readonly string[]): Dataset {
   const schemas = names.filter((name) => endingOf(name) === 'xsd')
   const own = schemas.find((name) => stemOf(name) === dataset.stem) ?? (schemas.length === 1 ? schemas[0] : undefined)
@@ -95,7 +95,7 @@ function withSchema(dataset: Dataset, names: readonly string[]): Dataset {
   return { ...dataset, schema: join(dirname(dataset.folder), own) }
 }
 
-/** Files that may be data; texts are where nothing else is, or where they are the tables of a timetable. */
+/** Files that may be data; text files count only without other files, or as tables of a timetable. */
 function dataAmong(names: readonly string[], takesTexts: boolean): readonly string[] {
   const data = names.filter((name) => !SIDE_FILES.has(endingOf(name)))
   const texts = names.filter((name) => endingOf(name) === 'txt')
@@ -115,7 +115,7 @@ async function single(folder: string, name: string, signal: AbortSignal): Promis
   if (content === 'zip' || content === 'gzip' || content === 'tar') {
     throw formatUnknown({ reason: `the archive holds another one, ${name}` })
   }
-  // Each in a folder of its own, so that the engine sees nothing else.
+  // Each in a folder of its own, so that the engine sees no other files.
   const own = join(folder, `${name}.d`)
   await mkdir(own)
   const file = `data.${EXTENSIONS[content]}`

@@ -7,7 +7,7 @@ const MOST_RATIO = 100
 /** Content below this size is exempt. */
 const SMALL_BYTES = 1 << 16
 
-/** Counts what comes out of a compressed file, whatever packed it, against the file's own size. */
+/** Compares the output of a compressed file with the file's own size. */
 export class Growth {
   readonly #most: number
   #bytes = 0
@@ -26,8 +26,8 @@ export class Growth {
   /**
    * Unpacks one part.
    *
-   * @param size what it promises to have, or the most that it may have
-   * @param unpack makes no more bytes than the number it is given, and throws a RangeError instead
+   * @param size its declared or maximum size
+   * @param unpack must return at most the given number of bytes, or throw a RangeError
    * @throws ZIP_REFUSED, and what `unpack` throws
    */
   unpack(size: number, unpack: (maxBytes: number) => Uint8Array): Uint8Array {
@@ -62,7 +62,9 @@ export class CountedGrowth extends Transform {
   }
 }
 
-/** The codecs of a Parquet file of so many bytes; they refuse pages that promise more than the file may grow to. */
+/**
+ * The codecs of a Parquet file of a size in bytes; they refuse pages whose declared size exceeds the allowed growth.
+ */
 export function countedCompressors(compressors: Compressors, packedBytes: number): Compressors {
   const growth = new Growth(packedBytes)
   return Object.fromEntries(

@@ -6,7 +6,7 @@ const BESIDE_KML = /\.(?:png|jpe?g|gif|dae|bmp|tiff?|svg)$/
 const MAIN = 'doc.kml'
 const LINK = /<href>(?:([^<]{1,2000})|<!\[CDATA\[([^\]<]{1,2000})\]\]>)<\/href>/gi
 const PLACEMARK = /<(?:\w+:)?Placemark[\s>]/
-/** Text that is kept from one piece to the next, for what lies across their border. */
+/** Characters kept from one piece to the next, for matches across the border. */
 const OVERLAP = 4096
 
 /** Files of an archive that are to be read, and documents that nothing links to. */
@@ -16,8 +16,8 @@ export interface KmzDocuments {
 }
 
 /**
- * The documents of a KMZ: `doc.kml`, and the documents that it links to within the archive; all where there is no `doc.kml`. One of
- * links alone is left out. Where an archive holds other things it is no KMZ, and all its files are to be read.
+ * The documents of a KMZ: `doc.kml`, and the documents that it links to within the archive; all documents without a
+ * `doc.kml`. A document with only links is left out. An archive with other files is no KMZ, and all its files are read.
  *
  * @param names of files in the folder, in lower case
  */

@@ -2,11 +2,11 @@ import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 const HEAD_BYTES = 100
-/** Of a row in the `.id` of MapInfo: the place of its object in the `.map`. */
+/** Bytes of an entry in MapInfo's `.id`: the place of a row's object in the `.map`. */
 const PLACE_BYTES = 4
 /** A `.map` consists of blocks of a multiple of these. */
 const BLOCK_BYTES = 512
-/** What ends the elements of a DGN, and the bytes before the words of each that tell how many follow. */
+/** End mark of a DGN, and the bytes of an element before its number of words. */
 const DGN_END = 0xffff
 const DGN_HEAD_BYTES = 4
 /** A larger one is not looked through. */
@@ -29,8 +29,8 @@ function bytesOfTable(head: Buffer): number {
 }
 
 /**
- * Files of a data set that end before they should by their own heads, as after a download that broke off. Readers, GDAL too, take
- * what is there and say nothing.
+ * Finds files of a data set that are shorter than their headers declare, e.g. after an aborted download. Readers,
+ * including GDAL, read the existing part without an error.
  *
  * @param path a folder, or a file in a folder of its own data set
  * @returns their names

@@ -28,7 +28,7 @@ export type Driver =
   | 'OSM'
   | 'DGN'
 
-/** What a file is: of a format, a table of dBASE, which the driver for Shapefiles reads, or an archive. */
+/** Content of a file: a format, a dBASE table (read by the driver for Shapefiles), or an archive. */
 export type Content = Driver | 'DBF' | 'zip' | 'gzip' | 'tar'
 
 /** Formats that can be imported from a single file. */
@@ -69,8 +69,9 @@ const HEAD_BYTES = 1 << 16
 const GEOPACKAGE_IDS = new Set(['GPKG', 'GP10', 'GP11'])
 
 /**
- * What a file is, by its first bytes alone: names and content types lie. Formats that point to other files or addresses
- * (VRT, WFS, connection strings ...) are none of ours, so they are refused here, before any library sees them.
+ * Detects the content of a file by its first bytes only, because names and content types are unreliable. Formats that
+ * refer to other files or URLs (VRT, WFS, connection strings ...) are not supported, so they are refused here, before a
+ * library opens them.
  *
  * @throws FORMAT_UNKNOWN
  */
@@ -97,7 +98,7 @@ function sniff(head: Buffer): Content {
   return 'CSV'
 }
 
-/** Pairs of lines: a code, and what it says; comments have the code 999. */
+/** Tests for pairs of lines: a code and its value; comments have the code 999. */
 function isDxf(body: string): boolean {
   const [code = '', value = ''] = body.split('\n', 2).map((line) => line.trim())
   return (code === '0' && value === 'SECTION') || code === '999'
@@ -117,7 +118,7 @@ function sniffBinary(head: Buffer): Content | null {
   if (/^AC10[0-9]{2}\0/.test(ascii(0, 7))) throw formatUnknown({ reason: 'it is a drawing in DWG: save it as DXF' })
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
   if (ascii(0, 16) === 'SQLite format 3\0') {
-    // Some programs leave the id out; the schema, which comes first, names the table that makes it one.
+    // Some programs omit the id; then the schema names a table that only GeoPackages have.
     if (GEOPACKAGE_IDS.has(ascii(68, 72)) || head.includes('gpkg_contents')) return 'GPKG'
     if (head.includes('geometry_columns')) return 'SQLite'
     if (head.includes('tile_data'))
@@ -169,7 +170,7 @@ function isArrow(head: Buffer): boolean {
 }
 
 /**
- * Looks at the root element; a document type, which stands before it, could define entities that grow without end or name
+ * Detects the root element. A document type before it is refused, because it may define unbounded entities or refer to
  * other files.
  */
 function sniffXml(body: string): Driver {
@@ -194,7 +195,7 @@ function sniffXml(body: string): Driver {
 /** Vocabularies of positions in feeds: GeoRSS and W3C Basic Geo. */
 const FEED_POSITIONS = /www\.georss\.org\/georss|www\.w3\.org\/2003\/01\/geo/
 
-/** The text without comments and processing instructions; one that is not closed goes on to the end. */
+/** The text without comments and processing instructions; an unclosed one extends to the end. */
 function withoutAsides(text: string): string {
   let rest = ''
   let start = 0

@@ -36,7 +36,7 @@ export function checkTable(text: string, isWhole: boolean): void {
   checkWidths(firstRecords(isWhole ? `${text}\n` : text, delimiter).slice(isSaid ? 1 : 0))
 }
 
-/** @throws FORMAT_UNKNOWN for texts that have lines and delimiters, and mean something else by them */
+/** @throws FORMAT_UNKNOWN for other texts with lines and delimiters, such as SQL */
 function refuseOthers(text: string, second: string): void {
   const statement = text.split('\n').find((line) => line.trim() !== '' && !ASIDE.test(line)) ?? ''
   if (SQL.test(statement.trim()) && STATEMENT_END.test(text)) {

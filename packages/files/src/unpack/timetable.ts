@@ -29,7 +29,7 @@ const IDENTIFIERS = [
   'departure_time',
 ]
 
-/** Identifiers of GTFS are texts in each of its tables, and times may lie behind midnight. */
+/** Identifiers of GTFS are texts in all tables, and times may exceed 24 hours. */
 export const TIMETABLE_TYPES: Readonly<Record<string, 'text'>> = Object.fromEntries(
   IDENTIFIERS.map((name) => [name, 'text']),
 )

@@ -19,9 +19,9 @@ const MAX_ENTRIES = 10_000
 const UNPACKED_SHARE = 4
 
 /**
- * Unpacks a file into a folder if it is an archive, and finds out what it is by its content. The file is moved or changed.
+ * Unpacks a file into a folder if it is an archive, and detects its content. The source file is moved or changed.
  *
- * @param maxBytes most bytes of a file; an archive may hold four times as much
+ * @param maxBytes maximum bytes of a file; an archive may hold four times as much
  * @throws FORMAT_UNKNOWN, ZIP_REFUSED
  */
 export async function unpackFile(
@@ -70,7 +70,7 @@ async function makeFolders(folder: string, paths: readonly string[]): Promise<vo
 const PACKED_BY: Readonly<Record<string, Driver>> = { 'xl/workbook.xml': 'XLSX', 'content.xml': 'ODS' }
 
 /**
- * Unpacks a file in its place, up to so many bytes.
+ * Unpacks a file in place, up to `maxBytes`.
  *
  * @throws FORMAT_UNKNOWN, ZIP_REFUSED
  */

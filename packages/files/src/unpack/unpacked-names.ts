@@ -2,7 +2,7 @@ import { zipRefused } from '../errors.ts'
 
 const LONGEST_NAME = 200
 const IN_GEODATABASE = /(?:^|\/)([^/]+\.gdb)\/([^/]+)$/
-/** A folder for the files of a geodatabase that lie in none. */
+/** Folder for geodatabase files that are in no folder. */
 const GEODATABASE = 'data.gdb'
 
 /** @throws ZIP_REFUSED for a path that leads elsewhere, or that no file system takes */

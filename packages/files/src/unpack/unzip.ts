@@ -21,7 +21,7 @@ export interface ArchiveLimits {
 /** A zip archive, Zip64 or not, whose directory has been checked. */
 export interface CheckedZip extends Disposable {
   readonly paths: readonly string[]
-  /** Unpacks the files into a folder; what entries claim is checked again while they are written. */
+  /** Unpacks the files into a folder; declared sizes are checked again while they are written. */
   unpack(folder: string, signal: AbortSignal): Promise<void>
 }
 

@@ -6,8 +6,8 @@ const HEAD_BYTES = 1 << 16
 const DECLARED = /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*)(?:"[^"]*"|'[^']*')/
 
 /**
- * Brings a text in UTF-16 to UTF-8, in its place: spreadsheets and some programs of Windows write such, with a byte order mark
- * or without. Other files stay as they are.
+ * Converts a text from UTF-16 to UTF-8 in place: spreadsheets and some Windows programs write UTF-16, with or without a
+ * byte order mark. Other files are unchanged.
  */
 export async function asUtf8(path: string, signal: AbortSignal): Promise<void> {
   const encoding = await utf16Of(path)
@@ -29,7 +29,7 @@ async function* recoded(bytes: AsyncIterable<Buffer>, encoding: string): AsyncGe
   yield decoder.decode()
 }
 
-/** Which UTF-16 a file is in; null for none. */
+/** The UTF-16 variant of a file; null for others. */
 async function utf16Of(path: string): Promise<string | null> {
   const head = Buffer.alloc(HEAD_BYTES)
   await using file = await open(path)
@@ -48,7 +48,7 @@ function isAscii(byte: number): boolean {
   return byte === 0x09 || byte === 0x0a || byte === 0x0d || (byte >= 0x20 && byte < 0x7f)
 }
 
-/** Whether bytes are characters other than control characters; the last may be half of one. */
+/** Whether bytes have no control characters; the last character may be incomplete. */
 function isText(bytes: Buffer, encoding: string): boolean {
   const text = new TextDecoder(encoding).decode(bytes, { stream: true })
   // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.

@@ -121,7 +121,7 @@ describe('random areas', () => {
 
   test('that cross are found, and no others', async () => {
     const counts = { crossing: 0, empty: 0, area: 0 }
-    // So many that both kinds come by far more often than is asked for below.
+    // Enough rounds for both kinds to occur far more often than required below.
     const least = 400
     const check = (random: () => number, seed: number): void => {
       const extent = 4 + (seed % 30)

@@ -2,7 +2,7 @@ import { growFloat64, growInt32, growUint8 } from '../grow.ts'
 import { isSimpleRing } from './simple-ring.ts'
 import { orient } from './orient.ts'
 
-/** Why lines make no area: nothing left of them, a ring that does not close, or lines that cross or touch off nodes. */
+/** Reason why lines make no area: no lines left, an open ring, or lines that cross or touch off nodes. */
 export type AreaFault = 'empty' | 'open' | 'crossing' | 'too_large'
 
 /** Rings up to this many points are checked pair by pair, which beats any sorting. */
@@ -99,7 +99,7 @@ export class AreaAssembler {
     this.#closed = to - from > 3 && lon[from] === lon[to - 1] && lat[from] === lat[to - 1]
   }
 
-  /** Builds the polygons; null when it could, else why not. */
+  /** Builds the polygons; returns null on success, else the reason. */
   assemble(): AreaFault | null {
     this.polygonCount = 0
     if (this.#segments === 0) return 'empty'
@@ -287,7 +287,7 @@ export class AreaAssembler {
 
   /** True when two segments that are neighbours in the status meet elsewhere than in a common end. */
   #cross(a: number, b: number): boolean {
-    // With a common left end they differ in direction; with a common right end they met before or not at all.
+    // With a common left end they differ in direction; with a common right end they met before or never.
     if (this.#left[a] === this.#left[b] || this.#right[a] === this.#right[b]) return false
     const b0 = this.#side(a, this.#left[b]!)
     const b1 = this.#side(a, this.#right[b]!)
@@ -297,7 +297,7 @@ export class AreaAssembler {
     return !((a0 > 0 && a1 > 0) || (a0 < 0 && a1 < 0))
   }
 
-  /** Walks the links: each closed walk is one boundary of a face, cut into rings where it meets a vertex twice. */
+  /** Follows the links: each closed walk is one boundary of a face, cut into rings at vertices that it meets twice. */
   #walk(): void {
     this.#face.fill(-1, 0, this.#segments)
     this.#stackPos.fill(-1, 0, this.#vertices)

@@ -1,8 +1,8 @@
 import type { AreaAssembler } from './assemble.ts'
 
 /**
- * A point within the polygons, in 1e-7 degrees: the centroid of the largest one where that lies within it, else the middle
- * of the widest stretch of the polygon at the height of its box's middle.
+ * A point within the polygons, in 1e-7 degrees: the centroid of the largest one where that lies within it, else the
+ * middle of the widest part of the polygon on the parallel through the middle of its box.
  */
 export function pointOnArea(area: AreaAssembler): readonly [lon: number, lat: number] {
   const polygon = largest(area)

@@ -11,7 +11,7 @@ export function isSimpleRing(xs: Int32Array, ys: Int32Array, n: number): boolean
     const ay = ys[2 * i]!
     const bx = xs[2 * i + 1]!
     const by = ys[2 * i + 1]!
-    // A neighbour may not run back over this one.
+    // A neighbour must not run back over this side.
     const next = 2 * ((i + 1) % n)
     const cx = xs[next + 1]!
     const cy = ys[next + 1]!

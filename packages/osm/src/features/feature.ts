@@ -7,12 +7,12 @@ export const LINE = 2
 export const AREA = 4
 /** The lines of a relation's ways. */
 export const LINES = 8
-/** Each way of a relation by itself, as often as it is a member. */
+/** Each way of a relation as a feature, once per membership. */
 export const MEMBER = 16
 /** No geometry: the ids and roles of a relation's ways are read. */
 export const MEMBERS = 32
 
-/** Kind of an OSM element; a way that ends where it begins may be an area. */
+/** Kind of an OSM element; a closed way may be an area. */
 export type ElementKind = 'node' | 'open way' | 'closed way' | 'relation'
 
 /** One feature, valid during the visit only. */
@@ -32,11 +32,11 @@ export interface OsmFeature {
   /** Ids and roles of the ways of a relation, in its order; empty unless {@link MEMBER} or {@link MEMBERS} is wanted of it. */
   readonly memberWays: Float64Array
   readonly memberRoles: readonly string[]
-  /** Place of a {@link MEMBER} among them. */
+  /** Index of a {@link MEMBER} among them. */
   readonly member: number
 }
 
-/** Says which features of a file are wanted, and takes them. */
+/** Selects and receives the features of a file. */
 export interface FeatureVisitor {
   /** The view through which tags are read; an element without any of its keys is not looked at. */
   readonly tags: TagView
@@ -46,7 +46,7 @@ export interface FeatureVisitor {
   visit(feature: OsmFeature): void
   /** True when it has to be drained before the next feature. */
   readonly isFull?: boolean
-  /** Called between blocks, and when it is full; a promise holds the reader back. */
+  /** Called between blocks, and when the buffer is full; the reader waits for a promise. */
   drain?(): Promise<void> | void
 }
 

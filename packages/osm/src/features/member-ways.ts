@@ -19,12 +19,12 @@ export class MemberWays {
   /** Points that lie in the file. */
   #written = 0
   #read = new Int32Array(1024)
-  /** Where the last look-up ended: ways come in ascending order, as a rule. */
+  /** Row of the last look-up, because ways usually come in ascending order. */
   #hint = 0
 
   /**
    * @param ids the ways wanted, in any order and number
-   * @param takenBytes what else of the memory is taken
+   * @param takenBytes other memory in use
    */
   constructor(ids: Float64Array, spill?: Spill, takenBytes = 0) {
     const sorted = ids.toSorted()
@@ -39,7 +39,7 @@ export class MemberWays {
       : Infinity
   }
 
-  /** The row of a way, -1 when it is not wanted; for {@link start} and {@link end}. */
+  /** The row of a way, or -1 when it is not wanted; for {@link start} and {@link end}. */
   find(id: number): number {
     const ids = this.#ids
     let from = 0
@@ -60,7 +60,7 @@ export class MemberWays {
   }
 
   /**
-   * Keeps the line of a wanted way; a second one for the same way is passed over.
+   * Keeps the line of a wanted way; a second line of the same way is ignored.
    * @throws what the temporary file throws
    */
   set(row: number, lon: Int32Array, lat: Int32Array, count: number): void {

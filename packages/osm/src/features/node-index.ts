@@ -5,8 +5,8 @@ import { growFloat64, growInt32, growUint16, growUint32 } from '../grow.ts'
 const BUCKET = 65536
 
 /**
- * The locations of nodes by id, in 10 bytes each: ids are kept as 16 low bits within buckets of 65,536 ids, sorted. A
- * look-up is a binary search for the bucket, mostly the last one again, and one within it, mostly the next row.
+ * The locations of nodes by id, in 10 bytes each: sorted ids are stored as 16 low bits within buckets of 65,536 ids. A
+ * look-up is a binary search for the bucket, usually the last one, and another within it, usually the next row.
  */
 export class NodeIndex {
   /** Rows in all. */
@@ -20,7 +20,7 @@ export class NodeIndex {
   #start = new Uint32Array(64)
   #sorted = true
   #lastId = -Infinity
-  // Where the last look-up ended.
+  // Position of the last look-up.
   #bucket = 0
   #row = 0
 
@@ -113,14 +113,14 @@ export class NodeIndex {
     return end - row
   }
 
-  /** Forgets all nodes, and keeps the memory for others. */
+  /** Removes all nodes, and reuses the memory. */
   restart(): void {
     this.size = this.#buckets = this.#bucket = this.#row = 0
     this.#sorted = true
     this.#lastId = -Infinity
   }
 
-  /** Forgets all nodes, and gives the memory back at once: what is collected as garbage may stay for long. */
+  /** Removes all nodes and frees the memory at once, because garbage collection may be late. */
   clear(): void {
     this.restart()
     for (const { buffer } of [this.#low, this.#lon, this.#lat]) buffer.transfer(0)

@@ -21,7 +21,7 @@ export class RelationStore {
   wayOffsets = new Uint32Array(64)
   wayIds = new Float64Array(256)
   readonly #indices = new Map<string, number>()
-  /** Way members with their roles, as often as they are members: those of a relation lie at {@link #memberStart}. */
+  /** Way members with their roles, once per membership; those of a relation start at {@link #memberStart}. */
   #members = new Float64Array(0)
   #roles = new Uint32Array(0)
   #memberCount = 0
@@ -32,7 +32,7 @@ export class RelationStore {
     return this.#members.byteLength + this.#roles.byteLength
   }
 
-  /** Ids and roles of the ways of relation `i`; none unless it was added with them. */
+  /** Ids and roles of the ways of relation `i`; empty unless it was added with them. */
   membersOf(i: number): { readonly ways: Float64Array; readonly roles: readonly string[] } {
     const place = this.#memberStart.get(i)
     if (!place) return NO_MEMBERS

@@ -7,7 +7,7 @@ export interface ScratchFile {
   close(): void
 }
 
-/** Memory for what is looked up by id, and where the rest of it goes. */
+/** Memory limit for look-ups by id, and the folder for the rest. */
 export interface Spill {
   /** Bytes for the locations of nodes and the lines of the ways that relations need. */
   readonly memoryBytes: number
@@ -20,10 +20,10 @@ export const NODES_SHARE = 0.75
 /** Bytes of memory that a node's location takes. */
 export const NODE_BYTES = 10
 
-/** Bytes that a node takes on disk: 12 for its location, and what the ways of relations repeat of it. */
+/** Bytes per node on disk: 12 for its location, and its repetition in ways of relations. */
 const SPILLED_NODE_BYTES = 16
 
-/** About how many bytes of disk a file of so many nodes takes where it has so much memory: 0 when all of it fits there. */
+/** Estimated bytes on disk for a file with `nodes` nodes at a memory limit; 0 when all fit into memory. */
 export function spillBytes(nodes: number, memoryBytes: number): number {
   return nodes * NODE_BYTES <= memoryBytes * NODES_SHARE ? 0 : nodes * SPILLED_NODE_BYTES
 }

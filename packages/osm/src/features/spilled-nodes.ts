@@ -12,16 +12,16 @@ const NO_ID = 0xffffffff
 const LEAST_PAGES = 16
 
 /**
- * The locations of nodes by id in a temporary file of 12 bytes each, in pages of 1,024 nodes. As many pages stay in memory as
- * the limit allows. What comes in ascending order is one run of pages; what does not is several, and the latest one
- * that has an id counts.
+ * The locations of nodes by id in a temporary file of 12 bytes each, in pages of 1,024 nodes. As many pages stay in
+ * memory as the limit allows. Nodes in ascending order are one run of pages; unordered nodes are several, and the
+ * latest run with an id counts.
  */
 export class SpilledNodes {
   readonly #file: ScratchFile
   #pages = 0
   /** The first id of each page. */
   #first = new Float64Array(1024)
-  /** Where each run begins: its number is the page's. */
+  /** First page number of each run. */
   readonly #runs: number[] = []
   #lastId = -Infinity
   // The pages in memory: a page has one place, by its number.
@@ -29,7 +29,7 @@ export class SpilledNodes {
   #words = new Uint32Array(0)
   #numbers = new Int32Array(0)
   #pageAt = new Int32Array(0)
-  // Where the last look-up ended.
+  // Position of the last look-up.
   #page = 0
   #row = 0
 

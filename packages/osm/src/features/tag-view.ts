@@ -1,12 +1,15 @@
 import type { TagColumns } from '../block.ts'
 import type { StringTable } from '../string-table.ts'
 
-/** A string of a block that has not been looked at; else twice the number of the key plus one, plus one if it counts. */
+/**
+ * Mark of an unchecked string of a block; a checked one has twice the number of its key plus one, plus one if it
+ * counts.
+ */
 const UNKNOWN = -1
 
 /**
- * The tags of one element at a time, in a block of many. Keys that are asked for are numbered once; finding what an
- * element has decodes no string twice per block.
+ * The tags of one element at a time, in a block of many. Requested keys are numbered once; no string of a block is
+ * decoded twice.
  */
 export class TagView {
   readonly #numbers: ReadonlyMap<string, number>
@@ -18,7 +21,7 @@ export class TagView {
   #keyOf = new Int16Array(0)
   /** JSON text of each string of the block. */
   #json: (string | undefined)[] = []
-  /** Value of each numbered key, valid where the mark is the present one. */
+  /** Value of each numbered key, valid when its mark is the current one. */
   readonly #value: Uint32Array
   readonly #marks: Float64Array
   #mark = 0
@@ -37,7 +40,7 @@ export class TagView {
 
   /**
    * @param keys the keys that can be asked for; their indices are their numbers
-   * @param counts says of a key whether it makes an element a candidate; all of `keys` do when absent
+   * @param counts whether a key makes an element a candidate; when absent, all of `keys` do
    */
   constructor(keys: readonly string[], counts?: (key: string) => boolean) {
     this.#counts = counts ?? ((key) => this.#numbers.has(key))
@@ -53,7 +56,7 @@ export class TagView {
     return found
   }
 
-  /** Tells elements apart: their number so far. */
+  /** Number of loaded elements; it identifies the current one. */
   get loads(): number {
     return this.#mark
   }

@@ -2,7 +2,7 @@ import type { Aoi } from '@terrane/core'
 import type { AreaAssembler } from '../area/assemble.ts'
 import { UNITS_PER_DEGREE } from '../block.ts'
 
-/** Points as lines: what a feature and the result of the assembler have in common. */
+/** Points as lines: the common part of a feature and the result of the assembler. */
 interface Lines {
   readonly lon: Int32Array
   readonly lat: Int32Array
@@ -30,7 +30,7 @@ export function touchesArea(aoi: Aoi | null, area: AreaAssembler): boolean {
   const relation = relate(aoi, lon, lat, ringStart[rings.lines]!)
   if (relation !== 'crossing') return relation === 'inside'
   if (meets(aoi, rings)) return true
-  // No border meets: the area of interest lies wholly within the polygons, or wholly outside.
+  // No borders meet, so the area of interest lies completely within the polygons, or outside.
   for (const [x, y] of aoi.borderPoints()) if (contains(rings, x * UNITS_PER_DEGREE, y * UNITS_PER_DEGREE)) return true
   return false
 }

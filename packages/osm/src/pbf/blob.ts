@@ -13,7 +13,7 @@ const USUAL_HEADER_BYTES = 64
 const inflateAsync = promisify(inflate)
 const zstdDecompressAsync = promisify(zstdDecompress)
 
-/** A file block: its type (`OSMHeader`, `OSMData` or unknown), the still compressed blob and where it stands. */
+/** A file block: its type (`OSMHeader`, `OSMData` or unknown), the compressed blob and its offset. */
 export interface Blob {
   readonly type: string
   readonly bytes: Uint8Array
@@ -40,14 +40,14 @@ export async function* readBlobs(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** Where a blob stands in a file, as its header says. */
+/** Position of a blob in a file, from its header. */
 export interface BlobPlace {
   readonly at: number
   readonly size: number
 }
 
 /**
- * Walks the headers of a file's blobs, and reads nothing else; yields where the data blobs are.
+ * Reads only the headers of a file's blobs; yields the positions of the data blobs.
  * @throws OSM_TRUNCATED, OSM_TOO_LARGE and OSM_MALFORMED, with the offset in the file
  */
 export async function* walkBlobs(file: RandomAccess): AsyncGenerator<BlobPlace> {
@@ -80,8 +80,8 @@ export function unpackBlob(blob: Blob, wait: boolean): Promise<Uint8Array> | Uin
     )
   }
   const checked = (bytes: Uint8Array): Uint8Array => (bytes.length === rawSize ? bytes : failed(undefined))
-  // The output cap is the declared size: a lie costs no more memory than it declared. One byte more, so that zlib sees
-  // the end of the stream without a second buffer.
+  // The output is limited to the declared size, so a false size costs no more memory. The extra byte lets zlib see the
+  // end of the stream without a second buffer.
   const options = { maxOutputLength: Math.max(rawSize, 1), chunkSize: Math.max(rawSize + 1, 64) }
   try {
     if (packing === 'zlib') {

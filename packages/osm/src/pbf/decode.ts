@@ -42,7 +42,7 @@ export function decodeBlock(bytes: Uint8Array, kinds: Kinds, block: BlockColumns
     else if (wire.is(20, VARINT)) scale.lonOffset = wire.int64()
     else wire.skip()
   }
-  // Scale and strings may stand after the groups that need them.
+  // Scale and strings may come after the groups that use them.
   let found = 0
   for (const group of groups) found |= decodeGroup(group, kinds, block, scale)
   return found
@@ -122,7 +122,7 @@ function decodeDenseTags(bytes: Uint8Array, pos: number, end: number, block: Blo
   const tags = nodes.tags
   let row = first
   while (pos < end) {
-    // The commonest byte of a file: a node without tags, or without further ones.
+    // The most frequent byte of a file: the end of a node's tags.
     if (bytes[pos] === 0) {
       pos++
       if (row === count) break

@@ -34,7 +34,7 @@ export async function estimateNodes(file: RandomAccess, signal?: AbortSignal, mo
     decodeBlock(await unpackBlob({ type: 'OSMData', bytes, at }, true), { nodes: true }, block)
     return block.nodes.count
   }
-  /** Nodes of the blobs between two that hold so many. */
+  /** Number of nodes of the blobs between two blobs with known numbers. */
   const between = async (low: number, high: number, lowNodes: number, highNodes: number): Promise<number> => {
     const blobsBetween = high - low - 1
     if (blobsBetween <= 0) return 0

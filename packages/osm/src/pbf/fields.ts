@@ -4,8 +4,8 @@ import { BYTES, FIXED32, FIXED64, VARINT, readDeltas, readSignedVarint } from '.
 const FIELDS = 16
 
 /**
- * Where the values of fields 1 to 15 of the message scanned last begin and end: one scan at a time, nothing allocated
- * per element. A length-delimited field is its content, a varint field its varint.
+ * Start and end of fields 1 to 15 in the last scanned message: one scan at a time, without an allocation per element. A
+ * length-delimited field is its content, a varint field its varint.
  */
 export const fieldStart = new Uint32Array(FIELDS)
 export const fieldEnd = new Uint32Array(FIELDS)

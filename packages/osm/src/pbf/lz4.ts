@@ -37,7 +37,7 @@ export function lz4Decompress(input: Uint8Array, size: number): Uint8Array {
       }
     }
     if (distance === 0 || distance > to || to + length > size) fail()
-    // A match may overlap what it writes: byte by byte, not copyWithin.
+    // A match may overlap its own output, so it is copied byte by byte instead of by copyWithin.
     for (let end = to + length; to < end; to++) output[to] = output[to - distance]!
   }
   if (to !== size) fail()

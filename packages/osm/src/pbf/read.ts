@@ -16,7 +16,7 @@ const ALL: Kinds = { nodes: true, ways: true, relations: true }
 export class PbfReader implements OsmReader {
   readonly source: OsmSource
   readonly #unpackAhead: number
-  /** Kinds that each data blob holds, by its number: what a pass has seen, the next one need not unpack. */
+  /** Kinds in each data blob, by its number: later passes skip blobs without a wanted kind. */
   readonly #kindsOfBlob: number[] = []
   #header: OsmHeader | null = null
 

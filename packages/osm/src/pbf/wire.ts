@@ -210,8 +210,8 @@ export function readSmallDeltas(
 }
 
 /**
- * Decodes a packed field of unsigned varints from row `at` of `out` on; returns the row after the last. Of a number
- * beyond 32 bits the low ones are kept.
+ * Decodes a packed field of unsigned varints from row `at` of `out` on; returns the row after the last. Numbers beyond
+ * 32 bits are truncated to the low ones.
  */
 export function readUnsigned(bytes: Uint8Array, pos: number, end: number, out: Uint32Array, at: number): number {
   while (pos < end) {

@@ -10,7 +10,7 @@ import type { ColumnDefinition, ColumnType, ColumnValueName, StyleColumn } from 
 /** Types of the columns of a table, as PostgreSQL calls them; `jsonb` values are JSON text, geometries EWKB. */
 export type ImportColumnType = 'int8' | 'int4' | 'int2' | 'float8' | 'bool' | 'text' | 'jsonb' | 'geometry'
 
-/** A feature, and what in it made the row. */
+/** A feature, and the part of it that makes the row. */
 export interface RowContext {
   readonly feature: OsmFeature
   readonly tags: TagView

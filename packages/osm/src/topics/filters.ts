@@ -1,12 +1,12 @@
 import type { TagView } from '../features/tag-view.ts'
 import type { Filter, HasFilter, KeyFilter } from './style.ts'
 
-/** One key of a filter, made ready for the tags of one reader. */
+/** One key of a filter, prepared for the tags of one reader. */
 export interface Condition {
   readonly name: string
   readonly key: number
   readonly values: ReadonlySet<string>
-  /** True when `values` are the values that fit, false when they are the excluded ones. */
+  /** True when `values` are the accepted values, false when they are the excluded ones. */
   readonly only: boolean
   readonly start: string | null
 }
@@ -23,7 +23,7 @@ const ANY: Matched = { key: -1, name: null }
 /** The first fitting key of a branch that holds; null when the filter does not fit. */
 export type Finder = () => Matched | null
 
-/** Says of a key that is not negated whether it counts, and if so which further condition it has to fit. */
+/** The further condition of a key that is not negated; undefined when the key does not count. */
 type Further = (key: string) => Condition | undefined
 
 /** Finds what fits of the element whose tags are loaded. */
@@ -137,7 +137,7 @@ export function fits({ key, values, only, start }: Condition, tags: TagView): bo
   return value !== null && values.has(value) === only && (start === null || value.startsWith(start))
 }
 
-/** What a filter reads, or what lets an element fit it. */
+/** Keys that a filter reads, or that let an element match it. */
 export interface Keys {
   readonly keys: readonly string[]
   readonly prefixes: readonly string[]
@@ -145,7 +145,7 @@ export interface Keys {
   readonly others: readonly ReadonlySet<string>[]
 }
 
-/** Keys that make an element a candidate for the filter; null when it may fit without any key. */
+/** Keys that make an element a candidate for the filter; null when it may match without a key. */
 export function neededKeys(filter: Filter): Keys | null {
   if ('not' in filter) return null
   if ('any' in filter) {

@@ -12,13 +12,13 @@ export type Shape = Pick<OsmFeature, 'geometry' | 'lon' | 'lat' | 'lineStart' | 
 /** A tolerance at which rings cross is halved at most this often; then the area is not simplified. */
 const MOST_HALVINGS = 4
 
-/** Makes features simpler. Not re-entrant: a result lasts until the next one. */
+/** Simplifies features. Not re-entrant: a result is valid until the next one. */
 export class Generalizer {
   readonly #tolerance: number
   readonly #minLength: number
   readonly #minArea: number
   readonly #area = new AreaAssembler()
-  /** Features that stayed as they are because simplifying them is too much work. */
+  /** Features that stayed unchanged because simplifying them would take too long. */
   unsimplified = 0
   #lon = new Int32Array(256)
   #lat = new Int32Array(256)
@@ -70,7 +70,7 @@ export class Generalizer {
     return feature
   }
 
-  /** False when nothing is left; null when it is too much work. */
+  /** False when no ring is left; null when it would take too long. */
   #addRings(area: AreaAssembler, tolerance: number): boolean | null {
     const { ringStart, polygonStart, polygonCount } = area
     this.#area.start()

@@ -14,7 +14,7 @@ import type { ImportRow } from './topic-rows.ts'
 /** Takes the rows of an import. */
 export interface RowSink {
   /**
-   * Takes rows of the table with that index, and owns them. A promise holds the import back; rows of one table come in
+   * Takes ownership of rows of the table with that index. The import waits for a promise; rows of one table come in
    * ascending `id`.
    */
   write(table: number, rows: readonly ImportRow[]): Promise<void> | void
@@ -32,14 +32,14 @@ export interface ImportResult {
   /** Rows and the box around them by table, in the order of {@link topicTables}. */
   readonly tables: readonly { readonly rows: number; readonly bbox: Bbox | null }[]
   readonly counts: FeatureCounts
-  /** Rows of generalized tables that stayed as they are because simplifying them is too much work. */
+  /** Rows of generalized tables that stayed unchanged because simplifying them would take too long. */
   readonly unsimplified: number
 }
 
 const BATCH_ROWS = 2000
 /** About the most that rows hold before they are handed over. */
 const BATCH_BYTES = 32 * 2 ** 20
-/** What a row and each value of it take beside texts and geometries. */
+/** Bytes of a row, and of each of its values, besides texts and geometries. */
 const ROW_BYTES = 100
 const VALUE_BYTES = 16
 

@@ -27,7 +27,7 @@ export interface ImportTable {
   readonly least: number
 }
 
-/** A table of a style with the topic that it belongs to; a generalized one stands for itself. */
+/** A table of a style with its topic; a generalized table is an entry of its own. */
 export interface TopicTable extends StyleTable {
   readonly topic: string
   /** Decides areas, lines and the key that matched. */
@@ -65,7 +65,7 @@ const GEOMETRY_TYPES = {
   multipolygon: 'MultiPolygon',
 } as const satisfies Readonly<Record<StyleGeometry, string>>
 
-/** The tables of a style, each with its generalized ones behind it; the topic is the table's name when null. */
+/** The tables of a style, each followed by its generalized ones; for null the topic is the table's name. */
 export function expandTables(tables: readonly StyleTable[], topic: string | null): TopicTable[] {
   return tables.flatMap((table) => {
     const where = conditionOf(table)

@@ -62,7 +62,7 @@ function readTable(value: unknown, path: string, filters: FilterReader, names: S
   return value as StyleTable
 }
 
-/** Refuses what would do nothing. */
+/** Refuses rules without an effect. */
 function checkEffect(
   { areas, lines }: Readonly<Record<string, unknown>>,
   path: string,

@@ -19,10 +19,10 @@ export type TextType =
 
 export type ColumnValue = string | number | boolean | null
 
-/** Reads the value of a tag; null when the tag is absent or does not say what the column holds. */
+/** Reads the value of a tag; null when the tag is absent or its value does not fit the column. */
 export function readText(type: TextType, whole: string | null): ColumnValue {
   if (type === 'text' || whole === null) return type === 'oneway' ? 0 : whole
-  // No value of OpenStreetMap is longer; what is takes no more time.
+  // Values of OpenStreetMap are never longer; the limit bounds the time for others.
   const text = whole.length > MOST_CHARACTERS ? whole.slice(0, MOST_CHARACTERS) : whole
   switch (type) {
     case 'integer':
@@ -62,7 +62,7 @@ function readInteger(text: string): number | null {
 
 interface Quantity {
   readonly value: number
-  /** Letters that stand right behind the number, with a further "/h", in lower case; the empty string when there are none. */
+  /** Letters right after the number, with a further "/h", in lower case; an empty text without any. */
   readonly unit: string
 }
 

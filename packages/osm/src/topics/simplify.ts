@@ -6,7 +6,7 @@ interface Points {
 
 const RADIANS = Math.PI / 180 / 1e7
 
-/** Most looks at its points that a line may take, for each of them: a line that halves evenly takes one for each halving. */
+/** Maximum point checks of a line per point; a line that halves evenly needs one per halving. */
 const LOOKS_PER_POINT = 500
 
 /**

@@ -52,7 +52,7 @@ export function choiceAt<Choice extends string>(value: unknown, path: string, ch
   return found ?? refuse(path, `must not be ${shown(value)}`, `Use one of ${choices.join(', ')}.`)
 }
 
-/** Names of tables and columns: lower case, so that they need no quotes in SQL. */
+/** Names of tables and columns: lower case, so that SQL needs no quotes. */
 export function nameAt(value: unknown, path: string): string {
   if (typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value)) return value
   const remedy = 'Give up to 63 lower-case letters, digits and underscores that begin with no digit.'

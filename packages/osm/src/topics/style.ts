@@ -1,7 +1,7 @@
 /** A condition on the tags of an element. */
 export type Filter = KeyFilter | HasFilter | HasOtherFilter | PrefixFilter | AllFilter | AnyFilter | NotFilter
 
-/** The key is there with a value other than `no` that fits: one of `is`, none of `isNot`, or one that begins so. */
+/** The key exists with a matching value other than `no`: one of `is`, none of `isNot`, or one with the prefix. */
 export interface KeyFilter {
   readonly key: string
   readonly is?: string | readonly string[]
@@ -75,9 +75,9 @@ export interface ColumnDefinition {
   readonly value?: ColumnValueName
   /** `text` by default. */
   readonly type?: ColumnType
-  /** Other values for some; `*` is any other one. Null is no value. */
+  /** Replacements of values; `*` is any other value. Null removes the value. */
   readonly map?: Readonly<Record<string, string | null>>
-  /** Separator of a list: JSON holds its entries, other types the first one. */
+  /** Separator of a list: JSON columns hold all entries, other types the first one. */
   readonly split?: string
   /** In place of null. */
   readonly default?: string | number | boolean

@@ -53,7 +53,7 @@ export class TableRules {
     this.#type = tags.numberOf('type')
   }
 
-  /** The geometries that the table wants of the element, and whether it reads the members of a relation. */
+  /** The geometries of the element for the table, and whether it reads the members of a relation. */
   wanted(element: ElementKind): number {
     const tags = this.#tags
     if (this.#load === tags.loads) return this.#wanted

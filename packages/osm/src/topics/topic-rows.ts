@@ -30,12 +30,12 @@ export class TopicRows implements FeatureVisitor {
     this.#tables = tables.map((table) => compile(table, this.tags))
   }
 
-  /** Rows and extent of each table so far. */
+  /** Number of rows and extent of each table. */
   get totals(): readonly { readonly rows: number; readonly bbox: Bbox | null }[] {
     return this.#tables.map(({ rows, extent }) => ({ rows, bbox: extent.bbox }))
   }
 
-  /** Rows of generalized tables that stayed as they are because simplifying them is too much work. */
+  /** Rows of generalized tables that stayed unchanged because simplifying them would take too long. */
   get unsimplified(): number {
     return this.#tables.reduce((sum, { generalizer }) => sum + (generalizer?.unsimplified ?? 0), 0)
   }

@@ -7,7 +7,7 @@ export interface PageCodec<Entry> {
   readonly decode: (page: number, data: Uint8Array) => Map<number, Entry>
 }
 
-/** Elements by id, loaded by page; what is changed is written by page. */
+/** Elements by id, loaded by page; changed pages are written as a whole. */
 export class ElementPages<Entry> {
   readonly #kind: PageKind
   readonly #codec: PageCodec<Entry>
@@ -59,7 +59,7 @@ export class ElementPages<Entry> {
   }
 }
 
-/** By pages of elements the ids of what refers to one of them. */
+/** Ids of referring elements, by pages of the elements that they refer to. */
 export class ReferencePages {
   readonly #kind: PageKind
   readonly #store: PageStore
@@ -85,7 +85,7 @@ export class ReferencePages {
     }
   }
 
-  /** What may refer to one of the elements, and what refers to others of their pages. */
+  /** Elements that may refer to one of the given ones, including those that refer to others of their pages. */
   candidates(ids: Iterable<number>): Set<number> {
     const found = new Set<number>()
     const pages = new Set([...ids].map((id) => pageOf(this.#kind, id)))
@@ -93,7 +93,7 @@ export class ReferencePages {
     return found
   }
 
-  /** Says that `from` refers to the elements `after`, and no more to those of `before`; their pages must have been loaded. */
+  /** Replaces the references of `from` from `before` to `after`; their pages must be loaded. */
   move(from: number, before: readonly number[], after: readonly number[]): void {
     const kept = new Set(after.map((id) => pageOf(this.#kind, id)))
     for (const page of new Set(before.map((id) => pageOf(this.#kind, id)))) {
@@ -107,7 +107,7 @@ export class ReferencePages {
     }
   }
 
-  /** The pages that are to be written, each as one part: other parts of theirs are to be removed. */
+  /** The pages to write, each as one part that replaces all of its stored parts. */
   changed(): Page[] {
     return [...this.#changed].map((page) => {
       const ids = this.#pages.get(page)!

@@ -25,8 +25,8 @@ const MOST_REFERENCES = 1 << 20
 const BATCH_PAGES = 4096
 
 /**
- * A reader that hands on what an import reads, and meanwhile makes the pages that updates need. Memory: a page of each
- * kind, and a million references.
+ * A reader that passes elements on to an import and writes the pages for later updates. Memory: a page of each kind,
+ * and a million references.
  */
 export class PageRecorder implements OsmReader {
   readonly source: OsmSource

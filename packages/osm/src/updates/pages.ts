@@ -7,7 +7,7 @@ import { WireWriter } from '../pbf/wire-writer.ts'
 import { countVarints, readDeltas } from '../pbf/wire.ts'
 import { encodeBlock } from '../pbf/write.ts'
 
-/** What a page holds: elements by id, or by ids of elements what refers to them. */
+/** Kinds of pages: elements by id, or ids of referring elements by id. */
 export const NODE_PAGE = 0
 export const WAY_PAGE = 1
 export const RELATION_PAGE = 2
@@ -16,19 +16,19 @@ export const RELATIONS_OF_WAYS = 4
 export type PageKind = 0 | 1 | 2 | 3 | 4
 
 /**
- * The elements of a run of ids, or the ids of what refers to them: the unit in which an extract is kept for updates. A page of
- * references may come in parts, in any order.
+ * The elements of a range of ids, or the ids of elements that refer to them: the storage unit of an extract for
+ * updates. A page of references may come in parts, in any order.
  */
 export interface Page {
   readonly kind: PageKind
   /** Ids `page * n .. page * n + n - 1`; `n` is 256 for nodes and 32 for ways and relations. */
   readonly page: number
   readonly part: number
-  /** Nothing in it: the page is to be removed. */
+  /** The content; empty data removes the page. */
   readonly data: Uint8Array
 }
 
-/** Where pages are kept. */
+/** Storage of pages. */
 export interface PageStore {
   /** All parts of the pages, in any order; pages that are absent are left out. */
   read(kind: PageKind, pages: readonly number[]): Promise<readonly Pick<Page, 'page' | 'data'>[]>

@@ -20,7 +20,7 @@ import type { OsmChanges } from './read-changes.ts'
 
 /** Effect of a change file on an extract. */
 export interface UpdatePlan {
-  /** Elements whose features may have changed: their rows go, and come anew from `elements`. */
+  /** Elements whose features may have changed: their rows are deleted and made again from `elements`. */
   readonly affected: Readonly<Record<OsmElement['type'], ReadonlySet<number>>>
   /** The affected elements that are there by now, with all that their geometry needs. */
   readonly elements: readonly OsmElement[]

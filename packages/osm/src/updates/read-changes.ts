@@ -137,7 +137,7 @@ class ChangeHandler implements XmlHandler {
     return { nodes: node, ways: way, relations: relation } as unknown as OsmChanges
   }
 
-  /** Counts what is kept before it is there: one small packed file may hold more than the memory. */
+  /** Counts memory before it is allocated, because a small packed file may expand beyond it. */
   #count(name: string, attributes: Attributes): void {
     if (name === 'nd') this.#bytes += REFERENCE_BYTES
     else if (name === 'tag') this.#bytes += PART_BYTES + textBytes(attributes, 'k') + textBytes(attributes, 'v')

@@ -8,12 +8,12 @@ const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, r
 
 /** OSM ends at 2,000 nodes of a way and 32,000 members: an element with more than this is an attack. */
 const MAX_PARTS = 1 << 20
-/** Characters kept of what a server remarks. */
+/** Maximum length of the server's remark that is kept, in characters. */
 const MAX_REMARK = 1 << 16
 
 /**
- * Puts the elements of an OSM document into the columns of a block. An element enters when it closes, so that a block
- * may be taken away at any time.
+ * Puts the elements of an OSM document into the columns of a block. Each element is added at its closing tag, so
+ * `block` never holds half of one.
  */
 export class ElementCollector implements XmlHandler {
   readonly block = new BlockColumns()
@@ -150,7 +150,7 @@ export class ElementCollector implements XmlHandler {
     if (name === 'node') this.#readLocation(attributes)
   }
 
-  /** A node of a way; its location may stand with it, as after `osmium add-locations-to-ways` and `out geom`. */
+  /** Adds a node of a way; the tag may carry its location, as after `osmium add-locations-to-ways` and `out geom`. */
   #reference(attributes: Attributes): void {
     this.#addPart()
     this.#refs.push(toId(required(attributes, 'nd', 'ref')))

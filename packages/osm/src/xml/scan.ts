@@ -143,7 +143,7 @@ export class XmlScanner {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** Decodes entities and character references; white space of other kinds becomes spaces, as XML wants it. */
+/** Decodes entities and character references; other white space becomes spaces, as the XML specification requires. */
 export function decodeText(raw: string): string {
   if (!raw.includes('&') && !/[\t\n\r]/.test(raw)) return raw
   return raw.replaceAll(/[\t\n\r]/g, ' ').replaceAll(/&([^;&]{0,12};)?/g, (whole, body?: string) => {

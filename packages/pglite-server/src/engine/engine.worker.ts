@@ -40,8 +40,8 @@ const CHUNK = 1 << 16
 const MOST_IN_FLIGHT = 1 << 25
 
 await db.exec(interruptibleSleep())
-// Loading the libraries of most of them ends the engine or leaves it deaf: UTF8 is what is spoken here, and asking for
-// another encoding is an error.
+// Conversions between encodings: loading the libraries of most of them ends the engine or makes it hang. Only UTF8 is
+// supported, and a client that requests another encoding gets an error.
 await db.exec('delete from pg_catalog.pg_conversion')
 const stackAtRest = stack.value
 watchForTraps()
@@ -81,8 +81,8 @@ async function run(bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * Ends this thread when the server traps, as a signal ends a server's process. PGlite passes over every exception of its
- * main loop and calls it again, for ever if need be; what leaves the server on purpose is no Error.
+ * Ends this thread when the server traps, as a signal ends a server's process. PGlite catches every exception of its
+ * main loop and calls it again, possibly for ever. Intended exits of the server throw objects that are not an Error.
  */
 function watchForTraps(): void {
   const { mod } = db as unknown as { mod: { _PostgresMainLoopOnce: () => void } }
@@ -108,7 +108,7 @@ function send(chunks: readonly Buffer[]): void {
 }
 
 async function takeSnapshot(): Promise<void> {
-  // The log goes on in a new segment, and the checkpoint in it makes those before it needless.
+  // Starts a new segment of the log; after the checkpoint in it the earlier segments are no longer needed.
   await db.exec('select pg_switch_wal()')
   await db.exec('checkpoint')
   const { rows } = await db.query<{ redo: string }>('select redo_wal_file as redo from pg_control_checkpoint()')
@@ -117,7 +117,7 @@ async function takeSnapshot(): Promise<void> {
   reply({ type: 'snapshot', bytes })
 }
 
-/** A state to return to, in which the libraries that databases use are loaded: one that comes later prevents the return. */
+/** Saves a state to return to, with the common libraries loaded: loading another library later prevents the return. */
 async function checkpointed(): Promise<() => boolean> {
   const { checkpoint } = await import('./rewind.ts')
   await db.exec(`load 'postgis-3'; load 'vector'; load 'dict_snowball'`)
@@ -145,9 +145,8 @@ function whole(chunks: readonly Buffer[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The server that answers, its words, and where it keeps `statement_timeout`, in milliseconds, as it holds for
- * the statement that runs. Its build does not export that variable: it is the one word among the static data that follows
- * what is set.
+ * Finds the running server and the address of its `statement_timeout` in milliseconds. The build does not export that
+ * variable: it is the one word of the static data that changes with the setting.
  */
 async function findWords(): Promise<{ server: LoadedServer; words: ServerWords }> {
   await db.exec('set statement_timeout = 1234567')
@@ -173,8 +172,8 @@ async function findWords(): Promise<{ server: LoadedServer; words: ServerWords }
 }
 
 /**
- * `pg_sleep` is one call of the host and hears nothing: many short ones do. The server calls a function of its own by its
- * number, whatever its row says, so the name goes to another one.
+ * Replaces `pg_sleep`, which a cancel request cannot interrupt, by a loop of short sleeps. The server calls a built-in
+ * function by its number, so the built-in is renamed and a new function takes its name.
  */
 function interruptibleSleep(): string {
   return `do $do$

@@ -34,8 +34,8 @@ const WAL_SEGMENT_SIZE = 1 << 24
 /** Bytes that are unpacked at a time. */
 const CHUNK = 1 << 20
 /**
- * What PostGIS is installed, used and updated by: a third of the 95 MB of its bundle. The other libraries in it (raster,
- * topology) take seconds to compile, and Terrane makes none of those extensions.
+ * Files that PostGIS needs for installation, use and updates: a third of the 95 MB of its bundle. The other libraries
+ * in it (raster, topology) take seconds to compile, and Terrane makes none of those extensions.
  */
 const POSTGIS =
   /^(?:lib\/postgresql\/postgis-3\.so|share\/proj\/.+|share\/postgresql\/extension\/postgis(?:\.control|--(?!unpackaged).+\.sql))$/
@@ -54,7 +54,7 @@ export const postgisAlone: Extension = {
   },
 }
 
-/** The data folder of a snapshot, as an extension: an engine with it goes on where the snapshot was taken. */
+/** The data folder of a snapshot, as an extension: an engine with it continues from the state of the snapshot. */
 export function dataFrom(snapshot: Uint8Array): Extension {
   return {
     name: 'data',
@@ -63,8 +63,8 @@ export function dataFrom(snapshot: Uint8Array): Extension {
 }
 
 /**
- * A data folder without what a start does not read: segments of the write-ahead log other than the one that holds the
- * redo of the last checkpoint, `redo`, and the zeros at its end. They are most of a folder that has no rows yet.
+ * A data folder without the parts that a start does not read: segments of the write-ahead log other than the one that
+ * holds the redo of the last checkpoint, `redo`, and the zeros at its end. These parts are most of an empty database.
  */
 export async function withoutOldLog(dataFolder: Uint8Array, redo: string): Promise<Uint8Array<ArrayBuffer>> {
   const kept = pack()

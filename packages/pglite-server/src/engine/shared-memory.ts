@@ -1,4 +1,4 @@
-/** Where the statement that runs can be told from another thread to stop, in the memory of the database. */
+/** Addresses in the memory of the database through which another thread interrupts the running statement. */
 export interface InterruptWords {
   readonly memory: SharedArrayBuffer
   /** Byte addresses of C variables of the server. */
@@ -25,7 +25,7 @@ export interface LoadedModules {
 
 /** Pages of 64 KiB: the most that the database's own build allows itself, which a shared memory has to name. */
 const MOST_PAGES = 32_768
-/** Data of the main module begin here; its exported addresses count from it. */
+/** Start of the data of the main module; its exported addresses count from here. */
 const MEMORY_BASE = 1024
 const IMPORT_SECTION = 2
 const MEMORY_IMPORT = 2
@@ -48,9 +48,9 @@ interface WasmGlobal {
 }
 
 /**
- * Has every WebAssembly module that this thread loads from now on work on shared memory, which other threads can write
- * into while it computes. Its build does not ask for that: the import of the memory is rewritten. Returns what has
- * been loaded, which is kept up to date: a new database is made by a server of its own.
+ * Makes every WebAssembly module that this thread loads from now on use shared memory, which other threads can write to
+ * while it computes. The modules are built without shared memory, so their memory import is rewritten. The returned
+ * list of modules is kept up to date, because creating a database starts a second server.
  */
 export function shareMemory(): LoadedModules {
   const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly
@@ -73,7 +73,7 @@ export function shareMemory(): LoadedModules {
       endOfData: (stack as WasmGlobal).value,
     })
   }
-  // Proxies, so that what the engine makes by itself is still an instance of them.
+  // Proxies keep `instanceof` working for memories that the engine creates itself.
   wasm.Memory = new Proxy(Memory, {
     construct: (target, [descriptor]: [{ initial: number }]) =>
       new target(Object.assign({}, descriptor, { maximum: MOST_PAGES, shared: true })),

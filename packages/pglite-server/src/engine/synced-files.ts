@@ -80,7 +80,7 @@ function syncFiles(files: MachineFiles, mode: SyncMode): void {
     if (late.has(file)) syncLate()
     close(file)
   }
-  // The log is on the disk before the pages that it describes.
+  // The log must be on the disk before the pages that it describes.
   streams.write = (file, ...parameters) => {
     if (late.size > 0 && !isLog(file.node)) syncLate()
     return write(file, ...parameters)

@@ -78,7 +78,7 @@ export class CopyIn {
     return bytes
   }
 
-  /** What the messages that begin it are answered with before CopyInResponse. */
+  /** Answers to the messages that begin the COPY, before CopyInResponse. */
   preamble(): Buffer {
     if (!this.extended) return Buffer.alloc(0)
     const answers = [...messagesOf(this.head)].flatMap(({ type, start }) => {

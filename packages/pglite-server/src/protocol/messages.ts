@@ -5,7 +5,7 @@ export interface Message {
   readonly end: number
 }
 
-/** The messages of a client, or of an answer, one after the other; what is not whole at the end is left out. */
+/** The messages of a client, or of an answer, in order; an incomplete one at the end is left out. */
 export function* messagesOf(bytes: Buffer): Generator<Message> {
   for (let at = 0; at + 5 <= bytes.length;) {
     const end = at + 1 + bytes.readInt32BE(at + 1)
@@ -15,7 +15,7 @@ export function* messagesOf(bytes: Buffer): Generator<Message> {
   }
 }
 
-/** A text that NUL ends, and where the next one begins. */
+/** A text that ends with NUL, and the offset after the NUL. */
 export function cString(bytes: Buffer, start: number): { text: string; next: number } {
   const end = bytes.indexOf(0, start)
   const stop = end < 0 ? bytes.length : end

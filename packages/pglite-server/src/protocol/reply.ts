@@ -106,7 +106,7 @@ export class Reply {
         return this.stopped && message.includes('still active') ? NOTHING : message
       case 'C':
         this.completed++
-        // Stopped within GEOS, a query ends as if it had no more rows: the error is lost on its way.
+        // A query that is interrupted within GEOS ends as if it had no more rows, because GEOS drops the error.
         if (!this.stopped || !/^(SELECT|FETCH) /.test(message.toString('latin1', 5))) return message
         this.isCutShort = true
         return this.#cancelled()

@@ -53,7 +53,7 @@ export function greeting({ parameters, isNewer, extensions }: StartUp, statuses:
   ])
 }
 
-/** NegotiateProtocolVersion: 3.0 without extensions is what is spoken here. */
+/** NegotiateProtocolVersion: only 3.0 without extensions is supported. */
 function negotiated(extensions: readonly string[]): Buffer {
   const counts = Buffer.alloc(8)
   counts.writeInt32BE(extensions.length, 4)

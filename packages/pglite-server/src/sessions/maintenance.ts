@@ -41,9 +41,9 @@ const MOST_REPORTS = 100
 export const LOG_SETTINGS = ['max_wal_size=64MB', 'min_wal_size=32MB']
 
 /**
- * What autovacuum and the checkpointer do on a server: the embedded database is one process without them. After work of
- * clients it asks for the length of the log and for tables with many changes, and does one thing at a time between
- * two units of clients. A vacuum that keeps a client waiting is interrupted and tried again later.
+ * Vacuums and checkpoints, which background processes do on a PostgreSQL server. After work of clients it reads the
+ * length of the log and the tables with many changes, and runs one statement at a time between two units of clients. A
+ * vacuum that keeps a client waiting is interrupted and tried again later.
  */
 export class Maintenance {
   #due: DueTable[] = []
@@ -134,19 +134,19 @@ export class Maintenance {
     const next = isDone ? PATIENCE_MS : Math.min(MOST_PATIENCE_MS, patienceMs * 2)
     const until = now + PAUSE_SHARE * (isDone ? now - began : Math.max(patienceMs, now - began))
     this.#pauses.set(oid, { patienceMs: next, until })
-    // There may be more that is due.
+    // More work may be due.
     this.#lookAgainAt = Math.min(this.#lookAgainAt, until)
   }
 }
 
-/** Bytes since the last checkpoint, and its age in milliseconds. What was counted is written down for {@link TABLES}. */
+/** Bytes since the last checkpoint, and its age in milliseconds. Flushes the statistics that {@link TABLES} reads. */
 const LOG = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn),
     extract(epoch from now() - checkpoint_time) * 1000, pg_stat_force_next_flush()
   from pg_control_checkpoint()`
 
 /**
- * Tables that autovacuum would take with its defaults, their most urgent first. Counts are lost in a crash: what has none is
- * vacuumed once, unless it is small.
+ * Tables that autovacuum would process with its default settings, the most urgent first. A crash loses the statistics:
+ * a table without any is vacuumed once, unless it is small.
  */
 const TABLES = `with t as (
     select oid, oid::regclass as name, pg_stat_get_dead_tuples(oid) as dead, greatest(reltuples, 0) as rows, relkind, relfrozenxid

@@ -13,8 +13,8 @@ export const HELD = `select exists(select from pg_class where relpersistence = '
   or exists(select from pg_locks where locktype = 'advisory')`
 
 /**
- * Settings and prepared statements of one client of the shared session. The texts of its statements tell whether the settings
- * may have changed. Their values are read from the server, because they depend on what was committed.
+ * Settings and prepared statements of one client of the shared session. Whether settings may have changed is detected
+ * in the texts of its statements. Their values are read from the server, because they depend on what was committed.
  */
 export class SessionState {
   /** Statements that bring the settings back, one by one. */
@@ -25,9 +25,9 @@ export class SessionState {
   readonly #prepared = new Map<string, Buffer>()
   /** Names of the prepared statements that the session has now. */
   readonly #live = new Set<string>()
-  /** Its settings may differ from what is remembered. */
+  /** Whether the settings of the session may differ from the remembered ones. */
   dirty = false
-  /** It may have temporary tables or the like. */
+  /** Whether the client may have temporary tables or other state that cannot be saved. */
   mayHold = false
 
   /** Takes settings from the parameters of a start-up packet. */
@@ -137,7 +137,7 @@ const NO_SETTINGS: ReadonlySet<string> = new Set([
   'client_encoding',
   'application_name',
 ])
-/** After SET: what ends with the transaction. */
+/** Words after SET whose effect ends with the transaction. */
 const OF_TRANSACTION: ReadonlySet<string> = new Set(['local', 'transaction', 'constraints'])
 const ADVISORY: ReadonlySet<string> = new Set([
   'pg_advisory_lock',

@@ -12,7 +12,7 @@ export class SharedSession {
   readonly engine: Engine
   /** ParameterStatus messages, as they are for a client without settings. */
   readonly statuses: Buffer
-  /** The client whose settings it has; null for none. */
+  /** The client whose settings the session has; null for none. */
   #current: Client | null = null
 
   static async open(engine: Engine): Promise<SharedSession> {
@@ -44,7 +44,7 @@ export class SharedSession {
   async prepareAgain({ session }: Client, unit: Buffer): Promise<void> {
     const missing = session.missing(unit)
     if (missing.length === 0) return
-    // In a transaction that has failed nothing can be prepared, and nothing is run either.
+    // In a failed transaction the statements cannot be prepared, but they could not run either.
     await answerTo(this.engine, Buffer.concat([...missing, SYNC]))
     session.prepared(missing)
   }
@@ -81,7 +81,7 @@ export class SharedSession {
       await this.ask(`select 'role', current_setting('role')
         union all select 'session_authorization', current_setting('session_authorization') ${own}`),
     )
-    // Not everyone may see every setting.
+    // Reads as the server's own user, because some settings are hidden from other roles.
     const listed = rowsOf(await this.ask(OWN_USER, `select name, setting from pg_settings where source = 'session'`))
     const known = new Set(listed.map(([name]) => name))
     const settings = [...listed, ...special.filter(([name]) => !known.has(name as string))]

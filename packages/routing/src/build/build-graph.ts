@@ -29,14 +29,14 @@ import { type WayNodes, Ways } from './ways.ts'
 /** How a graph is built. */
 export interface BuildOptions {
   /**
-   * The side of the road one drives on where a way does not say so with `driving_side`, for the whole graph. When it is
-   * absent, the country of each way says that, and who may use it and how fast where tags do not; with a side, no country
-   * is asked. `left` is what Valhalla takes when it has no boundaries of countries.
+   * Driving side of ways without the tag `driving_side`. When absent, the driving side and the default access and
+   * speeds of a way come from its country; when given, countries are not used at all. Valhalla without country
+   * boundaries uses `left`.
    */
   readonly drivingSide?: 'left' | 'right'
-  /** Streets under construction are kept, for requests with `ignore_construction`; without it there are none. */
+  /** Whether streets under construction are kept, for requests with `ignore_construction`; default false. */
   readonly construction?: boolean
-  /** Names what the graph is built from, e.g. a digest of the extracts; kept in the file and told by `factsOf`. */
+  /** Text that identifies the sources, e.g. a digest of the extracts; stored in the file and returned by `factsOf`. */
   readonly inputs?: string
   readonly onProgress?: OnProgress
   readonly signal?: AbortSignal
@@ -46,7 +46,7 @@ export interface BuildOptions {
  * Builds the graph of one or several extracts; elements that several of them hold count once.
  *
  * @param sink takes the arrays of the graph
- * @returns the graph, and what the file is to say of it
+ * @returns the graph, and the metadata for its file
  * @throws EMPTY_NETWORK when there is no way to travel
  */
 export async function buildGraph(
@@ -225,7 +225,7 @@ function assemble(
   }
 }
 
-/** Whether one drives on the right at a node: as on its roads where these agree, else as in its country. */
+/** Whether traffic drives on the right at a node: by its roads if they agree, else by its country. */
 function sideAt({ edges, borders }: Network, wayOf: (edge: number) => WayFacts, node: number): boolean {
   const leaving = Array.from({ length: edges.firstEdge[node + 1]! - edges.firstEdge[node]! }, (_, i) =>
     wayOf(edges.firstEdge[node]! + i),

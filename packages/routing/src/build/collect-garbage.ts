@@ -1,6 +1,6 @@
 /**
- * Gives back what is needed no more, in a process that was started with `--expose-gc`. Left to itself the collector looks
- * at the objects of the language, which are few here: dead arrays of gigabytes hardly move it.
+ * Collects garbage at once in a process that was started with `--expose-gc`. The collector starts by the number of
+ * JavaScript objects, which is small here, so unused arrays of gigabytes would stay for long.
  */
 export function collectGarbage(): void {
   globalThis.gc?.()

@@ -9,17 +9,19 @@ import type { UnreadTag } from './tags/unread.ts'
 import type { Tags } from './tags/values.ts'
 import { type WayFacts, wayFacts } from './tags/way.ts'
 
-/** The ways of the network as they stand in the files, ascending by id. */
+/** The ways of the network as stored in the files, ascending by id. */
 export interface WayColumns {
   readonly ids: Float64Array
-  /** What the tags of ways mean; ways with equal tags share it. */
+  /** Meanings of the tags of ways; ways with equal tags share an entry. */
   readonly facts: readonly WayFacts[]
   /** Position of each way's facts. */
   readonly factOf: Uint32Array
   /** Node ids of way `w`, at least two: `refs[firstRef[w]] … refs[firstRef[w + 1] - 1]`. */
   readonly firstRef: Uint32Array
   readonly refs: Float64Array
-  /** Where these are, in degrees times 10⁷, if a file keeps that on its ways: it may lack the nodes then. */
+  /**
+   * Positions of these nodes in degrees times 10⁷, if a file stores them on its ways; such a file may lack the nodes.
+   */
   readonly located: { readonly lon: Int32Array; readonly lat: Int32Array } | null
 }
 
@@ -174,7 +176,7 @@ function sorted({ ids, facts, factOf, firstRef, refs, located }: WayColumns): Wa
   }
 }
 
-/** Rails in a street; they carry other traffic where a tag of a mode says so. */
+/** Railways that may run in a street; other traffic may use them where an access tag of its mode allows it. */
 const STREET_RAILS = new Set(['tram', 'light_rail', 'rail', 'narrow_gauge'])
 
 function maybeWay(columns: TagColumns, row: number, strings: { get(index: number): string }): boolean {
@@ -226,7 +228,8 @@ function membersOf(relations: RelationColumns, row: number, text: (index: number
 function turnRules(facts: TurnRule['facts'], { from, to, viaNode, viaWays }: Members): TurnRule[] {
   // A mix of nodes and ways has no agreed meaning.
   if (Number.isNaN(viaNode) !== viaWays.length > 0) return []
-  // Several ways are meant where all are kept from entering or leaving: no_entry, no_exit. Of others one of each counts.
+  // `no_entry` and `no_exit` may have several ways in one role. Other restrictions use the last `from` and the first
+  // `to`.
   const every = facts.turn === 'any' && !facts.only
   const [entries, exits] = every ? [from, to] : [from.slice(-1), to.slice(0, 1)]
   return entries.flatMap((entry) => exits.map((exit) => ({ facts, from: entry, to: exit, viaNode, viaWays })))

@@ -37,7 +37,7 @@ export function roadDensity(lon: Int32Array, lat: Int32Array, meters: Float64Arr
     let density = known.get(key)
     if (density === undefined) {
       density = grid.density(column, row, (band + 0.5) / ROWS_PER_DEGREE)
-      // Neighbours follow each other: what was long ago is not asked for again.
+      // Consecutive nodes are neighbours, so old entries are rarely needed again.
       if (known.size >= MOST_KNOWN) known.clear()
       known.set(key, density)
     }

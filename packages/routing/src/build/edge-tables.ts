@@ -34,7 +34,7 @@ export function limitTable(
   }
 }
 
-/** A speed as far as the ground of a way allows; other effects as they are. */
+/** A timed speed, capped by the surface of the way; other effects are unchanged. */
 function effectOn({ link, surface }: WayFacts, effect: number): number {
   if (effect < TimedEffect.speed) return effect
   const speed = Math.min(effect - TimedEffect.speed, FASTEST)

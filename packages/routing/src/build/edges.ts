@@ -264,12 +264,12 @@ export function sixDecimals(coordinate: number, range: number): number {
   return roundAway(((coordinate + range * 1e7) * 1e-7 - range) * 1e6)
 }
 
-/** Heading from an end of a link to the point so many metres along it, or to its other end if it is shorter. */
+/** Heading from an end of a link to the point `meters` along it, or to its other end if the link is shorter. */
 function headingAlong({ links, nodes }: EdgeInputs, link: number, forward: boolean, meters: number): number {
   const begin = links.firstPoint[link]!
   const end = links.firstPoint[link + 1]! - 1
   const step = forward ? 1 : -1
-  // Of what is kept of the shape: on short edges the last digits turn the heading.
+  // Computed from the stored precision: on short edges the last digits change the heading.
   const lon = (i: number): number => sixDecimals(nodes.lon[links.points[i]!]!, 180) / 1e6
   const lat = (i: number): number => sixDecimals(nodes.lat[links.points[i]!]!, 90) / 1e6
   const first = forward ? begin : end

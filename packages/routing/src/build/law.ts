@@ -1,10 +1,10 @@
 import { Access } from '../graph/attributes.ts'
 
 /**
- * The law of the road as data: which keys speak of a mode, what their values mean, whom a class of way and a barrier are
- * open to, and where countries differ. What lanes, hours, sizes and a few tags such as `impassable` add stands with their
- * readers. Source: OpenStreetMap wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for routing/Access restrictions; where it is silent, Valhalla
- * 3.6 `lua/graph.lua`.
+ * Access rules as data: the access keys of each mode, the meaning of their values, the modes that a highway class and a
+ * barrier let pass, and the differences between countries. Lanes, hours, sizes and a few tags such as `impassable` are
+ * read in modules of their own. Source: OpenStreetMap wiki, pages Key:access, Key:oneway, Key:barrier, OSM tags for
+ * routing/Access restrictions; for gaps in it, Valhalla 3.6 `lua/graph.lua`.
  */
 
 const { car, foot, wheelchair, bicycle, truck, taxi, bus, moped, motorcycle } = Access
@@ -13,13 +13,16 @@ const ROAD = MOTOR | foot | bicycle
 /** Modes that highways for fast traffic are closed to. */
 export const SLOW = bicycle | moped
 
-/** What a value of an access key says: open, open for local access only, closed, or closed to all but the modes that it names. */
+/**
+ * Meaning of an access value: open, open for local access only, closed, no statement, or (a mask) closed to all but
+ * these modes.
+ */
 export type Meaning = 'yes' | 'local' | 'no' | 'nothing' | number
 
 const table = (rows: readonly (readonly [meaning: Meaning, values: string])[]): ReadonlyMap<string, Meaning> =>
   new Map(rows.flatMap(([meaning, values]) => values.split(' ').map((value) => [value, meaning] as const)))
 
-/** Values of every access key; what is not listed says nothing and is counted as not read. */
+/** Values of every access key; an unlisted value has no effect and is reported as unread. */
 const VALUES = table([
   ['yes', 'yes permissive designated official public allowed use_sidepath dismount'],
   ['local', 'private permit destination delivery customers residents'],
@@ -41,7 +44,7 @@ const OWN_VALUES: Readonly<Record<string, ReadonlyMap<string, Meaning>>> = {
     ['yes', 'local'],
     ['no', 'unsuitable'],
   ]),
-  // Who is advised against a way may use it all the same; only cars and lorries are kept out.
+  // A discouraged mode may still use the way; only cars and lorries are kept out.
   bus: table([['yes', 'urban discouraged']]),
   taxi: table([['yes', 'discouraged']]),
   psv: table([['yes', '1 2 discouraged']]),
@@ -54,11 +57,11 @@ const OWN_VALUES: Readonly<Record<string, ReadonlyMap<string, Meaning>>> = {
     ['yes', 'lane track shared shared_lane sidepath share_busway discouraged'],
     ['no', 'none'],
   ]),
-  // What is open to the slowest mopeds may be closed to others.
+  // A way that is open to mofas (up to 25 km/h) may be closed to other mopeds.
   mofa: table([['nothing', 'yes permissive designated official public private permit destination delivery customers']]),
 }
 
-/** What a value of an access key means; of an unknown value undefined. */
+/** Meaning of a value of an access key; undefined when the value is unknown. */
 export function meaningOf(key: string, value: string): Meaning | undefined {
   return OWN_VALUES[key]?.get(value) ?? VALUES.get(value)
 }
@@ -68,7 +71,7 @@ type TagRule = readonly [key: string, values: readonly string[]]
 /** The law of one mode. */
 export interface ModeLaw {
   readonly mode: number
-  /** Access keys, the most specific first; the first one that says something counts. */
+  /** Access keys, the most specific first; the first key with a meaning counts. */
   readonly keys: readonly string[]
   /** Tags that make the whole way one for the mode; they count after the mode's own keys. */
   readonly streets?: readonly TagRule[]
@@ -77,8 +80,8 @@ export interface ModeLaw {
   /** Keys of `oneway:*` that speak of it, the most specific first; the first that is there counts. */
   readonly oneway: readonly string[]
   /**
-   * Tags that open the direction against the traffic to it, apart from `oneway:* = no` on a one-way street and
-   * `*:backward` of its own keys; absent for modes that these do not let go against it either.
+   * Tags that let the mode travel against a one-way street, besides `oneway:* = no` and `*:backward` of its own keys;
+   * absent for modes that ignore `*:backward`, too.
    */
   readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
 }
@@ -187,7 +190,7 @@ export const UNREAD_KEYS: readonly { readonly key: string; readonly values: RegE
 export const FEW_PEOPLE = car | taxi
 export const NOT_WITH_MANY = truck | foot | bicycle
 
-/** Who may use a way of a highway class when no other tag says anything. */
+/** Modes that may use a way of a highway class when no other tag decides. */
 const CLASSES: readonly (readonly [modes: number, classes: string])[] = [
   [MOTOR & ~moped, 'motorway motorway_link'],
   [ROAD, 'trunk trunk_link primary primary_link secondary secondary_link tertiary tertiary_link'],
@@ -204,7 +207,7 @@ const CLASS_ACCESS = new Map(
 /** Ferries and trains that carry vehicles. */
 export const CARRIED = ROAD
 
-/** Modes that may use a way of a highway class, by the class alone; null for what is no class. */
+/** Modes that may use a way of a highway class, by the class alone; null for an unknown class. */
 export function accessOfClass(highway: string | undefined): number | null {
   return CLASS_ACCESS.get(highway ?? '') ?? null
 }
@@ -219,9 +222,9 @@ type ClassRules = Readonly<Record<string, number>>
 const fast: ClassRules = { trunk: FAST, trunk_link: FAST }
 
 /**
- * Who may use ways of a highway class without an access tag, where a country differs from the rest of the world. Facts
- * from OpenStreetMap's wiki, page OSM tags for routing/Access restrictions, which Valhalla's `adminconstants.h`
- * follows too; but no country opens paths to mopeds here, as it does there: highway=path is closed to engines.
+ * Default access of highway classes in countries that differ from the rest of the world. Facts from OpenStreetMap's
+ * wiki, page OSM tags for routing/Access restrictions, which Valhalla's `adminconstants.h` follows too; but unlike
+ * there no country opens paths to mopeds: highway=path is closed to motor vehicles.
  */
 export const COUNTRIES: Readonly<Record<string, ClassRules>> = {
   AT: { ...fast, path: WALK },
@@ -255,7 +258,7 @@ export const COUNTRIES: Readonly<Record<string, ClassRules>> = {
   US: { pedestrian: RIDE, bridleway: RIDE, cycleway: RIDE, path: RIDE },
 }
 
-/** What may block a node. */
+/** Kinds of barriers on a node. */
 export type Barrier = 'gate' | 'bollard' | 'turnstile' | 'trap' | 'wall'
 
 const BARRIERS: readonly (readonly [kind: Barrier, values: string])[] = [

@@ -6,8 +6,9 @@ import type { WayFacts } from './tags/way.ts'
 import type { WayNodes } from './ways.ts'
 
 /**
- * The undirected network: ways cut into links where they meet, end, or something stands on them. Points of link `l` are
- * `points[firstPoint[l]] … points[firstPoint[l + 1] - 1]`, numbers of the node index; the first and last are junctions.
+ * The undirected network: ways are cut into links at their ends, at junctions and at nodes with barriers or signals.
+ * Points of link `l` are `points[firstPoint[l]] … points[firstPoint[l + 1] - 1]`, numbers of the node index; the first
+ * and last are junctions.
  */
 export interface LinkTable {
   readonly count: number
@@ -83,7 +84,7 @@ function findJunctions(wayNodes: WayNodes, nodes: NodeIndex): Uint8Array {
 
 const NO_CUTS: ReadonlySet<number> = new Set()
 
-/** Where a way meets itself, the loop is cut in its middle, so that no link begins where it ends. */
+/** Cuts a loop of a way in its middle, so that no link begins where it ends. */
 class LoopCutter {
   /** The run that a node was last met in, and where in it. */
   readonly #run: Uint32Array

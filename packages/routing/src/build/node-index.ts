@@ -50,7 +50,7 @@ export class NodeIndex {
   /** Second pass over the files: coordinates and tags of all nodes. */
   async load(readers: readonly OsmReader[], signal?: AbortSignal): Promise<void> {
     for (const reader of readers) {
-      // Nodes mostly come in the order of their ids: the next one is not far.
+      // Nodes mostly come in ascending order of ids, so the search starts near the last one.
       let near = 0
       await reader.read(
         ({ nodes, strings }) => {

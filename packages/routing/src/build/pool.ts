@@ -1,4 +1,4 @@
-/** Keys that are known at a time: a `Map` throws at 2²⁴, and what is rare need not be shared. */
+/** Maximum number of keys that are remembered: a `Map` throws at 2²⁴, and rare values need no sharing. */
 const MOST_KEYS = 2 ** 20
 
 /** Values by number, which are made once for equal keys as far as these are remembered. */

@@ -5,9 +5,9 @@ import type { NodeIndex } from './node-index.ts'
 import type { WayFacts } from './tags/way.ts'
 import type { Ways } from './ways.ts'
 
-/** What ramps turn out to be once it is known what they join. */
+/** Facts of ramps that follow from the roads they join. */
 export interface RampFacts {
-  /** Road class of each link: that of its way, but of a ramp no better than what the ramp leads to. */
+  /** Road class of each link: the class of its way; a ramp has at most the class of the road it leads to. */
   readonly roadClass: Uint8Array
   /** One for ramps that are turn lanes of an ordinary crossing. */
   readonly turnChannel: Uint8Array

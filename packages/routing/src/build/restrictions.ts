@@ -26,7 +26,7 @@ export interface RuleTable {
   readonly sizedTurnValue: Uint32Array
 }
 
-/** Where the parts of restrictions are found. */
+/** Inputs for locating the parts of restrictions. */
 export interface RestrictionInputs {
   readonly edges: EdgeTable
   readonly turns: TurnTable
@@ -36,7 +36,7 @@ export interface RestrictionInputs {
   readonly nodeOf: (id: number) => number
   /** Edges of a way, both directions. */
   readonly edgesOf: (way: number) => readonly number[]
-  /** What stands on a node. */
+  /** Facts of a node, such as its barrier. */
   readonly factsOf: (node: number) => NodeFacts
   /** Number of a text of the graph. */
   readonly textOf: (text: string) => number

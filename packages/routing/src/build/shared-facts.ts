@@ -3,7 +3,7 @@ import type { WayFacts } from './tags/way.ts'
 
 const PARTS = ['access', 'speeds', 'flags', 'limits', 'timed', 'unread', 'names'] as const
 
-/** Lets the facts of ways that differ in some tags share the parts that these say nothing of. */
+/** Shares equal parts of the facts of ways, so that ways that differ in one tag do not store everything twice. */
 export class SharedFacts {
   readonly #parts = new Pool<unknown>()
 

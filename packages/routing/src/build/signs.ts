@@ -28,7 +28,7 @@ export function isFork({ edges, wayOf, factsOf }: SignInputs, node: number): boo
   return ramps === 0 || (ramps === drivable && total === ramps + 1)
 }
 
-/** Signs at the beginning of an edge; none where no driver would look for them. */
+/** Signs for drivers at the beginning of an edge; empty where cars may not enter it. */
 export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] {
   const { edges, wayOf, factsOf } = inputs
   const info = edges.info[edge]!

@@ -48,7 +48,7 @@ export function edgeSpeed(edge: SpeedInputs): number {
   return Math.max(1, edge.surface >= Surface.pavedRough ? Math.floor(speed / 2) : speed)
 }
 
-/** What the law allows on an edge without a sign; infinite where it sets no limit. */
+/** Legal speed of an edge without a speed limit sign; infinite where the law sets no limit. */
 function legalLimit({ legalSpeeds, roadClass, use, density }: SpeedInputs): number {
   if (legalSpeeds === null) return Infinity
   const { motorway, urban, rural, livingStreet } = legalSpeeds
@@ -71,8 +71,8 @@ export function roughened(speed: number, surface: number): number {
 }
 
 /**
- * Truck speed of an edge: by its tags the stricter of the general and the directed one, else what the law allows outside
- * of towns, which is less than cars may; zero where neither says one.
+ * Truck speed of an edge: the stricter of the general and the directed tag, else the legal speed of trucks on motorways
+ * or outside of towns; zero without either.
  */
 export function truckSpeed({ speeds, forward, legalSpeeds, roadClass, density }: SpeedInputs): number {
   const directed = forward ? speeds.truckForward : speeds.truckBackward

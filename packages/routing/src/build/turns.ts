@@ -19,8 +19,8 @@ export interface TurnTable {
 }
 
 /**
- * Describes every turn at every node: angle, what lies beside it, whether the name stays, and how likely one has to
- * stop. Rules after Valhalla 3.6 `mjolnir/util.cc` and `graphenhancer.cc`.
+ * Describes every turn at every node: angle, edges on both sides, whether the name continues, and the stop impact.
+ * Rules after Valhalla 3.6 `mjolnir/util.cc` and `graphenhancer.cc`.
  */
 export function describeTurns(inputs: TurnInputs): TurnTable {
   const { edges } = inputs
@@ -169,7 +169,7 @@ function isTurnBack(inputs: TurnInputs, turn: DescribedTurn): boolean {
   const { node, from, to, degrees, left, right } = turn
   const onRight = inputs.driveOnRight(node)
   const short = edges.length[from]! < 50 || edges.length[to]! < 50
-  // Mirrored where one drives on the left; the bounds are not symmetric by a degree in the source either.
+  // The angles are mirrored for driving on the left; the asymmetry of one degree is Valhalla's.
   const back = onRight ? degrees > 179 && degrees < (short ? 226 : 211) : degrees < 181 && degrees > (short ? 134 : 149)
   if (!back) return false
   const bothCycleways = [from, to].every((edge) => get(edges.info[edge]!, EdgeField.use) === Use.cycleway)

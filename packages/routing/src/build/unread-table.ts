@@ -15,7 +15,7 @@ interface UnreadInputs {
   readonly textOf: (text: string) => number
 }
 
-/** What conditions say that is not read, by the edges and nodes of ways, gates and turn restrictions. */
+/** Unsupported conditions by edge and node, from ways, barriers and turn restrictions. */
 export function unreadTable(
   turns: readonly UnreadTurn[],
   { edges, wayFactsOf, factsOf, nodeOf, edgesOf, textOf }: UnreadInputs,

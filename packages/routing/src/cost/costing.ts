@@ -5,7 +5,7 @@ import type { Rights } from './rights.ts'
 
 /**
  * What it costs one mode to travel the network. Costs are seconds with preferences, seconds are plain time; a path's
- * cost is the sum over its edges and the turns between them. A costing knows edges and turns, and nothing of searches.
+ * cost is the sum over its edges and the turns between them. A costing is independent of searches.
  */
 export interface Costing {
   readonly mode: Mode
@@ -18,7 +18,9 @@ export interface Costing {
   readonly travelMode: TravelMode
   readonly travelType: string
   readonly exclusions: Exclusions
-  /** Seconds that a search pays for leaving a street for local traffic, which it must not cross from end to end. */
+  /**
+   * Seconds that a search adds for leaving a street for local traffic, which a route must not cross from end to end.
+   */
   readonly throughLocal: number
 
   /** Whether an edge is for local traffic only. */
@@ -41,7 +43,7 @@ export interface Costing {
    * @param internal the first edge is a short one inside a crossing, entered by a turn to the same side
    */
   turnCost(from: number, to: number, turn: number, internal: boolean): number
-  /** Cost of a turn of a finished path, without what keeps searches from using it. */
+  /** Cost of a turn of a finished path, without the penalties that only steer searches. */
   pathTurnCost(from: number, to: number, turn: number): number
   turnSeconds(from: number, to: number, turn: number): number
 }

@@ -27,7 +27,7 @@ export function createCosting(network: Graph, mode: Mode, options: CostOptions):
   const { edge, turn, mayPass, mayEnd, tolerates = 0, throughLocal = 0 } = profile.costs(optionReader(options))
   const edgeView = new EdgeView(graph, access)
   const turnView = new TurnView(graph, access, rights)
-  // Who walks or rides passes yards, where no tag forbids it.
+  // Pedestrians and bicycles may pass yards, unless a tag forbids it.
   const passesYards = (access & MOTOR_ACCESS) === 0
   const isLocal = (at: number): boolean =>
     passesYards ? (get(graph.edgeFlags[at]!, FlagField.local) & access) !== 0 : isForLocals(graph, at, access)

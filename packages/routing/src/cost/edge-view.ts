@@ -17,7 +17,7 @@ export class EdgeView {
     this.#access = access
   }
 
-  /** Moves to an edge. A speed in km/h replaces the usual one; zero is the usual one. */
+  /** Moves to an edge, with a speed in km/h; zero keeps the usual speed. */
   at(edge: number, kmh = 0): this {
     this.#edge = edge
     this.#info = this.#graph.edgeInfo[edge]!

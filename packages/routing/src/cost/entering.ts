@@ -5,7 +5,10 @@ import type { TurnView } from './turn-view.ts'
 
 /** Parameters by mode for entering a street. */
 interface EnteringRules {
-  /** On foot no toll is paid, no private bollard is locked, and service roads inside a crossing count like others. */
+  /**
+   * Whether the mode walks: no tolls, no locked bollards, and the penalty of service roads also applies inside
+   * crossings.
+   */
   readonly isOnFoot?: boolean
   /** Driveways have no penalty of streets for local traffic. */
   readonly ignoresDriveways?: boolean

@@ -6,8 +6,8 @@ import type { Profile } from './profile.ts'
 import type { Vehicle } from './vehicle.ts'
 
 /**
- * Entering or leaving what is excluded costs this many seconds on top: more than any route, so that the cheapest path
- * crosses as few of these borders as can be.
+ * Penalty in seconds for entering or leaving an excluded street: more than any route takes, so that the cheapest path
+ * does so as rarely as possible.
  */
 const BORDER_PENALTY = 432_000
 

@@ -9,7 +9,7 @@ export type { CostOptions, Mode }
 export const MODES = Object.keys(PROFILES) as readonly Mode[]
 
 /**
- * Options of a mode from what a request says. Values that are missing, of the wrong type or out of bounds count as the
+ * Reads the options of a mode from a request. Values that are missing, of the wrong type or out of bounds count as the
  * default; numbers and booleans may be texts. The result has one entry per option, in a fixed order, so that equal
  * options are equal texts.
  */
@@ -56,7 +56,7 @@ function noUse(mode: string, ...names: readonly string[]): Record<string, string
 /** Options that are read elsewhere, or whose fate other warnings tell. */
 const READ_ELSEWHERE = new Set(['disable_hierarchy_pruning', 'hierarchy_limits', 'ignore_closures'])
 
-/** What of the options of a request is not heeded: names that the mode does not have, and values out of bounds. */
+/** Ignored options of a request: names that the mode does not have, and values out of bounds. */
 export function optionFaults(
   mode: Mode,
   given: Readonly<Record<string, unknown>>,

@@ -11,15 +11,15 @@ export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
 /** A way to travel: its vehicle, the options of its requests, and what edges and turns cost it. */
 export interface Profile {
   readonly family: Family
-  /** Where the figures come from. */
+  /** Source of the figures. */
   readonly source: string
-  /** Bit of the access masks, and the name of the vehicle; by the value of an option where they depend on one. */
+  /** Bit of the access masks, and the name of the vehicle; a record by option value if an option decides. */
   readonly access: number | Readonly<Record<string, number>>
   readonly travelMode: TravelMode
   readonly travelType: string | { readonly option: string }
   readonly options: OptionTable
   readonly defaults?: DependentDefaults
-  /** The option that says each size of the vehicle, by kind of limit; without one it is not held to the limit. */
+  /** The option with the size of the vehicle, by kind of limit; limits without an option are ignored. */
   readonly sizes: Readonly<Record<number, string>>
   /** Options by which requests exclude kinds of streets, besides the options of every mode. */
   readonly excludesUnpaved?: true
@@ -27,7 +27,7 @@ export interface Profile {
   readonly paysTolls?: true
   /** Most seconds that a location costs for being put on a street that is not the nearest. */
   readonly farPenalty: number
-  /** How much one request may ask for: locations, metres along them as the crow flies, and between any two of a matrix. */
+  /** Maximum locations of a request, metres along them as the crow flies, and metres between any two of a matrix. */
   readonly most: { readonly locations: number; readonly meters: number; readonly matrixMeters: number }
   readonly costs: (options: OptionReader) => ModeCosts
 }
@@ -40,12 +40,13 @@ export interface OptionReader {
 }
 
 /**
- * Crossing a street for local traffic from end to end costs this many seconds on top, once: more than any detour within
- * a region, less than giving up. Valhalla forbids it to motor vehicles and only tries again without if nothing is found.
+ * Penalty in seconds for crossing a street for local traffic from end to end: more than any detour within a region, but
+ * such a street is still crossed where there is no other way. Valhalla forbids it to motor vehicles and searches again
+ * without the ban when there is no route.
  */
 export const THROUGH_PENALTY = 43200
 
-/** What a mode pays under some options, and where it may go. */
+/** Costs and access of a mode under some options. */
 export interface ModeCosts {
   readonly edge: EdgeCosts
   readonly turn: TurnCosts
@@ -64,7 +65,7 @@ export interface EdgeCosts {
   readonly cost: (edge: EdgeView) => number
 }
 
-/** Seconds, and cost (seconds with preferences), of a turn and of what is entered by it. */
+/** Seconds, and cost (seconds with preferences), of a turn and of entering the next edge. */
 export interface TurnCosts {
   readonly seconds: (turn: TurnView) => number
   readonly cost: (turn: TurnView) => number

@@ -4,7 +4,7 @@ import type { Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
 import type { CostOptions } from './option-table.ts'
 
-/** What a mode may use, and what of that its options tell to ignore. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
+/** Access of a mode, with the rules that its options ignore. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
 export class Rights {
   /** Some options open streets to the mode that no mode of its family may take. */
   readonly everywhere: boolean
@@ -18,7 +18,7 @@ export class Rights {
   readonly #along: number
   readonly #against: number
   readonly #ignoresConstruction: boolean
-  /** Modes that may use an edge at some time though not at others; null where that does not count. */
+  /** Modes that may use an edge at certain times only; null where such edges stay closed. */
   readonly #openings: ReadonlyMap<number, number> | null
 
   /** @param access bit of the access masks of the mode */

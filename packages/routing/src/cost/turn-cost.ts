@@ -57,7 +57,7 @@ export function motorTurns(options: OptionReader, rules: MotorTurnRules = {}): T
   }
 }
 
-/** What a turn costs where a motor vehicle may have to stop. */
+/** Cost of a turn where a motor vehicle may have to stop. */
 function motorStopCost(turn: TurnView, turnsAroundInside: boolean): number {
   const { stopImpact, side } = turn
   if (stopImpact === 0) return 0
@@ -161,7 +161,7 @@ function climbCost(turn: TurnView, useRoads: number): number {
 /** Seconds to cross a street on foot between streets to both sides, by how likely one has to stop. */
 const PEDESTRIAN_CROSSING_SECONDS = [0, 0, 1, 1, 2, 3, 5, 15]
 
-/** What turns cost and take on foot. The penalty of stairs or a lift stands for all other costs of the turn. */
+/** Cost and time of turns on foot. The penalty for stairs or a lift replaces all other costs of the turn. */
 export function pedestrianTurns(options: OptionReader): TurnCosts {
   const base = entering(options, { isOnFoot: true })
   const [stepPenalty, liftPenalty] = [options.number('step_penalty'), options.number('elevator_penalty')]

@@ -43,7 +43,7 @@ export class TurnView {
   useBefore = 0
   /** Class of the edge that is entered. */
   roadClass = 0
-  /** What stands on the node, one of `NodeType`. */
+  /** Type of the node, one of `NodeType`. */
   nodeType = 0
   drivesOnRight = true
   /** The first edge is a short one inside a crossing, entered by a turn to the same side. */

@@ -5,13 +5,15 @@ import type { CostOptions } from './option-table.ts'
 import type { Profile } from './profile.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
-/** What a vehicle of some size may pass. Limits that a mode is not held to are never broken. */
+/** Limits that a vehicle must keep. Limits that do not apply to its mode are never broken. */
 export class Vehicle {
   readonly #graph: Graph
-  /** Size of the vehicle in the units of the limits, by kind of limit; zero where the mode is not held to it. */
+  /**
+   * Size of the vehicle in the units of the limits, by kind of limit; zero where the limit does not apply to the mode.
+   */
   readonly #size: Float64Array
   readonly #access: number
-  /** The fewest people that are in it, and whether a toll is paid instead of carrying more. */
+  /** Minimum occupants, and whether the vehicle pays a toll instead of having more. */
   readonly #occupants: number
   readonly #paysInstead: boolean
 
@@ -70,7 +72,7 @@ export class Vehicle {
   }
 }
 
-/** Size of a vehicle in the units of limits, by kind of limit; zero where the mode is not held to it. */
+/** Size of a vehicle in the units of the limits, by kind of limit; zero where the limit does not apply to the mode. */
 export function vehicleSize({ sizes }: Pick<Profile, 'sizes'>, options: CostOptions): Float64Array {
   const size = new Float64Array(Object.keys(Limit).length)
   for (const [limit, name] of Object.entries(sizes)) {

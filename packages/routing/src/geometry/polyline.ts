@@ -33,19 +33,19 @@ function partMeters({ lon, lat }: Line, i: number): number {
   return distanceMeters(lon[i]!, lat[i]!, lon[i + 1]!, lat[i + 1]!)
 }
 
-/** Heading of a stretch of a line where it begins, towards the point so many metres on, in degrees. */
+/** Heading at the beginning of a part of a line, towards the point `meters` along it, in degrees. */
 export function headingAtBegin(line: Line, first: number, last: number, meters: number): number {
   const { lon, lat } = pointAfter(line, first, last, meters)
   return bearingDegrees(line.lon[first]!, line.lat[first]!, lon, lat)
 }
 
-/** Heading of a stretch of a line where it ends, from the point so many metres before, in degrees. */
+/** Heading at the end of a part of a line, from the point `meters` before the end, in degrees. */
 export function headingAtEnd(line: Line, first: number, last: number, meters: number): number {
   const { lon, lat } = pointAfter(line, last, first, meters)
   return bearingDegrees(lon, lat, line.lon[last]!, line.lat[last]!)
 }
 
-/** The point so many metres along a line from one of its points towards another, or the other when it is nearer. */
+/** The point `meters` along a line from one of its points towards another, or that other point if it is nearer. */
 function pointAfter({ lon, lat }: Line, from: number, to: number, meters: number): Point {
   const step = Math.sign(to - from)
   let walked = 0

@@ -80,7 +80,7 @@ export const Surface = {
 /** Room for bicycles beside or on an edge, least first. */
 export const CycleLane = { none: 0, shared: 1, dedicated: 2, separated: 3 } as const
 
-/** What stands on a node. */
+/** Types of nodes. */
 export const NodeType = {
   plain: 0,
   gate: 1,
@@ -122,7 +122,7 @@ export const Limit = {
   minOccupants: 7,
 } as const
 
-/** Speed limit of a street that says to have none. */
+/** Speed limit of a street with `maxspeed=none`. */
 export const UNLIMITED = 255
 
 /** What a text on a sign is. */

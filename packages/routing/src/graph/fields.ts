@@ -19,7 +19,7 @@ export const NodeField = {
   cashOnlyToll: field(21, 1),
   intersection: field(22, 2),
   driveOnRight: field(24, 1),
-  /** Of whom only those with business there may pass; see `privateBits`. */
+  /** Modes that may pass for local access only; see `privateBits`. */
   private: field(25, 3),
 } as const
 
@@ -36,7 +36,7 @@ export const EdgeField = {
   forward: field(31, 1),
 } as const
 
-/** Layout of `edgeTraffic`: km/h and what is along the edge. */
+/** Layout of `edgeTraffic`: speeds in km/h and facts along the edge. */
 export const TrafficField = {
   speed: field(0, 8),
   truckSpeed: field(8, 8),
@@ -117,7 +117,7 @@ export function tailOf(graph: Graph, edge: number): number {
   return graph.edgeHead[graph.edgeOpposite[edge]!]!
 }
 
-/** Where the turn table keeps the turn from one edge onto another, which leaves the node the first leads to. */
+/** Index of the turn from an edge onto another, which begins at the end of the first. */
 export function turnIndex(graph: Graph, from: number, to: number): number {
   const node = graph.edgeHead[from]!
   const first = graph.firstEdge[node]!
@@ -125,12 +125,12 @@ export function turnIndex(graph: Graph, from: number, to: number): number {
   return graph.firstTurn[node]! + (graph.edgeOpposite[from]! - first) * degree + (to - first)
 }
 
-/** Degrees of a heading as it is stored. */
+/** Converts a stored heading to degrees. */
 export function headingDegrees(stored: number): number {
   return Math.round((stored * 359) / 255)
 }
 
-/** A heading in degrees as it is stored. */
+/** Converts a heading in degrees to its stored form. */
 export function storedHeading(degrees: number): number {
   return Math.round(((Math.round(degrees) % 360) * 255) / 359)
 }

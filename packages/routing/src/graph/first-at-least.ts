@@ -1,4 +1,4 @@
-/** Index of the first of ascending values that is not less than the wanted one; their length where all are less. */
+/** Index of the first of ascending values that is at least the wanted one; the number of values if all are less. */
 export function firstAtLeast(values: ArrayLike<number>, wanted: number): number {
   let low = 0
   let high = values.length

@@ -46,7 +46,7 @@ export interface Graph {
   readonly pointLat: Int32Array
   /** OSM id of the way of a geometry. */
   readonly shapeWay: Uint32Array | Float64Array
-  /** Tagged speed limit of the way of a geometry in km/h; zero where there is none, `UNLIMITED` where it says so. */
+  /** Tagged speed limit of the way of a geometry in km/h; zero where untagged, `UNLIMITED` for `none`. */
   readonly shapeLimit: Uint8Array
 
   /** Entries of list of names `n`: `firstName[n] … firstName[n + 1] - 1`. */
@@ -73,7 +73,7 @@ export interface Graph {
   readonly ruleEdge: Uint32Array
   /** Modes a rule forbids the whole sequence to. */
   readonly ruleModes: Uint16Array
-  /** What a vehicle's size must exceed for a rule to bind it, types as in `Limit`; `ANY_SIZE` where it binds all. */
+  /** Size limit of a rule: it applies to vehicles above it, types as in `Limit`; `ANY_SIZE` applies to all. */
   readonly ruleType: Uint8Array
   readonly ruleValue: Uint32Array
 
@@ -95,8 +95,8 @@ export interface Graph {
   readonly sizedTurnValue: Uint32Array
 
   /**
-   * What conditional tags say that is not read, ordered by place: a place is an edge or, from `edgeCount` on, a node. Modes
-   * it is about, and the tag as a text.
+   * Unsupported conditional tags, ordered by place: a place is an edge or, from `edgeCount` on, a node. With each its
+   * modes and its text.
    */
   readonly unreadPlace: Uint32Array
   readonly unreadModes: Uint16Array
@@ -120,7 +120,7 @@ export const ANY_SIZE = 255
 export const LimitBits = {
   /** Kind of limit; see `Limit`. */
   type: 0x0f,
-  /** Those with business on the edge need not keep it. */
+  /** Local traffic is exempt. */
   exceptDestination: 0x40,
 } as const
 

@@ -3,7 +3,7 @@ import { notAGraph } from '../errors.ts'
 const MAGIC = 0x4e525254 // "TRRN", little-endian
 const VERSION = 11
 export const HEADER_BYTES = 16
-/** Word of the header that storage keeps a checksum in; zero where nothing was stored. */
+/** Header word for a checksum by the storage; zero when none was stored. */
 const CHECKSUM_WORD = 3
 const ALIGNMENT = 64
 
@@ -43,7 +43,7 @@ export interface SectionFile {
   readonly arrays: ReadonlyMap<string, SectionArray>
 }
 
-/** Takes the sections of a file one after the other; who gives one may drop it then. */
+/** Takes the sections of a file one after the other; a section may be freed as soon as it has been added. */
 export interface SectionSink {
   add(name: string, array: SectionArray): void
 }
@@ -54,7 +54,7 @@ export interface SectionSink {
  * can be written before all of its sections are known.
  */
 export class SectionLayout {
-  /** Where the next section begins. */
+  /** Offset of the next section. */
   end = align(HEADER_BYTES)
   readonly #sections: Directory['sections'][number][] = []
 

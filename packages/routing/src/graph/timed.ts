@@ -9,11 +9,11 @@ export const TimedEffect = {
   local: 2,
   /** The edge is open, and closed at all other times. */
   only: 3,
-  /** From here on: one drives so many km/h as the number is greater than this. */
+  /** From this number on, the effect is a speed: the number minus this, in km/h. */
   speed: 100,
 } as const
 
-/** What a mode may drive at most on each edge whose limit some rule changes at certain times, in km/h. */
+/** Highest speed of a mode in km/h on each edge with a timed speed limit. */
 export function timedSpeeds(
   { timedEdge, timedEffect, timedModes, edgeTraffic }: Graph,
   access: number,

@@ -6,12 +6,12 @@ import type { TravelMode } from '../cost/profile.ts'
 
 /** An edge that meets the route at a node. */
 export interface Crossing {
-  /** Degrees in which it leaves the node. */
+  /** Heading in which it leaves the node, in degrees. */
   readonly heading: number
-  /** Modes that may leave the node over it, and modes that may arrive; see `Access`. */
+  /** Modes that may leave the node over it, and modes that may arrive at the node over it; see `Access`. */
   readonly out: number
   readonly in: number
-  /** It shares a name with the edge of the route before the node, or after it. */
+  /** Whether it shares a name with the edge of the route before the node, or after it. */
   readonly sameNameBefore: boolean
   readonly sameNameAfter: boolean
   readonly use: number
@@ -42,7 +42,7 @@ export function crossingsAt(graph: Graph, before: number | null, after: number):
   return crossings
 }
 
-/** What guidance takes a street or path for: sidewalks are footways to it, and platforms streets. */
+/** Use of a street or path for guidance: sidewalks count as footways, and platforms as roads. */
 export function guidedUse(use: number): number {
   if (use === Use.sidewalk) return Use.footway
   return use === Use.platform ? Use.road : use
@@ -58,7 +58,7 @@ const MODE_ACCESS: Readonly<Record<TravelMode, number>> = {
   pedestrian: Access.foot,
 }
 
-/** Edges on one side of the route, and those among them that turn almost as the route does or may be taken. */
+/** Numbers of edges on one side of the route: all, those with a similar angle, and those that may be taken. */
 export interface SideCount {
   readonly all: number
   readonly similar: number
@@ -69,8 +69,8 @@ export interface SideCount {
 const SIMILAR_DEGREES = 40
 
 /**
- * What a traveller sees who arrives at a node in some direction: the edges that cross there, by the angle to that
- * direction. Thresholds are those of Valhalla 3.6 (`odin/enhancedtrippath.cc`).
+ * The crossing edges at a node, by their angle to the direction of arrival. Thresholds are those of Valhalla 3.6
+ * (`odin/enhancedtrippath.cc`).
  */
 export class CrossingView {
   readonly crossings: readonly Crossing[]
@@ -130,7 +130,7 @@ export class CrossingView {
     return count
   }
 
-  /** Angle and use of the straightest edge that may be taken; straight back without one. */
+  /** Angle and use of the straightest edge that may be taken; straight back when there is none. */
   straightestOpen(): { degrees: number; use: number | null } {
     return this.#straightest((crossing) => this.isOpen(crossing))
   }

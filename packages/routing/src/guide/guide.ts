@@ -5,7 +5,7 @@ import { joinRoundaboutExits, refineManeuvers } from './rules/refine.ts'
 import type { GuidedLeg } from './steps.ts'
 
 /**
- * What a traveller has to do on a leg, in order: the departure, the maneuvers between, the arrival.
+ * The maneuvers of a leg in order: departure, maneuvers in between, arrival.
  *
  * @param roundaboutExits whether leaving a roundabout is a maneuver of its own
  */

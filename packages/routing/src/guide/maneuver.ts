@@ -44,13 +44,13 @@ export const Kind = {
   buildingExit: 43,
 } as const
 
-/** Where a maneuver leads, seen from the way before it. */
+/** Direction of a maneuver, relative to the way before it. */
 export type Direction = 'none' | 'keepStraight' | 'keepRight' | 'right' | 'reverse' | 'left' | 'keepLeft'
 
 /** A path of its own that has no street name to be called by. */
 export type Trail = 'none' | 'walkway' | 'cycleway'
 
-/** An instruction to the traveller, and the stretch of the leg up to the next one. */
+/** An instruction to the traveller, and the part of the leg up to the next one. */
 export interface Maneuver {
   kind: number
   /** Nodes of the leg where it begins and ends. */
@@ -58,7 +58,7 @@ export interface Maneuver {
   endNode: number
   beginShape: number
   endShape: number
-  /** Names that hold for the whole stretch, those where it begins when these are more, and those of a street crossed. */
+  /** Names of the whole maneuver, longer lists of names at its beginning, and names of a crossed street. */
   names: readonly Name[]
   beginNames: readonly Name[]
   crossNames: readonly Name[]

@@ -1,7 +1,7 @@
 import { SignType } from '../graph/attributes.ts'
 import type { Name, Sign } from '../graph/texts.ts'
 
-/** A text on a sign, and on how many of the following signs it stands too. */
+/** A text on a sign, and the number of following signs that repeat it. */
 export interface SignText extends Name {
   readonly count: number
 }
@@ -59,7 +59,7 @@ export function countAmong(texts: readonly SignText[], names: readonly Name[]): 
   )
 }
 
-/** Counts what stands on two consecutive signs, and puts the texts with the highest counts first on both. */
+/** Counts the common texts of two consecutive signs, and moves those with the highest counts to the front. */
 export function countConsecutive(before: Signs, after: Signs): void {
   for (const role of Object.values(ROLES)) {
     if (before[role].length === 0 || after[role].length === 0) continue

@@ -29,7 +29,7 @@ export interface Step {
   readonly toll: boolean
   readonly unpaved: boolean
   readonly indoor: boolean
-  /** Only one direction is open to the mode. */
+  /** Whether only one direction is open to the mode. */
   readonly oneway: boolean
   readonly driveOnRight: boolean
   /** A motorway proper. */
@@ -40,7 +40,7 @@ export interface Step {
   readonly endShape: number
 }
 
-/** A leg as guidance sees it. Node `i` is where step `i` begins; the last node is where the last step ends. */
+/** A leg prepared for guidance. Step `i` begins at node `i`; the last node is the end of the last step. */
 export interface GuidedLeg {
   readonly steps: readonly Step[]
   readonly line: Line

@@ -21,7 +21,7 @@ const NOISE = 2000
 export interface Drawing {
   /** Metres by which lines may be off. */
   readonly generalize: number
-  /** Share of the largest area below which others, and holes, are left out; null for noise only. */
+  /** Minimum size of areas and holes, as a share of the largest area; null removes noise only. */
   readonly denoise: number | null
 }
 
@@ -52,14 +52,14 @@ export class Areas {
     this.#middle = { lon: Math.round(middle.lon), lat: Math.round(middle.lat) }
   }
 
-  /** The polygons of rings; rings added before lie within them. */
+  /** The polygons of rings. Rings of earlier calls lie within these rings. */
   add(rings: readonly Ring[]): Polygon[] {
     const kept = this.#worthShowing(rings)
     const path = new Path()
     for (const group of this.#grouped(kept)) group.forEach((ring, i) => this.#append(ring, i > 0, path))
     this.#cleaner.clean(path)
     if (this.#inner !== null && this.#inner.parts > 0 && !holdsAll(this.#cleaner.out, this.#inner)) {
-      // Both together: what only the inner one has is in both then.
+      // Cleans both paths together, so that parts of the inner one become parts of the outer one.
       const both = new Path()
       for (const one of [this.#cleaner.out, this.#inner]) copyParts(one, both)
       this.#cleaner.clean(both)

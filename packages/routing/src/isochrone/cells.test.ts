@@ -20,11 +20,11 @@ it('needs the places on both sides of where contours meet, however far apart, an
   const columns = [0, 200, 400, 1000, 1600, 1800, 2000]
   const rows = Array.from({ length: 80 }, (_, i) => 50 * i)
   const cell = (x: number, y: number): number => cells.at(x * METERS, y * METERS)
-  // What lies west of 700 m is within the contour, what lies east of it is not; between them nothing is known.
+  // Places west of 700 m are within the contour, places east of it are not; nothing is known in between.
   for (const x of columns) for (const y of rows) cells.mark(cell(x, y), x < 700 ? 1 : 0)
   cells.close()
   const needed = columns.filter((x) => cells.need(cell(x, 2000)) > 0)
-  // The rim is unreachable: the first column lies beside it.
+  // The outside counts as unreachable, and the first column lies beside it.
   expect(needed).toEqual([0, 400, 1000])
 })
 

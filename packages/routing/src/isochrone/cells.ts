@@ -4,11 +4,11 @@ import type { Grid } from './grid.ts'
 const MOST_CELLS = 500_000
 /** Metres around all places: more than an area reaches beyond its streets. */
 const MARGIN_METERS = 400
-/** What is known of a cell besides the contours that it is within: nothing, or that it holds places within different ones. */
+/** States of a cell without one set of contours: no places, or places within different contours. */
 const EMPTY = -1
 const MIXED = -2
 const NONE = -1
-/** Cells of the side of a block, and what marks one of whose places one is enough. */
+/** Cells along the side of a block, and the mark of a cell of which one place is enough. */
 const BLOCK = 6
 const WITNESS = 2
 /** What marks a cell whose places a contour passes between. */
@@ -23,9 +23,10 @@ export interface Box {
 }
 
 /**
- * Where contours may run: a grid whose cells know within which contours their places are. An empty cell belongs to a cell
- * with places that is nearest; contours run where cells of different contours meet. A place elsewhere shapes no line: all
- * its nearest places, with and without it, lie within the same contours. Everything outside counts as unreachable.
+ * Finds where contours may run, with a grid that stores for each cell the contours around its places. An empty cell
+ * belongs to the nearest cell with places; contours run between cells with different contours. Other places need no
+ * sample: with or without them, the nearest places lie within the same contours. Everything outside counts as
+ * unreachable.
  */
 export class Cells {
   /** Around all cells, in cells of the grid. */
@@ -33,7 +34,7 @@ export class Cells {
   readonly #west: number
   readonly #south: number
   readonly #grid: Grid
-  /** Cells of the grid along the side of one here are so many bits. */
+  /** Binary logarithm of the number of grid cells along the side of a cell here. */
   readonly #scale: number
   readonly #columns: number
   readonly #rows: number
@@ -150,7 +151,10 @@ export class Cells {
     return witness
   }
 
-  /** How closely the places of a cell shape contours: not at all (0), as neighbours of one (1), one of them (2), or on both sides of one (`PASSED`). */
+  /**
+   * Influence of the places of a cell on contours: none (0), beside one (1), one place is enough (2), a contour between
+   * them (`PASSED`).
+   */
   need(cell: number): number {
     return cell < 0 ? 0 : this.#needed[cell]!
   }

@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.ts'
 /** Metres of the side of a cell at least, and how many cells there are at most. */
 const CELL_METERS = 60
 const MOST_CELLS = 2 ** 28
-/** Columns and rows of cells are numbers of 16 bits, and those of blocks have so many bits less. */
+/** Bits of a column or row of cells, and how many bits fewer a block's column or row has. */
 const CELL_BITS = 16
 const BLOCK_BITS = 4
 /** Streets that are looked at in one step of making a grid. */
@@ -33,7 +33,7 @@ export interface Grid {
   readonly shapes: Uint32Array
 }
 
-/** The grid of a graph, or what makes it. */
+/** The grid of a graph, or the generator that is making it. */
 const known = new WeakMap<Graph, { grid: Grid | null; readonly making: Generator<void, Grid> }>()
 
 /** The grid of a graph, made at the first use, in steps: all who wait for it go on with the same. */

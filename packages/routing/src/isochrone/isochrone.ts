@@ -9,7 +9,7 @@ import { samplesOf } from './samples.ts'
 import { Surface } from './surface.ts'
 import { reach } from './values.ts'
 
-/** Metres by which lines may be off when a request says nothing of it: less than samples are apart. */
+/** Default tolerance of lines in metres: less than the distance of samples. */
 const GENERALIZE = 8
 
 /**
@@ -115,7 +115,7 @@ function colorOf(hue: number): string {
     .join('')}`
 }
 
-/** Where the location was put, and where it is. */
+/** The snapped places of the location, and its requested place. */
 function locationFeatures({ location }: IsochroneRequest, candidates: readonly Candidate[]): Feature[] {
   const places = new Map(candidates.map(({ lon, lat }) => [`${lon} ${lat}`, [degreesOf(lon), degreesOf(lat)]]))
   return [

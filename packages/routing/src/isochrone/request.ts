@@ -39,7 +39,7 @@ export interface IsochroneRequest {
   readonly polygons: boolean
   readonly reverse: boolean
   readonly showLocations: boolean
-  /** Share of the largest area that others must have to be shown; null for all that is no noise. */
+  /** Minimum size of a shown area, as a share of the largest area; null hides noise only. */
   readonly denoise: number | null
   /** Metres by which lines may be off to be simpler; null for as little as their precision allows. */
   readonly generalize: number | null

@@ -10,7 +10,7 @@ import { Ruler } from './ruler.ts'
 import { bitsOf, giveBackStreets, type Streets, takeStreets } from './streets.ts'
 import type { Reached } from './values.ts'
 
-/** Metres between samples on streets that a contour may cross and near places within other contours, and on others. */
+/** Metres between samples: fine where a contour may cross or places of other contours are near, coarse elsewhere. */
 const FINE = 20
 const COARSE = 60
 /** Samples that there is room for at first. */
@@ -133,7 +133,7 @@ class Sampler {
     const { nodeConnected, edgeHead } = this.#graph
     const edges = shapeEdges(this.#graph)
     const isConnected = (edge: number): boolean => (nodeConnected[edgeHead[edge]!]! & costing.access) !== 0
-    // Islands are unreachable at any time, so they say nothing about distances.
+    // Islands are unreachable at any time, so their samples would be misleading.
     const onMainland = near.some((shape) => isConnected(edges[2 * shape]!))
     // Excluded edges are not sampled.
     const isOpen = (edge: number): boolean =>
@@ -171,7 +171,7 @@ class Sampler {
     }
   }
 
-  /** Leaves nothing behind in what others use again. */
+  /** Resets the shared memory, so that it can be reused. */
   close(): void {
     for (const node of this.#nodes) this.#streets.sampleOf[node] = 0
   }
@@ -212,7 +212,10 @@ class Sampler {
     }
   }
 
-  /** Marks the cells that a street comes through as within some contours; below zero marks none, but tells how far apart its samples must be. */
+  /**
+   * Marks the cells of a street as within some contours. A negative value marks none and returns the distance of
+   * samples.
+   */
   #scan(shape: number, within: number): number {
     const here = this.#cells!
     const { firstCell, cells } = this.#grid

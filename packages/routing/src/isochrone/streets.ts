@@ -4,14 +4,18 @@ import { shapeEdges } from '../snap/shape-edges.ts'
 import type { Level } from './levels.ts'
 import type { Reached } from './values.ts'
 
-/** Numbers that are kept of each street: seconds and metres at the end of its edge along its points, then of the one against it. */
+/**
+ * Values per street: seconds and metres at the end of its edge along its points, then at the end of the opposite edge.
+ */
 const SLOTS = 4
 /** Metres below zero that are an effect of rounding. */
 const ROUNDING = 1e-6
 
 const free = new WeakMap<Graph, Streets>()
 
-/** An empty list of streets of a graph; what an earlier one used is used again. `giveBackStreets` it when nothing more is asked of it. */
+/**
+ * An empty list of streets of a graph, in memory of an earlier list if there is one. Return it with `giveBackStreets`.
+ */
 export function takeStreets(graph: Graph): Streets {
   const streets = free.get(graph)
   free.delete(graph)
@@ -24,14 +28,14 @@ export function giveBackStreets(graph: Graph, streets: Streets): void {
 }
 
 /**
- * The streets that a sweep came to and others, by their geometry, and how far places on them are: 36 bytes for each of the
- * graph, and 4 for each crossing; memory of unused ones stays untouched.
+ * A list of streets by their geometry, and the distances of places on them. It takes 36 bytes per street of the graph
+ * and 4 per node; pages of unlisted streets stay untouched.
  */
 export class Streets {
   /** How far the place is that was last asked for with `at`; infinite where unreachable. */
   seconds = 0
   meters = 0
-  /** The sample of each node plus one; zero where there is none. */
+  /** Number of the sample of each node plus one; zero without a sample. */
   readonly sampleOf: Uint32Array
   readonly #graph: Graph
   readonly #edges: Uint32Array
@@ -71,7 +75,8 @@ export class Streets {
     for (let i = 0; i < list.length; i++) {
       const state = list[i]!
       const edge = states.edgeOf(state)
-      // Who begins on a street has not come there by any way; what a request excludes costs days.
+      // Skips edges behind excluded streets, and in reverse sweeps states with a history: a trip that begins there has
+      // none.
       if (sweep.costOf(state) >= TOO_FAR || (reverse && edge !== state)) continue
       const shape = edgeShape[edge]!
       this.note(shape)
@@ -83,7 +88,7 @@ export class Streets {
     }
   }
 
-  /** Lists a street; false where it is listed already. */
+  /** Lists a street. Returns false when it is already listed. */
   note(shape: number): boolean {
     const bit = 1 << (shape & 31)
     if ((this.#isListed[shape >>> 5]! & bit) !== 0) return false
@@ -107,7 +112,7 @@ export class Streets {
     return list.subarray(0, count)
   }
 
-  /** The node where the points of a street begin, and the one where they end. */
+  /** The node at the first point of a street, and the node at its last point. */
   beginOf(shape: number): number {
     return this.#graph.edgeHead[this.#edges[2 * shape + 1]!]!
   }
@@ -145,14 +150,14 @@ export class Streets {
   at(share: number): void {
     const aMeters = this.#aMeters + share * this.#aMoreMeters
     const bMeters = this.#bMeters + share * this.#bMoreMeters
-    // Below zero lies what is before the place where a path begins.
+    // Negative metres are places before the beginning of the path.
     const a = aMeters < -ROUNDING ? Infinity : this.#a + share * this.#aMore
     const b = bMeters < -ROUNDING ? Infinity : this.#b + share * this.#bMore
     this.seconds = a <= b ? a : b
     this.meters = a <= b ? (a < Infinity ? aMeters : Infinity) : bMeters
   }
 
-  /** The contours that all of a street is within, as bits; −1 where one may pass it. Opens it where that must be looked at. */
+  /** The contours that a whole street is within, as bits; −1 where a contour may cross it. May open the street. */
   within(shape: number, levels: readonly Level[]): number {
     if (this.#isWithinAll(shape, levels)) return 2 ** levels.length - 1
     this.open(shape)
@@ -161,7 +166,7 @@ export class Streets {
     const within = bitsOf(levels, this.seconds, this.meters)
     this.at(1)
     if (bitsOf(levels, this.seconds, this.meters) !== within) return -1
-    // Where it takes as long either way a place is farthest.
+    // The farthest place is where both ways take the same time.
     const share = (this.#b - this.#a) / (this.#aMore - this.#bMore)
     if (!(share > 0 && share < 1)) return within
     this.at(share)

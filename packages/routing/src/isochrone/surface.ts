@@ -10,7 +10,7 @@ const FRAME_POINTS = 16
 /** Metres that an area reaches beyond a street where there is none beside it, at least and at most. */
 const LEAST_REACH = 30
 const MOST_REACH = 130
-/** Crossings keep so much of an edge's length away from its ends. */
+/** Minimum distance of crossings from the ends of an edge, as a share of its length. */
 const LEAST_SHARE = 0.01
 
 /** A ring of points in metres from the middle of a surface, its first point not repeated. */
@@ -20,8 +20,8 @@ export interface Ring {
 }
 
 /**
- * A surface over samples: linear on the triangles of Delaunay, within an unreachable frame. Lines of one height on it are
- * rings that do not cross, and lines of a lower height lie within lines of a higher one.
+ * A surface over samples: linear on the triangles of a Delaunay triangulation, within an unreachable frame. Contour
+ * lines are rings that do not cross, and lower ones lie within higher ones.
  */
 export class Surface {
   readonly middle: { readonly lon: number; readonly lat: number }
@@ -72,7 +72,7 @@ export class Surface {
       for (let half = first; done[half] === 0;) {
         done[half] = 1
         this.#cross(triangles[half]!, triangles[nextHalf(half)]!, height, level, ring)
-        // The ring leaves the triangle over the edge on which one comes back in, and goes on in the triangle beyond.
+        // The ring leaves the triangle over its other crossed edge and continues in the adjacent triangle.
         let back = nextHalf(half)
         while (isInside[triangles[back]!] === 1 || isInside[triangles[nextHalf(back)]!] === 0) back = nextHalf(back)
         half = this.#halfedges[back]!

@@ -18,7 +18,7 @@ export interface Reached {
   readonly reverse: boolean
   /** The edges that the request closes. */
   readonly closures: Closures
-  /** To call when nothing more is asked of the sweep. */
+  /** Call it when the sweep is no longer used. */
   readonly giveBack: () => void
 }
 
@@ -26,7 +26,7 @@ export interface Reached {
 const BEYOND = 1.1
 const BEYOND_SECONDS = 45
 const BEYOND_METERS = 300
-/** Metres per second of slow traffic, and seconds that paths cost besides what they take: for a first guess of costs. */
+/** Metres per second of slow traffic, and seconds of penalties on paths: for a first guess of costs. */
 const SLOW = 5
 const PENALTIES = 300
 

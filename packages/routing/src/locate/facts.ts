@@ -61,7 +61,7 @@ export function edgeFacts(graph: Graph, edge: number): Readonly<Record<string, u
   }
 }
 
-/** Where a crossing is, and what the graph knows of it. */
+/** Position of a crossing, and its facts in the graph. */
 export function nodeFacts(graph: Graph, node: number, verbose: boolean): Readonly<Record<string, unknown>> {
   const place = { lon: degreesOf(graph.nodeLon[node]! / 1e7), lat: degreesOf(graph.nodeLat[node]! / 1e7) }
   if (!verbose) return place
@@ -111,7 +111,7 @@ export function useName(value: number): string {
   return nameOf(Use, value, USE_NAMES)
 }
 
-/** Valhalla's name of a value: that of the table with underscores, unless it has another. */
+/** Valhalla's name of a value: the name in the table with underscores, unless it differs. */
 function nameOf(
   table: Readonly<Record<string, number>>,
   value: number,

@@ -12,7 +12,7 @@ import { snap } from '../snap/snap.ts'
 import { edgeFacts, edgeInfo, nodeFacts } from './facts.ts'
 import type { LocateRequest } from './request.ts'
 
-/** The streets and crossings at a location; null where nothing is near. */
+/** The streets and crossings at a location; null where no street is near. */
 export interface Located {
   readonly input_lat: number
   readonly input_lon: number
@@ -21,10 +21,10 @@ export interface Located {
   readonly reason?: string
 }
 
-/** What is known of a place, and of how well it is connected. */
+/** Functions that find places and measure their connection to the network. */
 interface Finder {
   readonly find: (location: Location) => Snapped | null
-  /** Nodes that reach an edge and that are reached from it, up to what the location asks for. */
+  /** Numbers of nodes that reach an edge and that it reaches, up to the requested maximum. */
   readonly reach: (edge: number, most: number) => { inbound: number; outbound: number }
 }
 

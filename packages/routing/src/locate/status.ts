@@ -26,7 +26,7 @@ export interface Status {
   readonly bbox?: Readonly<Record<string, unknown>>
 }
 
-/** What is served here: the actions and the age of the data; with `verbose` also where the data lies. */
+/** Actions of this server and age of its data; with `verbose` also the extent of the data. */
 export function statusOf({ network, builtAt }: Ground, request: Json, actions: readonly Action[]): Status {
   const brief = {
     version: VERSION,

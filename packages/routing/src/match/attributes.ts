@@ -89,7 +89,7 @@ export function* traceAttributesOf(ground: Ground, request: TraceRequest): Work 
   })
 }
 
-/** What the edges of a part are told from. */
+/** Inputs for writing the edges of a part. */
 interface Teller {
   readonly ground: Ground
   readonly costing: Costing
@@ -128,7 +128,7 @@ function pointFacts(
   }
 }
 
-/** What a filter keeps of facts; the coordinates of a point are one attribute. */
+/** The facts that a filter keeps; the coordinates of a point count as one attribute. */
 function picked(facts: Facts, prefix: string, keeps: (name: string) => boolean): Facts {
   return Object.fromEntries(
     Object.keys(facts)
@@ -169,7 +169,7 @@ function edgeOf(teller: Teller, { edges }: Leg, step: Step, i: number): Facts {
   }
 }
 
-/** What is known of the street of an edge, whatever part of it is travelled. */
+/** Facts of the street of an edge that do not depend on the travelled part. */
 function streetFacts({ ground: { network }, costing, units }: Teller, step: Step): Facts {
   const { graph } = network
   const { edge } = step

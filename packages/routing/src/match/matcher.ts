@@ -18,11 +18,11 @@ export interface Group {
   readonly seconds: number | null
 }
 
-/** A part of a trace that has one path: its groups, each with the candidate that it was matched to. */
+/** A connected part of a trace: its groups, each with the matched candidate. */
 export interface Chain {
   readonly groups: readonly Group[]
   readonly candidates: readonly Candidate[]
-  /** For each group how many other streets it may almost as well lie on. */
+  /** For each group the number of other streets that match almost as well. */
   readonly rivals: readonly number[]
 }
 
@@ -46,7 +46,9 @@ const RADIUS_NOISES = 3
 const LEAST_RADIUS = 50
 /** Radius in which the nearest street is looked for first. */
 const NEAR_METERS = 25
-/** Outliers that are passed over before a part ends: so many, or as many as lie within the noise. */
+/**
+ * Outliers that are skipped before a part ends: up to the first number anywhere, up to the second while they are near.
+ */
 const SKIPPED = 4
 const MOST_SKIPPED = 15
 /** Noises that the window of a moving average is long, and points to each side at most. */
@@ -174,7 +176,10 @@ export class Matcher {
     })
   }
 
-  /** Continues from the candidates of a group to those of another; false where none is reached. A long step yields within. */
+  /**
+   * Continues from the candidates of a group to those of the next; false when none is reached. A long search yields in
+   * between.
+   */
   *#join(
     sources: readonly Candidate[],
     targets: readonly Candidate[],
@@ -213,7 +218,7 @@ interface Pair {
   readonly rules: StepRules
 }
 
-/** The groups of a trace. Its ends are groups of their own, so that nothing of it is cut off. */
+/** The groups of a trace. The first and last points form groups of their own, so that nothing is cut off. */
 function grouped({ points, interpolation }: Trace, noise: number): Group[] {
   const groups: Group[] = []
   const { track, width } = smoothed(points, noise)
@@ -226,7 +231,7 @@ function grouped({ points, interpolation }: Trace, noise: number): Group[] {
   return groups
 }
 
-/** The last of the points that follow one within a distance; never the last of all but for itself. */
+/** Index of the last point within a distance of the first one, the last point of the trace excluded. */
 function lastWithin(track: readonly TracePoint[], first: number, reach: number): number {
   const { x, y } = track[first]!
   let last = first
@@ -234,14 +239,14 @@ function lastWithin(track: readonly TracePoint[], first: number, reach: number):
   return last
 }
 
-/** The points of a trace, or where they follow more closely than the noise the means of some of them; the ends stay. */
+/** The points of a trace. Points denser than the noise become moving averages; the two ends stay. */
 function smoothed(points: readonly TracePoint[], noise: number): { track: readonly TracePoint[]; width: number } {
   const half = Math.min(MOST_WING, Math.floor((SMOOTH_NOISES * noise) / strideOf(points) / 2))
   if (half < 1) return { track: points, width: 1 }
   const longest = (SMOOTH_NOISES + 1.5) * noise
   const track = points.map((point, i) => {
     let wing = Math.min(half, i, points.length - 1 - i)
-    // Where one travels faster than usual a window of as many points is too long.
+    // At higher speeds the same number of points covers too much length.
     while (wing > 0 && metersBetween(points[i - wing]!, points[i + wing]!) > longest) wing--
     const { x, y, lon, lat } = groupOf(points, i - wing, i + wing)
     return { ...point, x, y, lon, lat }

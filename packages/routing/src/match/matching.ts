@@ -5,7 +5,7 @@ import type { Chain } from './matcher.ts'
 import { pathOfChain } from './path.ts'
 import type { TracePoint } from './trace.ts'
 
-/** Where a point of a trace lies on its path. */
+/** Place of a point of a trace on its path. */
 export interface PointPlace extends EdgePlace {
   /** Index of the point in the trace. */
   readonly point: number
@@ -42,7 +42,7 @@ export function* matchingOf(graph: Graph, points: readonly TracePoint[], chain: 
   let from: Anchor = anchors[0]!
   for (const [i, { first, last }] of chain.groups.entries()) {
     const rivals = chain.rivals[i]!
-    // No point lies before the one that it follows.
+    // No point lies before its predecessor.
     from = later(from, anchors[Math.max(0, i - 1)]!)
     const to = anchors[Math.min(anchors.length - 1, i + 1)]!
     for (let point = first; point <= last; point++) {
@@ -97,6 +97,6 @@ function confidenceOf({ edgeLength }: Graph, { groups }: Chain, edges: readonly 
     trace += Math.hypot(groups[i]!.x - groups[i - 1]!.x, groups[i]!.y - groups[i - 1]!.y)
   }
   const path = edges.reduce((sum, { edge, begin, end }) => sum + edgeLength[edge]! * (end - begin), 0)
-  // Whatever is shorter than a street is wide says nothing.
+  // Differences below the width of a street are not significant.
   return (Math.min(trace, path) + 20) / (Math.max(trace, path) + 20)
 }

@@ -1,13 +1,13 @@
 import type { TracePoint } from './trace.ts'
 
-/** Bounds of the noise of a trace that says nothing of it, in metres for each axis. */
+/** Bounds of the estimated noise of a trace, in metres per axis; used when the trace states no accuracy. */
 const LEAST = 4
 const MOST = 50
 /** Noise of a sparse trace at least. */
 const LEAST_SPARSE = 6
 /** Median of the absolute value of a normal distribution of deviation 1. */
 const MEDIAN = 0.6745
-/** Noise of a sparse trace is taken for so many times what its streets say: too much of it harms little, too little harms much. */
+/** Factor on the estimated noise of a sparse trace: too high an estimate harms less than too low a one. */
 const CAUTION = 1.5
 /** Points after which a movement is measured, so that noise is little of it. */
 const STRIDE = 10

@@ -3,7 +3,7 @@ import type { PathEdge } from '../path/path.ts'
 import type { Chain } from './matcher.ts'
 import type { Candidate } from './steps.ts'
 
-/** The edges of a chain, and where each of its candidates lies among them. */
+/** The edges of a chain, and the position of each of its candidates on them. */
 export interface MatchedPath {
   readonly edges: readonly PathEdge[]
   /** For each candidate the index of its edge, and its share of that. */

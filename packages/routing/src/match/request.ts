@@ -14,7 +14,7 @@ import { onPlane, type Trace } from './trace.ts'
 const SHAPE_MATCHES = ['walk_or_snap', 'edge_walk', 'map_snap'] as const
 export type ShapeMatch = (typeof SHAPE_MATCHES)[number]
 
-/** What of a trace is told: attributes by name, or all but some. */
+/** Attributes of a trace to include or exclude, by name. */
 export interface AttributeFilter {
   readonly action: 'include' | 'exclude'
   readonly attributes: ReadonlySet<string>
@@ -24,9 +24,9 @@ export interface AttributeFilter {
 export interface TraceRequest {
   readonly trace: Trace
   readonly shapeMatch: ShapeMatch
-  /** What happens at each point of the shape; `break` ends a leg. */
+  /** Stop types of the points of the shape; `break` ends a leg. */
   readonly types: readonly StopType[]
-  /** What the request says of the answer, as that of a route from the first point to the last. */
+  /** Options of the answer, as for a route from the first point to the last. */
   readonly route: RouteRequest
   readonly filter: AttributeFilter
   /** In the form of OSRM, points that were not matched by themselves are left out. */
@@ -36,16 +36,16 @@ export interface TraceRequest {
 /** Turns in metres by costing, as Valhalla has them. */
 const TURN_PENALTIES = { bicycle: 140, pedestrian: 100 } as const
 const TURN_PENALTY = 200
-/** Bounds of what a request may say of the noise of a trace. */
+/** Maximum accuracy that a request may state and default interpolation distance, in metres. */
 const MOST_ACCURACY = 100
 const INTERPOLATION_METERS = 10
 const BREAKAGE_METERS = 2000
 /** More of either makes one step of a matching long. */
 const MOST_INTERPOLATION = 200
 const MOST_BREAKAGE = 20_000
-/** Where points are this many times farther apart than usual, they are not joined. */
+/** Points this many times farther apart than usual are not joined. */
 const GAP = 2.5
-/** Where OSRM splits traces at gaps of time, these are so many times the usual interval. */
+/** Number of usual intervals that make a gap in time; OSRM splits traces there. */
 const GAP_INTERVALS = 10
 
 /** Members of routes that say nothing of a trace. */
@@ -132,7 +132,7 @@ interface TraceOptions {
   readonly beta: number | null
 }
 
-/** What `trace_options` says, or the request itself. */
+/** The members of `trace_options`, or of the request itself. */
 function optionsOf(body: Json, { trace }: Limits): TraceOptions {
   const said = isObject(body.trace_options) ? body.trace_options : {}
   const number = (name: string, most: number): number | null => {
@@ -163,7 +163,7 @@ function pointsOf(body: Json, shape: readonly Json[], options: TraceOptions): Tr
   )
 }
 
-/** Largest weight that requests may give: beyond it nothing changes. */
+/** Largest weight of a request; larger values have no further effect. */
 const MOST_WEIGHT = 1e6
 
 function bounded(value: number | null): number | null {
@@ -180,7 +180,7 @@ function positive(value: unknown): number | null {
   return number !== null && number > 0 && Number.isFinite(number) ? number : null
 }
 
-/** The times of the points; none at all where some are missing or run backwards. */
+/** The times of the points; all null when one is missing or times run backwards. */
 function secondsOf({ begin_time: begin, durations }: Json, shape: readonly Json[]): readonly (number | null)[] {
   let times = shape.map(({ time }) => numberOf(time))
   if (Array.isArray(durations)) {

@@ -7,17 +7,17 @@ import type { StateWeights } from '../states/weights.ts'
 import type { Nearby } from './streets.ts'
 import { METERS_PER_DEGREE } from './trace.ts'
 
-/** A candidate of a point: where it may be, and what the cheapest path there costs. */
+/** A possible place of a point, with the cost of the cheapest path to it. */
 export interface Candidate extends Nearby {
   /** Cost of being off the point, in metres of travel. */
   readonly emission: number
-  /** Cost of the cheapest path through the points before, in metres; infinite where there is none. */
+  /** Cost of the cheapest path through the earlier points, in metres; infinite when there is none. */
   cost: number
   /** The candidate before it, and the edges from that to this one, both included. */
   back: { readonly from: Candidate; readonly edges: readonly number[]; readonly turnsBack: boolean } | null
 }
 
-/** What a step between two points costs, and where it may go. */
+/** Costs and bounds of a step between two points. */
 export interface StepRules {
   readonly weights: StateWeights
   /** Metres that a turn costs by its clockwise angle, 0 … 359. */
@@ -38,13 +38,13 @@ export interface StepBounds {
   readonly most: number
   /** Metres above the best candidate at which the search ends. */
   readonly window: number
-  /** Metres by which the place on an edge may lie behind the place before: noise along the street. */
+  /** Metres that a place may lie behind the place before on the same edge: noise along the street. */
   readonly slack: number
   /** Most states that are left. */
   readonly states: number
   /** What turns cost is multiplied by this. */
   readonly turnShare: number
-  /** Where the targets lie, in degrees, and the metres around it that hold them all. */
+  /** Centre of the targets in degrees, and the radius in metres that covers all of them. */
   readonly goal: { readonly lon: number; readonly lat: number; readonly radius: number }
 }
 
@@ -107,7 +107,7 @@ export class Steps {
     search.end = least + bounds.most
   }
 
-  /** Leaves so many more states at most. Returns whether the search is done. */
+  /** Settles up to this many more states. Returns whether the search is done. */
   advance(states: number): boolean {
     const search = this.#search!
     const { targets, bounds, end } = search
@@ -140,7 +140,7 @@ export class Steps {
     return search.left
   }
 
-  /** Begins at a source: along its edge, and back where one turns around. */
+  /** Starts at a source: along its edge, and backwards where a U-turn is allowed. */
   #leave(search: Search, i: number, slack: number): void {
     const { network } = search.rules.weights
     const { edge, along, cost } = search.sources[i]!
@@ -230,7 +230,7 @@ export class Steps {
   }
 }
 
-/** A place on an edge that a path leaves, and what it cost to be there. */
+/** A place on an edge that a path leaves, and the cost of being there. */
 interface Departure {
   readonly edge: number
   readonly along: number
@@ -245,9 +245,9 @@ const CAUTION = 0.95
 interface Search extends Layers {
   readonly bounds: StepBounds
   readonly turnShare: number
-  /** States that were left so far. */
+  /** Number of settled states. */
   left: number
-  /** Cost at which it ends. */
+  /** Cost at which the search ends. */
   end: number
   /** The largest cost of a target when all were reached: costs only fall. */
   worst: number | null
@@ -261,7 +261,7 @@ interface Search extends Layers {
 
 const free = new WeakMap<TurnNetwork, Steps>()
 
-/** Memory for a step of a network. A step that gives others their turn keeps it; theirs take another one. */
+/** Takes memory for a step on a network. A step keeps it while it yields; other steps take memory of their own. */
 export function takeSteps(turns: TurnNetwork, edgeCount: number): Taken<Steps> {
   return takeFrom(free, turns, () => new Steps(turns.states.vertexCount, edgeCount))
 }

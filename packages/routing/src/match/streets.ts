@@ -35,7 +35,7 @@ export class Streets {
     this.#edgesOf = shapeEdges(weights.network)
   }
 
-  /** Places on open streets within a radius, each street where it is nearest, both directions, nearest first. */
+  /** Places on open streets within a radius: the nearest place of each street, in both directions, nearest first. */
   find(lon: number, lat: number, radius: number, most: number): Nearby[] {
     const x = lon * SCALE
     const y = lat * SCALE
@@ -57,7 +57,7 @@ export class Streets {
     return places
   }
 
-  /** The nearest place of a leaf, kept where its street has no nearer one. */
+  /** Finds the nearest place of a leaf; it replaces a farther place of the same street. */
   #project(leaf: number, { x, y, radius }: { x: number; y: number; radius: number }, found: Place[]): void {
     const { pointLon, pointLat } = this.#weights.network
     const latMeters = METERS_PER_DEGREE / SCALE
@@ -98,7 +98,7 @@ export class Streets {
     found.push(place)
   }
 
-  /** Adds both directions of a place, as far as they are open. */
+  /** Adds the open directions of a place. */
   #place({ shape, meters, at, share }: Place, places: Nearby[]): void {
     const { firstPoint, pointLon, pointLat } = this.#weights.network
     const first = firstPoint[shape]!

@@ -19,7 +19,7 @@ import { type Matching, matchingOf, type PointPlace } from './matching.ts'
 import { locationAt, type TraceRequest } from './request.ts'
 import { walk } from './walk.ts'
 
-/** Matchings found so far; empty texts give others their turn. */
+/** Matchings found so far; empty texts yield to other requests. */
 export function* matchingsOf(
   ground: Ground,
   prepared: PreparedCosting,
@@ -70,7 +70,7 @@ export function* traceRouteOf(ground: Ground, request: TraceRequest): Work {
 /** Legs that are made in one step. */
 const LEGS_PER_STEP = 50
 
-/** What is made of each of a list; empty texts give others their turn. */
+/** Maps a list item by item; empty texts yield to other requests. */
 function* inTurns<From, To>(list: Iterable<From>, of: (one: From) => To): Generator<string, To[]> {
   const made: To[] = []
   for (const one of list) if (made.push(of(one)) % LEGS_PER_STEP === 0) yield ''
@@ -121,7 +121,7 @@ function* partOf(
   return { matching, breaks, source, legs, told: yield* inTurns(tellLegs(source, legs), (told) => told) }
 }
 
-/** The leg between two places of a path, and the index of its first edge there; none of its length is negative. */
+/** The leg between two places of a path, and the index of its first edge there. */
 export function legBetween(
   { costing, weights: { network: graph } }: PreparedCosting,
   edges: readonly PathEdge[],
@@ -141,7 +141,7 @@ export function legBetween(
   const paths: Path[] = []
   let begun = 0
   for (const [i, { end }] of cut.entries()) {
-    // Where one turns around in the middle of a street, a path ends and another begins.
+    // A U-turn in the middle of a street ends a path and begins another.
     if (i < cut.length - 1 && end === 1 && cut[i + 1]!.begin === 0) continue
     const part = cut.slice(begun, i + 1)
     const [a, b] = [part[0]!, part.at(-1)!]
@@ -160,7 +160,7 @@ export function legBetween(
   return { leg, first: begin }
 }
 
-/** A candidate at a share of an edge; where a leg ends it is the place of a point. */
+/** A candidate at a share of an edge; at the ends of a leg it is the place of a point. */
 function candidateAt(graph: Graph, edge: number, along: number, place: PointPlace | null): Candidate {
   const at = place?.along === along ? place : new EdgeLine(graph, edge).at(along)
   return { edge, along, lon: at.lon, lat: at.lat, meters: place?.meters ?? 0, side: null, heading: 0, penalty: 0 }

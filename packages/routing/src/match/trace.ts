@@ -7,13 +7,13 @@ export interface TracePoint {
   readonly y: number
   /** Seconds since some moment; null where the trace has no times. */
   readonly seconds: number | null
-  /** Standard deviation of its position in metres, as the trace says; null where it does not. */
+  /** Standard deviation of its position in metres; null when the trace states none. */
   readonly accuracy: number | null
-  /** Metres in which streets are looked for, as the trace says; null where it does not. */
+  /** Search radius for streets in metres; null when the trace states none. */
   readonly radius: number | null
 }
 
-/** A trace, and what a request says of how it is matched. */
+/** A trace, and the options for matching it. */
 export interface Trace {
   readonly points: readonly TracePoint[]
   /** Points nearer than this to the one before are not matched by themselves, in metres. */
@@ -26,7 +26,7 @@ export interface Trace {
   readonly beta: number | null
   /** Largest radius in which streets are looked for, in metres. */
   readonly mostRadius: number
-  /** Seconds without a point after which a matching ends; infinite where none. */
+  /** Maximum time between points of a matching in seconds; infinite for no limit. */
   readonly gapSeconds: number
 }
 

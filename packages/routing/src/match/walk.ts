@@ -8,15 +8,18 @@ import type { Matching, PointPlace } from './matching.ts'
 import { Streets } from './streets.ts'
 import { METERS_PER_DEGREE, type TracePoint } from './trace.ts'
 
-/** Metres by which points of a shape may lie beside the geometry of an edge: with six decimals, and as others draw it. */
+/**
+ * Tolerance between points of a shape and the geometry of an edge, in metres: for six decimals, then for lines of other
+ * sources.
+ */
 const NEAR_METERS = [0.2, 2] as const
-/** Edges that are tried before it is given up: so many, and some for each point. */
+/** Maximum number of tried edges: a constant, plus some for each point. */
 const TRIED = 1000
 const TRIED_FOR_EACH = 8
 
-/** Points of a shape that an edge covers, and where it is left. */
+/** Points of a shape that an edge covers, and the place where the shape leaves it. */
 interface Covered {
-  /** The first point that is not on the edge; that of the node where the next begins. */
+  /** Index of the first point beyond the edge: the point of the node where the next edge begins. */
   readonly next: number
   readonly end: number
   readonly places: readonly PointPlace[]
@@ -60,7 +63,7 @@ const AT_END_METERS = 0.15
 /** Least metres between a place on an edge and its ends, as locations are put. */
 const INSIDE_METERS = 0.01
 
-/** Share of an edge before a place on it, as it is for locations: lengths of edges are whole metres. */
+/** Share of an edge before a place on it. As for locations, lengths of edges are whole metres. */
 function shareOf(graph: Graph, edge: number, { along, lon, lat }: Omit<EdgePlace, 'meters'>): number {
   const { edgeLength, edgeInfo, edgeOpposite } = graph
   // Locations are measured in the order of the way.
@@ -133,7 +136,7 @@ function matchingOf(graph: Graph, points: readonly TracePoint[], path: readonly 
   }
 }
 
-/** Open edges from the head of another, the cheapest to turn onto last, so that it is tried first. */
+/** Open edges after another one; the cheapest turn comes last, so that it is tried first. */
 function choicesAt(weights: StateWeights, edge: number): number[] {
   const { network, graph } = weights
   const node = network.edgeHead[edge]!
@@ -148,8 +151,8 @@ function choicesAt(weights: StateWeights, edge: number): number[] {
 }
 
 /**
- * How far a shape runs along an edge. Each point of the edge must be one of the shape, until that ends or, as others simplify
- * their lines, leave out what lies straight between.
+ * How far a shape runs along an edge. Each point of the edge must be a point of the shape until the shape ends;
+ * simplified shapes may omit points on a straight line.
  */
 function* cover(
   graph: Graph,

@@ -9,8 +9,8 @@ const FIRST_CAPACITY = 2 ** 13
 const MOST_KEPT = 2 ** 19
 
 /**
- * What travelling the arcs of a hierarchy takes: seconds, metres, and whether something on the way must be looked at more
- * closely. A shortcut is the sum of the two that it stands for; what was summed once is kept.
+ * Seconds and metres of the arcs of a hierarchy, and whether an arc has edges that need a check. The values of a
+ * shortcut are the sums of its two arcs and are cached.
  */
 export class ArcValues {
   /** By position. */
@@ -42,7 +42,7 @@ export class ArcValues {
     this.#isMarked = isMarked
   }
 
-  /** Forgets what is kept when that is much; positions of before count no more. */
+  /** Empties the cache when it is large; earlier positions become invalid. */
   tidy(): void {
     if (this.#size < MOST_KEPT) return
     this.#size = 0
@@ -107,7 +107,7 @@ export class ArcValues {
     }
   }
 
-  /** Where a key is, or where it belongs. */
+  /** Slot of a key, or the free slot for it. */
   #slotOf(key: number): number {
     const keys = this.#keys
     // Its length is a power of two.

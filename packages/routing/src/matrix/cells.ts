@@ -171,7 +171,7 @@ export class Cells {
     return meets
   }
 
-  /** The cell of a row, or undefined where it must be searched for. */
+  /** The cell of a row, or undefined where a search is needed. */
   #fromRow(source: End, target: End, { cost, sourceEntry, targetEntry }: ManyRow, j: number): Cell | null | undefined {
     const sum = cost[j]!
     if (sum >= UNREACHABLE) {
@@ -179,7 +179,7 @@ export class Cells {
       const { filtered: b } = target.stop.snapped
       return a.length === 0 && b.length === 0 ? null : undefined
     }
-    // So much is for passing what the costing excludes: a search tells whether that is allowed here.
+    // Such a high cost means an excluded street; a search decides whether it is allowed here.
     if (sum >= TOO_FAR) return undefined
     const [at, to] = [sourceEntry[j]!, targetEntry[j]!]
     const before = this.#summed(source, at, 'up')
@@ -255,7 +255,7 @@ export class Cells {
   }
 }
 
-/** The costing that paths are found by: with a time, one that may use all that is open at some time. */
+/** The costing for paths: with a time, it may use all edges that are open at some time. */
 export function usedCosting(
   ground: Ground,
   { mode, options, dateTime }: CellsRequest,
@@ -274,7 +274,7 @@ function sumsOf(size: number): Sums {
   }
 }
 
-/** No way at all, where both locations are on one spot. */
+/** A cell of zero length, when both locations are the same place. */
 function sameSpot(source: End, target: End): Cell | null {
   for (const origin of source.stop.snapped.candidates) {
     for (const destination of target.stop.snapped.candidates) {

@@ -11,7 +11,7 @@ import { writerOf } from './write.ts'
 const STEP = 50
 
 /**
- * The answer to a request for a matrix, row by row: no more than a row and what is known of the locations is in memory.
+ * The answer to a request for a matrix, row by row: only one row and the facts of the locations are in memory.
  *
  * @param mayWait whether to wait for the hierarchy of a costing with options of its own
  * @throws RouteProblem 171 when no street is near one of the locations

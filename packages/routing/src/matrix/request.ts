@@ -42,7 +42,7 @@ export interface MatrixRequest {
 }
 
 /**
- * Reads a request for `sources_to_targets`. What it may cost is known before anything is searched.
+ * Reads a request for `sources_to_targets`. Its limits are checked before any search.
  *
  * @throws RouteProblem
  */
@@ -83,7 +83,7 @@ export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
   }
 }
 
-/** Both where nothing is said: Valhalla has no such member. */
+/** Both tables when the request names none: Valhalla has no such member. */
 function readTables(value: unknown): { durations: boolean; distances: boolean } {
   const named = textOf(value)?.split(',') ?? []
   const durations = named.includes('duration')

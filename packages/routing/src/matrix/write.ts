@@ -25,7 +25,7 @@ interface Stops {
 /** Warning numbers of our own, after those of members that change nothing. */
 const NO_PATH = 903
 
-/** The writer of the form that a request asks for: Valhalla's with all that is known of a cell, its short one, or OSRM's. */
+/** The writer of the requested format: Valhalla's verbose one, its short one, or OSRM's. */
 export function writerOf(ground: Ground, request: MatrixRequest, stops: Stops): MatrixWriter {
   if (request.format === 'osrm') return new TablesWriter(ground, request, stops, 'osrm')
   return request.verbose ? new CellsWriter(ground, request, stops) : new TablesWriter(ground, request, stops, 'short')

@@ -1,7 +1,7 @@
 /**
- * The words of one language. A phrase is a whole sentence with places in braces that are filled in; what may stand in a
- * phrase follows from the English table. Phrases that only differ in whether a place is there are separate, so that each
- * language can word them as it likes.
+ * The words of one language. A phrase is a whole sentence with placeholders in braces; the English table shows which
+ * ones a phrase may have. Variants with and without a placeholder are separate phrases, so that each language can word
+ * them freely.
  */
 export interface Phrases {
   /** BCP 47. */
@@ -48,7 +48,7 @@ export interface Phrases {
   readonly namedRoundabout: RoundaboutPhrases
   /** {street}, {begin}, {sign} */
   readonly leaveRoundabout: Readonly<Record<'plain' | 'onto' | 'ontoThen' | 'toward', string>>
-  /** {street}, {sign}; `label` finds the names that say themselves that it is a ferry */
+  /** {street}, {sign}; `label` matches names that already say that it is a ferry */
   readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward', string>> & { readonly label: RegExp }
   readonly elevator: string
   readonly stairs: string

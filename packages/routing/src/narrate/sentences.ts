@@ -15,13 +15,13 @@ export interface Style {
   readonly ahead: boolean
 }
 
-/** Where a leg ends, if it was given a name or a street. */
+/** Name and street of the destination of a leg, each null when unknown. */
 export interface Destination {
   readonly name: string | null
   readonly street: string | null
 }
 
-/** Phrases taken apart: text and places by turns. Phrases are those of the tables, so it stays small. */
+/** Parsed phrases: texts and placeholders in turn. Only phrases of the tables enter, so the map stays small. */
 const takenApart = new Map<string, readonly string[]>()
 
 /** Fills the places of a phrase. */
@@ -33,7 +33,7 @@ export function fill(phrase: string, values: Readonly<Record<string, string>>): 
   return text
 }
 
-/** Joins names, or calls a path without one what it is. */
+/** Joins names; an unnamed path gets the name of its kind. */
 export function streetOf(phrases: Phrases, style: Style, maneuver: Maneuver): string {
   if (maneuver.names.length > 0) return join(maneuver.names, style.names, style.delimiter)
   if (!maneuver.unnamedTrail) return ''
@@ -70,7 +70,7 @@ function beginAndStreet(phrases: Phrases, style: Style, maneuver: Maneuver): { b
   return { begin, street: streetOf(phrases, style, maneuver) }
 }
 
-/** A phrase onto a street, or onto one first and then on another; what is spoken names only the first. */
+/** A phrase onto a street, or onto a first and then a second street; spoken texts name only the first. */
 function onto(
   style: Style,
   set: { readonly onto: string; readonly ontoThen: string; readonly plain: string },
@@ -212,7 +212,7 @@ export function exitSentence(phrases: Phrases, style: Style, maneuver: Maneuver)
   })
 }
 
-/** The part of a sign that is spoken ahead; a name only when there is nothing else. */
+/** The part of a sign that is announced early; a name only when there is no other part. */
 function mostImportant(parts: readonly string[]): string[] {
   const part = parts.find((candidate) => candidate !== 'name') ?? parts[0]
   return part === undefined ? [] : [part]

@@ -18,8 +18,8 @@ export async function buildNetwork(readers: readonly OsmReader[], options: Build
 }
 
 /**
- * Builds the network of one or several extracts as a file: the same bytes as `buildNetwork` and `writeNetworkFile` give,
- * in less than half of the memory, for what is written is dropped. It blocks the thread for most of its time.
+ * Builds the network of one or several extracts as a file: the same bytes as `buildNetwork` and `writeNetworkFile`
+ * give, in less than half of the memory, because written parts are freed. It blocks the thread for most of its time.
  *
  * @throws EMPTY_NETWORK when there is no way to travel
  */

@@ -10,7 +10,7 @@ import type { Customized, Network } from './network.ts'
 import { shareNetwork } from './share.ts'
 import type { TurnNetwork } from './turns.ts'
 
-/** A costing of a network, with what is known for searching under it. */
+/** A costing of a network, with the data for searching under it. */
 export interface PreparedCosting {
   readonly costing: Costing
   readonly turns: TurnNetwork
@@ -23,8 +23,8 @@ export interface PreparedCosting {
 const MOST_WAITING = 4
 
 /**
- * The costings that requests ask for. Those of the eight modes without options are ready from the start and stay; of the
- * others the most recently used are kept, and their hierarchies are customized in a worker thread.
+ * Cache of the costings of requests. The eight modes without options are ready from the start and stay; of the others
+ * the most recently used stay, and a worker thread customizes their hierarchies.
  */
 export class CostingStore {
   readonly #network: Network
@@ -85,7 +85,7 @@ export class CostingStore {
   /** Ends the thread. */
   async close(): Promise<void> {
     this.#closed = true
-    // Nothing else may keep the process while the thread ends.
+    // Keeps the process alive until the thread has ended.
     this.#thread?.ref()
     await this.#thread?.[Symbol.asyncDispose]()
   }

@@ -16,12 +16,12 @@ import {
 import { mapFile } from './mapped.ts'
 import { type Network, openNetwork } from './network.ts'
 
-/** Most bytes to write at a time: few enough that they are still in the processor's cache when they are written. */
+/** Maximum bytes per write: few enough to be still in the processor's cache. */
 const WRITE_BYTES = 2 ** 21
-/** Bytes to read at a time: few enough that they are still in the processor's cache when their checksum is made. */
+/** Bytes per read: few enough to be still in the processor's cache for the checksum. */
 const READ_BYTES = 2 ** 21
 
-/** Writes a file as a whole, with a checksum: a reader sees the old one or the new one. */
+/** Writes a file atomically, with a checksum: readers see the old file or the new one. */
 export async function writeNetworkFile({ arrays, meta }: SectionFile, path: string): Promise<void> {
   using writer = new NetworkWriter(path)
   for (const [name, array] of arrays) writer.add(name, array)
@@ -29,8 +29,8 @@ export async function writeNetworkFile({ arrays, meta }: SectionFile, path: stri
 }
 
 /**
- * Writes a file section by section, as they are made. It lies beside its place until it is finished; one that is not
- * finished is removed. It blocks, for who builds a graph does so too.
+ * Writes a file section by section, as they are made. The file has a temporary name until it is finished; an unfinished
+ * one is removed. Writes block the thread, as building a graph does.
  */
 export class NetworkWriter implements SectionSink, Disposable {
   readonly #path: string
@@ -96,9 +96,9 @@ export async function readNetworkFile(path: string): Promise<Network> {
 }
 
 /**
- * Maps a prepared graph file into memory instead of reading it: several processes share it, the system drops what is not
- * used, and a new graph takes the memory of what is used of both. The file has to stay as it is until the network is no
- * longer used; replace it by moving another into its place, for one that is cut short ends the process.
+ * Maps a prepared graph file into memory instead of reading it: several processes share it, the system drops unused
+ * pages. The file must not change while the network is in use; replace it by renaming another file over it, because
+ * truncating a mapped file ends the process.
  *
  * @throws NOT_A_GRAPH as `readNetworkFile`; MAPPING_FAILED where the package koffi is missing or the system refuses
  */
@@ -106,7 +106,8 @@ export async function mapNetworkFile(path: string): Promise<Network> {
   await using handle = await open(path, 'r')
   const { size } = await handle.stat()
   const buffer = await mapFile(handle.fd, size)
-  // Read as files are, off this thread; to look at mapped memory would stop the thread at each page that is not there.
+  // Reads with the usual file calls, off this thread; reading mapped memory would block the thread at each missing
+  // page.
   const parts = [new Uint8Array(READ_BYTES), new Uint8Array(READ_BYTES)]
   const checksum = await readThrough(handle, size, (at, length) => parts[(at / READ_BYTES) % 2]!.subarray(0, length))
   return networkOf(buffer, checksum)

@@ -1,6 +1,6 @@
 import { mappingFailed } from '../errors.ts'
 
-/** Where a file lies in the memory of this process; every thread of it can look there. */
+/** Address of a mapped file in the memory of this process; valid in all of its threads. */
 export interface MappedMemory {
   readonly address: bigint
   readonly byteLength: number
@@ -24,16 +24,16 @@ const PROT_READ = 1
 const MAP_SHARED = 1
 const MAP_FAILED = 2n ** 64n - 1n
 
-/** Where the buffers of mapped files begin. */
+/** Addresses of the buffers of mapped files. */
 const addresses = new WeakMap<ArrayBufferLike, bigint>()
 let system: Promise<System> | null = null
 let unused: FinalizationRegistry<MappedMemory> | null = null
 
 /**
- * Maps an open file into memory for reading: the system reads what is looked at, drops it where memory is short, and keeps
- * one copy for all processes. The file may be closed then. It must not become shorter while the buffer is in use, or the
- * process ends with SIGBUS: a new one has to be moved into its place. To write into the buffer ends the process, too. It
- * is unmapped when nothing refers to the buffer any more.
+ * Maps an open file into memory for reading: the system loads pages on access, drops them when memory is short, and
+ * shares one copy among all processes. The file may be closed afterwards. It must not become shorter while the buffer
+ * is in use, or the process ends with SIGBUS: replace it by renaming another file over it. Writing into the buffer ends
+ * the process, too. The file is unmapped when the buffer is collected.
  *
  * @param file a descriptor
  * @throws MAPPING_FAILED where the package koffi is missing or the system refuses
@@ -50,7 +50,7 @@ export async function mapFile(file: number, byteLength: number): Promise<ArrayBu
   return buffer
 }
 
-/** Where the mapped file of a buffer lies; null when the buffer is of another kind. */
+/** Address of the mapped file of a buffer; null for other buffers. */
 export function mappedMemoryOf(buffer: ArrayBufferLike): MappedMemory | null {
   const address = addresses.get(buffer)
   return address === undefined ? null : { address, byteLength: buffer.byteLength }

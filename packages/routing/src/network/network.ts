@@ -16,7 +16,7 @@ import { buildStateGraph, type StateArrays, StateGraph } from '../states/state-g
 import { StateWeights } from '../states/weights.ts'
 import { TurnNetwork } from './turns.ts'
 
-/** Modes whose arcs are for the most part those of another: what they share is kept once. */
+/** Modes whose arcs mostly equal those of another mode; equal arcs are stored once. */
 const LIKE: Readonly<Partial<Record<Mode, Mode>>> = { bus: 'auto', taxi: 'auto', motorcycle: 'auto' }
 
 /** The mode that the pool of a mode's arcs is called after. */
@@ -24,7 +24,7 @@ function poolOwner(mode: Mode): Mode {
   return LIKE[mode] ?? mode
 }
 
-/** A graph with everything that is prepared for searching it: what a graph file holds. */
+/** A graph with all data for searching it: the content of a graph file. */
 export interface Network {
   readonly file: SectionFile
   readonly graph: Graph
@@ -54,9 +54,10 @@ export interface NetworkFacts {
 }
 
 /**
- * Orders and contracts the turns of a graph and customizes the metric of each mode; what a sink has taken is needed no more.
+ * Orders and contracts the turns of a graph and customizes the metric of each mode; arrays that the sink has taken may
+ * be freed.
  *
- * @returns what the file is to say of the metrics, beside the arrays that the sink got
+ * @returns the metadata of the metrics for the file; their arrays went to the sink
  */
 export function prepareNetwork(
   graph: Graph,
@@ -91,7 +92,7 @@ export function prepareNetwork(
     sink.add(`${mode}.up`, up)
     sink.add(`${mode}.down`, down)
     leastWeights[mode] = arcs.leastWeight
-    // Written as soon as no later mode adds to it, so that few lie in memory.
+    // Written as soon as no later mode adds to it, to save memory.
     if (MODES.slice(i + 1).some((later) => poolOwner(later) === owner)) continue
     sink.add(`${owner}.arcs`, packer.words)
     pools.delete(owner)

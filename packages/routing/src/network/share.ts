@@ -3,8 +3,8 @@ import { type MappedMemory, mappedMemoryOf, viewMapped } from './mapped.ts'
 import { type Network, openNetwork } from './network.ts'
 
 /**
- * A network as a thread can be sent it: nothing of it is copied, unless it lies in memory that threads cannot share. The
- * network must be kept for as long as the thread uses it.
+ * A network in a form that can be sent to a thread, without a copy if its memory can be shared. The sender must keep
+ * the network as long as the thread uses it.
  */
 export type SharedNetwork = ArrayBufferLike | MappedMemory
 

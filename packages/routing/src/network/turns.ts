@@ -6,7 +6,7 @@ import type { HierarchyTopology } from '../search/cch/topology.ts'
 import { type ReverseArcs, reverseArcs } from '../search/search.ts'
 import type { StateGraph } from '../states/state-graph.ts'
 
-/** The turns of a network, which all modes share, with their hierarchy and what searches without one need. */
+/** The turns of a network for all modes, with their hierarchy and the data of searches without a hierarchy. */
 export class TurnNetwork {
   readonly states: StateGraph
   readonly topology: HierarchyTopology

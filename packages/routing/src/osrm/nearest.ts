@@ -7,7 +7,7 @@ import type { Candidate } from '../snap/candidate.ts'
 /** Metres around a place in which streets are looked for, until there are enough. */
 const RADIUSES = [0, 50, 200, 1000] as const
 
-/** The streets that are nearest to a place, each where it is nearest, in the form of OSRM's service `nearest`. */
+/** The nearest streets to a place, each at its nearest point, in the form of OSRM's service `nearest`. */
 export function nearestOf(ground: Ground, { locations, mode, options, number }: LocateRequest): object {
   const [location] = locations
   if (mode === null) throw new RouteProblem(124)
@@ -28,7 +28,7 @@ export function nearestOf(ground: Ground, { locations, mode, options, number }: 
   return { code: 'Ok', waypoints }
 }
 
-/** One candidate of each street, nearest first: both directions of a street are one. */
+/** One candidate per street, nearest first: both directions count as one. */
 function streetsOf({ network: { graph } }: Ground, candidates: readonly Candidate[]): Candidate[] {
   const streets = new Map<number, Candidate>()
   for (const candidate of candidates.toSorted((a, b) => a.meters - b.meters)) {

@@ -44,7 +44,10 @@ const EXCLUDED: Readonly<Record<string, string>> = {
   ferry: 'exclude_ferries',
 }
 
-/** Members of a service that change nothing here. Hints make searches faster elsewhere, and change nothing there either. */
+/**
+ * Members of a service that have no effect here. Hints are accepted without a warning, because they never change a
+ * result.
+ */
 const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
   route: ['gaps'],
   table: ['fallback_speed', 'fallback_coordinate', 'scale_factor'],
@@ -54,10 +57,11 @@ const UNHEEDED: Readonly<Record<OsrmService, readonly string[]>> = {
 }
 
 /**
- * A request of OSRM as the text of a request for an action. Most of what is wrong with it is found when that is read. Defaults are
- * OSRM's: no steps, five decimals, a simplified overview, times in tables.
+ * Translates a request of OSRM to the text of a request for an action. Most errors are reported when that text is read.
+ * Defaults are OSRM's: no steps, five decimals, a simplified overview, times in tables.
  *
- * @throws RouteProblem 153 for more coordinates than any service answers, 158 for lists that do not fit the coordinates of a trace
+ * @throws RouteProblem 153 for more coordinates than any service answers, 158 for lists that do not fit the coordinates
+ * of a trace
  */
 export function osrmRequest(service: OsrmService, { profile, coordinates }: Path, query: Query): string {
   const costing = (MODES as readonly string[]).includes(profile) ? profile : (PROFILES[profile] ?? profile)
@@ -93,7 +97,10 @@ const MEMBERS: Readonly<Record<OsrmService, (locations: readonly Json[], query: 
   match: matchMembers,
 }
 
-/** A trace: `radiuses` say how exact each coordinate is, and each is a waypoint unless the query names some. */
+/**
+ * Members of a trace: `radiuses` are the accuracies of the coordinates, and each is a waypoint unless the query names
+ * some.
+ */
 function matchMembers(locations: readonly Json[], query: Query): Json {
   const {
     locations: places,
@@ -140,7 +147,7 @@ function routeMembers(locations: readonly Json[], query: Query): Json {
   const alternatives = query.alternatives === 'true' ? 1 : Number(query.alternatives ?? 0)
   return {
     locations: locations.map((location, i) => ({ ...location, type: typeOf(i) })),
-    // OSRM has none of routes over several waypoints, and says nothing of it.
+    // OSRM returns no alternatives for several waypoints, without an error.
     alternates: locations.length === 2 && alternatives > 0 ? alternatives : 0,
     steps: query.steps === 'true',
     geometries: query.geometries ?? 'polyline',
@@ -154,7 +161,10 @@ function routeMembers(locations: readonly Json[], query: Query): Json {
   }
 }
 
-/** The coordinates as locations of a request, with what the query says of each; a pair that cannot be read is empty. */
+/**
+ * The coordinates as locations of a request, with their values in the query; an unreadable pair becomes an empty
+ * location.
+ */
 function locationsOf(coordinates: string, query: Query): Json[] {
   const text = coordinates.replace(/\.json$/, '')
   const [bearings, radiuses, approaches] = [query.bearings, query.radiuses, query.approaches].map((value) =>
@@ -199,7 +209,7 @@ function bearingOf(text: string | undefined): Json {
   return heading === undefined ? {} : { heading: Number(heading), heading_tolerance: Number(tolerance) }
 }
 
-/** Locations by their indexes; one that is not there is one that cannot be read. */
+/** Locations by their indexes; a missing index becomes an unreadable location. */
 function pickedOf(locations: readonly Json[], value: unknown): readonly Json[] {
   if (typeof value !== 'string' || value === 'all') return locations
   return value.split(';').map((index) => (/^\d{1,9}$/.test(index) ? locations[Number(index)] : null) ?? {})

@@ -7,15 +7,15 @@ import { elapsed } from './elapsed.ts'
 import type { Path, PathEdge } from './path.ts'
 import type { Planner } from './planner.ts'
 
-/** How many paths are examined before it is given up to find another good one. */
+/** Maximum number of rejected paths before the search for alternates ends. */
 const MOST_EXAMINED = 400
-/** A stretch that differs must not cost more than this many times what it replaces. */
+/** Maximum cost of a differing part, as a multiple of the part that it replaces. */
 const MOST_DETOUR = 2
 
 /**
- * The cheapest path and up to so many others that are worth offering: they share limited length with each other, do not
- * cost much more in all, and nowhere go far around. The limits are those of Valhalla 3.6 (`thor/alternates.cc`, after
- * Kobitzsch: "Alternative Route Techniques", 2015).
+ * The cheapest path and up to `count` good alternates: they share limited length with each other, do not cost much more
+ * in total, and have no long detours. The limits are those of Valhalla 3.6 (`thor/alternates.cc`, after Kobitzsch:
+ * "Alternative Route Techniques", 2015).
  */
 export function alternates(
   given: { graph: Graph; costing: Costing; planner: Planner; count: number; startMs: number },
@@ -48,13 +48,13 @@ function mostWeight(cheapest: number): number {
   return Math.min(seconds * mostLonger(seconds), seconds * 1.2 + 420) * WEIGHT_PER_SECOND
 }
 
-/** How much longer an alternate may be: twice for short ways, a quarter more for long ones. */
+/** Maximum duration of an alternate as a factor: 2 for short routes, 1.25 for long ones. */
 function mostLonger(seconds: number): number {
   if (seconds < 600) return 2
   return seconds < 18000 ? 1.21067994 + 722.941576 / seconds - 145726.221 / seconds ** 2 : 1.25
 }
 
-/** The share of another path that an alternate may have in common with it; more on long ways. */
+/** Maximum share of another path that an alternate may repeat: 0.6 for short routes, 0.75 for long ones. */
 function mostSharedLength(origin: Candidate, destination: Candidate): number {
   const meters = distanceMeters(origin.lon, origin.lat, destination.lon, destination.lat)
   return 0.6 + 0.15 * Math.min(1, Math.max(0, (meters - 10_000) / 90_000))

@@ -5,7 +5,7 @@ import type { TimedLaw } from '../time/law.ts'
 import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { PathEdge } from './path.ts'
 
-/** The time of a trip: the rules that it obeys, and whether its clock stands still. */
+/** Clock of a trip: its timed rules, and whether the time stands still. */
 export interface Clock {
   readonly law: TimedLaw
   /** The rules of the moment of departure hold all the way. */
@@ -20,7 +20,7 @@ export function speedsFrom({ law, stands }: Clock, startMs: number): SpeedAt {
   return (edge, seconds) => law.speed(edge, startMs + (stands ? 0 : seconds * 1000))
 }
 
-/** Whether a path that leaves at a moment keeps the rules of the moments at which it passes. */
+/** Whether a path that begins at a moment obeys all timed rules on the way. */
 export function isInTime(
   { network: graph, costing }: Pick<StateWeights, 'network' | 'costing'>,
   { law, stands }: Clock,
@@ -30,7 +30,7 @@ export function isInTime(
   if (!edges.some(({ edge }, i) => i > 0 && law.isTimed(edge))) return true
   const speedAt = speedsFrom({ law, stands }, startMs)
   const { seconds } = elapsed(graph, costing, edges, speedAt)
-  // Where one drives slower than at other times another way may be cheaper.
+  // On a slower edge than usual another path may be cheaper.
   const isSlow = ({ edge }: PathEdge, i: number): boolean => {
     const kmh = i === 0 ? 0 : speedAt(edge, seconds[i - 1]!)
     return kmh > 0 && costing.edgeCost(edge, kmh) > costing.edgeCost(edge)

@@ -9,13 +9,13 @@ export interface Elapsed {
   readonly seconds: Float64Array
 }
 
-/** Kilometres per hour on an edge after so many seconds; zero where that does not change with time. */
+/** Speed on an edge in km/h, some seconds after the departure; zero for the usual speed. */
 export type SpeedAt = (edge: number, seconds: number) => number
 
 /**
- * Sums what a path costs, exactly as its costing says, without what searches add to it.
+ * Sums the exact cost and time of a path, without the penalties of searches.
  *
- * @param speedAt the speeds of the hours in which it is travelled; the usual ones when absent
+ * @param speedAt the speeds at the time of travel; the usual ones when absent
  */
 export function elapsed(graph: Graph, costing: Costing, edges: readonly PathEdge[], speedAt?: SpeedAt): Elapsed {
   const result = { cost: new Float64Array(edges.length), seconds: new Float64Array(edges.length) }

@@ -12,7 +12,7 @@ export type StopType = 'break' | 'through' | 'via' | 'break_through'
 /** A location of a trip and where it may be. */
 export interface TripStop {
   readonly type: StopType
-  /** One turns around at it though it is gone through, for nothing leads on. */
+  /** The route turns around here although the stop is to be passed through, because no street leads on. */
   readonly turnsAround?: boolean
   readonly snapped: Snapped
   /** Whether a candidate is connected well enough in both directions. */
@@ -23,7 +23,7 @@ export interface TripStop {
 export interface LegEdge extends PathEdge {
   readonly cost: number
   readonly seconds: number
-  /** Where the part begins and ends, unless that is where the edge does. */
+  /** Ends of the travelled part of the edge; null where it is an end of the edge. */
   readonly beginAt: Point | null
   readonly endAt: Point | null
 }
@@ -39,7 +39,7 @@ export interface Leg {
 
 /** A place in the middle of a leg. */
 export interface PassedPlace {
-  /** Where one came to it; one may go on from another place of the stop. */
+  /** Place of arrival; the route may leave from another place of the stop. */
   readonly place: Candidate
   /** How many edges of the leg end before it or at it. */
   readonly edgesBefore: number
@@ -91,13 +91,13 @@ export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[
   }
 }
 
-/** Stops whose middle ones are reachable; null when one is not. */
+/** Stops with only the reachable candidates at the middle ones; null when a stop has none left. */
 function withoutIslands(stops: readonly TripStop[]): TripStop[] | null {
   const ashore = stops.map((stop, i) => (i === 0 || i === stops.length - 1 ? stop : kept(stop, stop.isReachable)))
   return ashore.some(({ snapped }) => snapped.candidates.length === 0) ? null : ashore
 }
 
-/** A stop without the candidates on an edge that nothing leads on from; without others it is one to turn around at. */
+/** A stop without the candidates on an edge with no way on; if none are left, the route turns around at the stop. */
 function elsewhere(asked: TripStop, stop: TripStop, edge: number): TripStop {
   const others = kept(stop, (candidate) => candidate.edge !== edge)
   return others.snapped.candidates.length > 0 ? others : { ...asked, turnsAround: true }
@@ -155,7 +155,7 @@ function withFiltered({ candidates, filtered }: Snapped): Snapped {
   return { candidates: [...candidates, ...filtered], filtered }
 }
 
-/** A path, and the speeds of the hours in which it is travelled; the usual ones when absent. */
+/** A path, and the speeds at the time of travel; the usual ones when absent. */
 export interface TimedPath {
   readonly path: Path
   readonly speedAt?: SpeedAt | undefined

@@ -23,7 +23,7 @@ export type Closures = ReadonlyMap<number, number>
 
 const OPEN: Closures = new Map()
 
-/** Finds the cheapest path between candidates; null when there is none. */
+/** Finds the cheapest path between candidates; null when there is no path. */
 export function findPath(weights: StateWeights, search: PathSearch, ends: Ends): Path | null {
   const { direct, origins, destinations } = seedsOf(weights, ends)
   const found =
@@ -53,14 +53,14 @@ export function* findPaths(
   }
 }
 
-/** Where a path may begin and end, and what is closed in between. */
+/** Candidates at both ends of a path, and the closed edges in between. */
 export interface Ends {
   readonly origins: readonly Candidate[]
   readonly destinations: readonly Candidate[]
   readonly closures?: Closures
 }
 
-/** Where a search begins or ends: the candidate a state stands for and what it costs to be there. */
+/** An end of a search: its candidate, and the cost of being there. */
 export interface Stop {
   readonly candidate: Candidate
   readonly cost: number
@@ -68,7 +68,7 @@ export interface Stop {
   readonly place: 'before' | 'on' | 'after'
 }
 
-/** The states that a search between candidates begins and ends in, and the path that needs none. */
+/** Start and end states of a search between candidates, and a direct path along one edge. */
 export interface EndStates {
   readonly direct: { cost: number; path: Path } | null
   readonly origins: ReadonlyMap<number, Stop>
@@ -162,7 +162,7 @@ function originStates(
       offer(stops, state, { candidate, cost, place: 'on' })
       continue
     }
-    // The destination lies on the same edge: a way around must leave the edge before it comes back.
+    // The destination may lie on the same edge: a path around must leave the edge before it comes back to it.
     for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
       const weight = weights.arc(arc, state)
       if (weight < UNREACHABLE) offer(stops, head[arc]!, { candidate, cost: cost + weight, place: 'before' })
@@ -171,10 +171,7 @@ function originStates(
   return stops
 }
 
-/**
- * Adds the local-access penalty to every origin candidate, so that it does not decide between them: a route may leave a street for
- * local traffic, but searches charge it as if the street were crossed.
- */
+/** Adds the local-access penalty to every origin candidate, so that it does not decide between them. */
 function amendsFor({ costing }: StateWeights, origins: readonly Candidate[]): (origin: Candidate) => number {
   const nearest = origins.reduce(
     (least, { edge, penalty }) => (costing.isLocal(edge) ? Math.min(least, penalty) : least),

@@ -23,7 +23,10 @@ export class Planner {
   readonly #kind: SearchKind
   readonly #clock: Clock | null
 
-  /** @param clock the time that paths obey, on a costing that may use all that is open at some time; null for none */
+  /**
+   * @param clock the timed rules for paths, on a costing that may use all edges that are open at some time; null for
+   * none
+   */
   constructor(prepared: PreparedCosting, closures: Closures, kind: SearchKind, clock: Clock | null = null) {
     this.#prepared = prepared
     this.#closures = closures
@@ -53,7 +56,7 @@ export class Planner {
     }
   }
 
-  /** Origins that no rule of the hour closes; all of them where it closes each, because a trip begins where it begins. */
+  /** Origins that no timed rule closes; all of them if every one is closed, because the trip must begin somewhere. */
   #openAt(origins: readonly Candidate[], startMs: number): readonly Candidate[] {
     const open = origins.filter(({ edge }) => this.#clock?.law.edge(edge, startMs) !== 'closed')
     return open.length > 0 ? open : origins
@@ -68,7 +71,7 @@ export class Planner {
     return this.#clock === null || isInTime(weights, this.#clock, edges, startMs)
   }
 
-  /** Where the cheapest of all paths breaks a rule of the hour, the cheapest that breaks none. */
+  /** The cheapest path that obeys the timed rules, for trips whose cheapest path breaks one. */
   #cheapestInTime(ends: Ends, startMs: number): Path | null {
     const { turns, customized, weights } = this.#prepared
     const { positions, leastShare } = turns.positions
@@ -96,7 +99,7 @@ export class Planner {
     return findPath(weights, this.#search(ends), ends)
   }
 
-  /** The search that knows nothing of closures; null while it is not ready. */
+  /** A search by hierarchy, without closures; null while the hierarchy is not ready or another search is configured. */
   #hierarchy(): AlternativeSearch | null {
     const { turns, customized } = this.#prepared
     if (customized === null || this.#kind !== 'hierarchy') return null
@@ -126,8 +129,8 @@ export class Planner {
   }
 
   /**
-   * Tells whether a step from an edge to the next is closed: onto a closed edge one may go only to a destination before
-   * the obstacle, and away from one only from an origin behind it.
+   * Tells whether a step from an edge to the next is closed: a closed edge may be entered only at a destination, and
+   * left only from an origin.
    */
   #closedSteps({ origins, destinations }: Ends): (from: number, to: number) => boolean {
     const closures = this.#closures

@@ -3,7 +3,9 @@ import type { Graph } from '../graph/graph.ts'
 import { elapsed, type Elapsed } from './elapsed.ts'
 import type { Leg } from './legs.ts'
 
-/** What a leg takes under another costing: seconds and cost to the end of each edge; null where that may not travel it. */
+/**
+ * Seconds and cost of a leg under another costing, to the end of each edge; null where that costing may not travel it.
+ */
 export interface Recosting {
   readonly name: string
   readonly sums: Elapsed | null

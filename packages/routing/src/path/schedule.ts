@@ -22,7 +22,7 @@ interface Place {
  */
 export class Schedule {
   readonly stands: boolean
-  /** When the trip is at each location, as far as it is known. */
+  /** Time at each location, as far as it is known. */
   readonly moments: number[]
   readonly #places: readonly Place[]
   /** When the trip must have arrived, or null. */
@@ -49,7 +49,7 @@ export class Schedule {
     this.moments[i + 1] = this.begin(i) + (this.stands ? 0 : (seconds + stay) * 1000)
   }
 
-  /** Plans legs so that they end in time: a deadline moves the departure until they do. */
+  /** Plans legs that arrive in time: with a deadline, the departure is moved until they do. */
   plan(legsFrom: () => Leg[] | null): Leg[] | null {
     if (this.#deadline === null) return legsFrom()
     let legs: Leg[] | null = null

@@ -45,13 +45,13 @@ export function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, m
 /** Parameters of a sweep besides its costing. */
 export interface SweepTerms {
   readonly closures: Closures
-  /** Where it begins: closed edges among these may be left and reached. */
+  /** Candidates at the start: closed edges among these may be used. */
   readonly candidates: readonly Candidate[]
   readonly clock: { readonly clock: Clock; readonly startMs: number } | null
   readonly leadsOn: SweepRules['leadsOn']
 }
 
-/** What travelling takes under a costing and what one request closes. */
+/** Rules of a sweep: the costs of a costing, and the closures of the request. */
 export function sweepRules(
   { weights }: PreparedCosting,
   { closures, candidates, clock, leadsOn }: SweepTerms,
@@ -74,7 +74,7 @@ export function sweepRules(
   }
 }
 
-/** Seconds and metres of the part of a path that a seed stands for; negative where a part of an edge is not travelled. */
+/** Seconds and metres of the part of a path that a seed stands for; negative for an untravelled part of an edge. */
 export function seedOf(
   { costing, weights: { network, graph } }: PreparedCosting,
   vertex: number,
@@ -86,7 +86,7 @@ export function seedOf(
     const share = end === 'origin' ? 1 - along : along - 1
     return { vertex, cost, seconds: edgeSeconds * share, meters: edgeMeters * share }
   }
-  // The state is on the edge before or after: the turn between them belongs to the seed.
+  // The state is on the edge before or after, so the turn between them belongs to the seed.
   const other = graph.edgeOf(vertex)
   const [from, to] = place === 'before' ? [edge, other] : [other, edge]
   const turn = costing.turnSeconds(from, to, network.turnInfo[turnIndex(network, from, to)]!)

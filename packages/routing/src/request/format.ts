@@ -7,7 +7,7 @@ import { flagOf, isObject, type Json, textOf } from './read.ts'
 /** Forms of an answer. */
 export type Format = 'json' | 'osrm' | 'gpx'
 
-/** The form that a request asks for, as far as it can be had. */
+/** The requested format; other values give JSON, with a warning for `pbf`. */
 export function readFormat(request: Json, warnings: Warning[]): Format {
   const format = textOf(request.format)
   if (format === 'osrm' || format === 'gpx') return format
@@ -43,7 +43,7 @@ export interface OsrmOptions {
   readonly overview: 'full' | 'simplified' | false
 }
 
-/** What OSRM's own members say: `steps`, `geometries`, `overview`. Without them everything is told, with six decimals. */
+/** OSRM's members `steps`, `geometries` and `overview`. Defaults: full steps and overview, six decimals. */
 export function readOsrm(request: Json, shapeFormat: Geometry): OsrmOptions {
   const geometries = textOf(request.geometries)
   const overview = textOf(request.overview)

@@ -2,7 +2,7 @@ import { type Mode, MODES } from '../cost/options.ts'
 import type { Profile } from '../cost/profile.ts'
 import { PROFILES } from '../cost/profiles/index.ts'
 
-/** How much one request may ask for. The defaults are Valhalla's. */
+/** Limits of a request. The defaults are Valhalla's. */
 export interface Limits {
   /** Most locations and most metres along them as the crow flies, per mode. */
   readonly modes: Readonly<Record<Mode, { readonly locations: number; readonly meters: number }>>

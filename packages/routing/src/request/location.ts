@@ -4,7 +4,7 @@ import type { SnapFilter } from '../snap/request.ts'
 import type { Limits } from './limits.ts'
 import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf, wrapped } from './read.ts'
 
-/** A location of a request, with everything that decides where it is put. */
+/** A location of a request, with all members that affect its snapping. */
 export interface Location {
   readonly lon: number
   readonly lat: number
@@ -28,7 +28,7 @@ export interface Location {
   readonly displayLon: number | null
   readonly displayLat: number | null
   readonly filter: SnapFilter
-  /** The filter says something of closures, which only one place may do. */
+  /** Whether the search filter has a member about closures; it conflicts with that of the costing. */
   readonly filtersClosures: boolean
   /** It has a waiting time, but the route does not stop there. */
   readonly ignoresWaiting: boolean

@@ -13,7 +13,7 @@ import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } fro
 /** A closed line of points, as longitude and latitude. */
 export type Ring = readonly (readonly [number, number])[]
 
-/** When a trip begins, or ends, or what time holds for all of it; local to the place, or `current`. */
+/** Time of departure or arrival, or a constant time; local to the place, or `current`. */
 export interface DateTime {
   readonly type: 'current' | 'depart' | 'arrive' | 'invariant'
   readonly value: string
@@ -23,7 +23,7 @@ export interface DateTime {
 const DEEPEST = 32
 
 /**
- * The object that a text says; an empty text says an empty one.
+ * Parses a text as an object; an empty text is an empty object.
  *
  * @throws RouteProblem 100
  */
@@ -39,7 +39,7 @@ export function parse(text: string): Json {
   throw new RouteProblem(100)
 }
 
-/** Whether a text nests deeper than any request would; found before anything is built from it. */
+/** Whether a text nests deeper than any valid request; checked before it is parsed. */
 function isDeep(text: string): boolean {
   let depth = 0
   let quoted = false
@@ -109,7 +109,7 @@ function isDateTime(text: string): boolean {
 }
 
 /**
- * Reads a list of locations; what is no list is empty.
+ * Reads a list of locations; any other value counts as an empty list.
  *
  * @throws RouteProblem with the given number
  */
@@ -136,9 +136,9 @@ export function readExclusions(
 }
 
 /**
- * Options of the costing, with warnings for what changes nothing.
+ * Reads the options of the costing, with warnings for ignored ones.
  *
- * @throws RouteProblem 157, 167 when more is excluded than one may
+ * @throws RouteProblem 157, 167 when the exclusions exceed the limits
  */
 export function readOptions(
   request: Json,
@@ -147,7 +147,7 @@ export function readOptions(
   { limits, warnings }: { limits: Limits; warnings: Warning[] },
 ): CostOptions {
   const options = costOptions(mode, given)
-  // Clients of OSRM do not know that a server may refuse it.
+  // For OSRM requests there is no warning: OSRM has no such restriction.
   const isOfOsrm = Array.isArray(request.unheeded)
   if (!isOfOsrm && HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
   if (PROFILES[mode].family === 'motor' && flagOf(given.disable_hierarchy_pruning) === true) {
@@ -161,7 +161,7 @@ export function readOptions(
 }
 
 /**
- * Refuses what only one of a costing and a location may say.
+ * Refuses closure members in both the costing and a location: only one may have them.
  *
  * @throws RouteProblem 143
  */
@@ -201,10 +201,7 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
   }
 }
 
-/**
- * Valhalla 3.6 warns that it ignores these in its default configuration, and heeds them all the same. So do we: a request
- * for a route without motorways means it.
- */
+/** Valhalla 3.6 warns that its default configuration ignores these, but applies them. They are applied here, too. */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
 
 /** Whether the request says how far searches expand on small streets, which has no effect on the hierarchies here. */

@@ -57,7 +57,7 @@ const PROBLEMS = {
 
 export type ProblemNumber = keyof typeof PROBLEMS
 
-/** Texts of HTTP statuses as they stand in error bodies. */
+/** Texts of HTTP statuses in error bodies. */
 const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -26,13 +26,13 @@ export function integerOf(value: unknown): number | null {
   return number === null || !Number.isFinite(number) ? null : Math.trunc(number)
 }
 
-/** A whole number from zero in 32 bits; others wrap around, as they do in Valhalla, so that negative ones are very large. */
+/** A whole number, wrapped to 32 bits without a sign as in Valhalla: negative numbers become very large. */
 export function countOf(value: unknown): number | null {
   const number = integerOf(value)
   return number === null ? null : wrapped(number)
 }
 
-/** A number in 32 bits, as processors convert it: what no integer can hold is zero. */
+/** A number wrapped to 32 bits as processors do it: values beyond 64 bits become zero. */
 export function wrapped(number: number): number {
   return Math.abs(number) < 2 ** 63 ? number >>> 0 : 0
 }

@@ -30,13 +30,13 @@ import { RouteProblem, type Warning, warning } from './problems.ts'
 import { MEMBER_UNHEEDED } from './unheeded.ts'
 import { countOf, flagOf, isObject, type Json, textOf } from './read.ts'
 
-/** A route request that was read and found answerable so far. */
+/** A route request whose members have been read and checked. */
 export interface RouteRequest {
   readonly locations: readonly Location[]
   readonly mode: Mode
   readonly options: CostOptions
   readonly units: Units
-  /** The requested language; the answer may be in another one. */
+  /** The requested language; the answer may fall back to another one. */
   readonly language: string | null
   readonly directions: 'none' | 'maneuvers' | 'instructions'
   /** Whether leaving a roundabout is a maneuver of its own. */
@@ -58,7 +58,7 @@ export interface RouteRequest {
   readonly isTrip?: boolean
 }
 
-/** How far a request may go, and what an action that makes routes says of requests that are none. */
+/** Limits of a request, and the error numbers of an action that makes routes. */
 export interface RequestRules {
   readonly empty: 110 | 112
   readonly transit: () => RouteProblem

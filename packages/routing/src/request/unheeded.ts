@@ -4,7 +4,7 @@ import type { Limits } from './limits.ts'
 import type { Warning } from './problems.ts'
 import { flagOf, isObject, type Json, numberOf, textOf } from './read.ts'
 
-/** Warning numbers of our own: Valhalla's end at 599, and it says nothing in these cases. */
+/** Our own warning numbers: Valhalla's end at 599, and it has none for these cases. */
 export const MEMBER_UNHEEDED = 900
 const OPTION_UNKNOWN = 901
 const OPTION_OUT_OF_BOUNDS = 902
@@ -15,7 +15,7 @@ const isPositive = (value: unknown): boolean => (numberOf(value) ?? 0) > 0
 const isText = (value: unknown): boolean => (textOf(value) ?? '') !== ''
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
-/** Members that change nothing here, when they ask for something, and what is done instead. */
+/** Members without an effect here, the values that ask for something, and the behaviour instead. */
 type Members = Readonly<Record<string, { readonly asks: (value: unknown) => boolean; readonly instead: string }>>
 
 const MEMBERS: Members = {
@@ -60,8 +60,8 @@ const FILTER_MEMBERS: Members = {
 const OPTIONS: Members = { ignore_closures: { asks: isOn, instead: NO_CLOSURES } }
 
 /**
- * A warning for everything documented that a request says and that changes nothing: members, options that the costing does
- * not have, and values out of bounds, for which the default stands.
+ * A warning for each ignored part of a request: documented members without an effect, options that the costing does not
+ * have, and values out of bounds, which become the default.
  */
 export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Json }, limits: Limits): Warning[] {
   const locations = LISTS.flatMap((name) => (Array.isArray(request[name]) ? request[name].filter(isObject) : []))
@@ -76,7 +76,7 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
   if (isOn(given.ignore_construction) && limits.construction !== true) {
     warnings.push(ignored('ignore_construction', 'this network was built without streets under construction'))
   }
-  // What a request in the form of another engine asks for besides.
+  // Ignored members of a request in the form of another engine.
   if (Array.isArray(request.unheeded)) {
     for (const name of request.unheeded.slice(0, MOST_NAMES))
       warnings.push(ignored(String(name).slice(0, LONGEST_NAME), 'the answer is as without it'))
@@ -95,7 +95,7 @@ export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Js
   return warnings
 }
 
-/** That one turns around at a location though its type says not to. */
+/** Warns that the route turns around at a location although its type forbids it. */
 export function turnedAround(i: number): Warning {
   return {
     code: MEMBER_UNHEEDED,

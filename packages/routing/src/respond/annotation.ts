@@ -3,7 +3,7 @@ import { UNLIMITED } from '../graph/attributes.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { GuidedLeg } from '../guide/steps.ts'
 
-/** OSRM's annotation of each segment between two points of a leg, as far as it is known here: without the nodes of the map. */
+/** OSRM's annotations of the segments between points of a leg. Nodes of the map are not available. */
 export const ANNOTATIONS = ['duration', 'distance', 'speed', 'weight', 'datasources'] as const
 /** OSRM's, and the speed limit, which Mapbox and Valhalla have besides. */
 export type Annotation = (typeof ANNOTATIONS)[number] | 'maxspeed'
@@ -20,7 +20,7 @@ export function annotationOf(graph: Graph, { steps, line }: GuidedLeg, kinds: re
     const limit = limitOf(graph.shapeLimit[graph.edgeShape[edge]!]!)
     const sum = parts.reduce((total, part) => total + part, 0)
     for (const part of parts) {
-      // What an edge takes, with the turn onto it, by the share of it that a stretch is.
+      // Values of an edge and the turn onto it are divided in proportion to the length of the parts.
       const share = sum > 0 ? part / sum : 1 / parts.length
       const [distance, duration] = [meters * share, (seconds - before.seconds) * share]
       lists.distance.push(rounded(distance))

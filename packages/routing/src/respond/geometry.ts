@@ -10,7 +10,7 @@ export interface LineString {
   readonly coordinates: readonly (readonly [lon: number, lat: number])[]
 }
 
-/** A line as it stands in an answer. */
+/** Writes a line for an answer. */
 export function writeGeometry(line: Line, geometry: Geometry): string | LineString {
   if (geometry === 'no_shape') return ''
   if (geometry !== 'geojson') return encodeLine(line, geometry === 'polyline5' ? 5 : 6)

@@ -18,7 +18,9 @@ interface ManeuverContext {
   readonly recostings: readonly Recosting[]
 }
 
-/** A maneuver as answers carry it: in the order of keys that Valhalla has, without what is empty. Every route writes many. */
+/**
+ * A maneuver in the form of Valhalla's answers: in its order of keys, without empty members. Every route writes many.
+ */
 export function tripManeuver(
   leg: GuidedLeg,
   maneuver: Maneuver,
@@ -42,7 +44,7 @@ export function tripManeuver(
   if (maneuver.highway) told.highway = true
   if (maneuver.ferry) told.ferry = true
   if (maneuver.unpaved) told.rough = true
-  // Signs that are no exits are there, with nothing on them.
+  // The member `sign` is present but empty for signs other than exits.
   if (hasAny(maneuver.signs)) told.sign = tripSign(maneuver.signs)
   if (maneuver.roundaboutExit > 0) told.roundabout_exit_count = maneuver.roundaboutExit
   for (const { name, sums } of recostings) told[`time_${name}`] = timeOf(sums, beginNode, endNode)

@@ -4,8 +4,8 @@ const MILES_PER_KILOMETER = 0.621371
 const SCALES = { 3: 1e3, 4: 1e4, 6: 1e6 } as const
 
 /**
- * A number cut, not rounded, to so many decimals, as Valhalla's JSON writer does with its shortest text. Comparing with
- * the neighbours makes up for the rounding of the product.
+ * Truncates a number to some decimals, as Valhalla's JSON writer does with the shortest text. The comparison with the
+ * neighbours corrects rounding errors of the product.
  */
 function cut(value: number, decimals: 3 | 4 | 6): number {
   const scale = SCALES[decimals]

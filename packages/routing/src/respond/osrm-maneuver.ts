@@ -27,7 +27,7 @@ const KIND_MODIFIERS: ReadonlyMap<number, string> = new Map([
 /** Kinds whose direction is that of their angle. */
 const BY_ANGLE = new Set<number>([Kind.roundaboutEnter, Kind.roundaboutExit, Kind.ferryEnter, Kind.ferryExit])
 
-/** Direction of a maneuver in the words of OSRM; empty where one goes off or arrives ahead. */
+/** Direction of a maneuver in OSRM's terms; empty for departure and arrival straight ahead. */
 export function osrmModifier({ kind }: Maneuver, before: number, after: number): string {
   if (kind === Kind.start || kind === Kind.destination) return ''
   const turn = turnOf(turnDegrees(before, after))

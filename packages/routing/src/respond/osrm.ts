@@ -45,7 +45,7 @@ function asAsked(waypoints: readonly object[], order: readonly number[]): object
   return asked
 }
 
-/** The legs of a route, each with the waypoints that it passes without a stop, as Valhalla and Mapbox have them. */
+/** The legs of a route, each with the waypoints that it passes without a stop, in the form of Valhalla and Mapbox. */
 function writtenLegs(source: OsrmSource, legs: readonly ToldLeg[], order?: readonly number[]): object[] {
   let stop = 0
   return legs.map((told) => {
@@ -64,13 +64,13 @@ function writtenLegs(source: OsrmSource, legs: readonly ToldLeg[], order?: reado
   })
 }
 
-/** A route over some legs, in the form of OSRM, with the legs as they are written. */
+/** A route over legs in the form of OSRM, with the written legs. */
 export function osrmRouteOf(source: OsrmSource, legs: readonly ToldLeg[], written: readonly object[]): object {
   const { options, mode } = source
   const sum = (of: (told: ToldLeg) => number): number => thousandths(legs.reduce((total, told) => total + of(told), 0))
   const line: Line = { lon: [], lat: [] }
   for (const { guided } of legs) {
-    // Leg by leg, so that the waypoints stay: clients look for them in the line.
+    // Simplified leg by leg, so that waypoints stay points of the line: clients search for them there.
     const { lon, lat } = options.overview === 'simplified' ? simplified(guided.line) : guided.line
     for (let i = line.lon.length === 0 ? 0 : 1; i < lon.length; i++) {
       line.lon.push(lon[i]!)
@@ -128,7 +128,7 @@ function waypointOf({ texts }: OsrmSource, { edge, lon, lat, meters }: Candidate
   }
 }
 
-/** Times and costs of other costings over legs; null where one of them may not travel a leg. */
+/** Times and costs of legs under other costings; null where one may not travel a leg. */
 function joined(legs: readonly (readonly Recosting[])[]): Record<string, number | null> {
   const sums: Record<string, number | null> = {}
   for (const [i, { name }] of (legs[0] ?? []).entries()) {

@@ -47,14 +47,14 @@ export interface Summary {
   readonly time: number
   readonly length: number
   readonly cost: number
-  /** Seconds under a costing that the request asks about besides; null where that may not travel the route. */
+  /** Seconds under another requested costing; null where it may not travel the route. */
   readonly [recosted: `time_${string}`]: number | null
 }
 
 export interface TripLeg {
   readonly maneuvers?: readonly TripManeuver[]
   readonly summary: Summary
-  /** A polyline with six decimals, unless the request asks for another form or none. */
+  /** A polyline with six decimals, unless the request selects another form or none. */
   readonly shape?: string | LineString
 }
 

@@ -34,14 +34,14 @@ export interface TripSource {
   readonly recostings: readonly NamedCosting[]
 }
 
-/** A leg that was guided and narrated: what all forms of an answer are written from. */
+/** A leg with guidance and narration: the source of all answer formats. */
 export interface ToldLeg {
   readonly leg: Leg
   readonly guided: GuidedLeg
   readonly extent: Extent
   /** Empty when no maneuvers are requested. */
   readonly maneuvers: readonly Maneuver[]
-  /** Texts of the maneuvers; null when the request wants none. */
+  /** Texts of the maneuvers; null when not requested. */
   readonly narrations: readonly Narration[] | null
   readonly recostings: readonly Recosting[]
 }
@@ -53,7 +53,9 @@ export function* tellLegs(source: TripSource, legs: Iterable<Leg>): Generator<To
   for (const leg of legs) yield tellLeg(source, leg, ends[i++]!)
 }
 
-/** A trip as Valhalla has it: its locations, its legs with maneuvers and lines (unless they are written already), and what it comes to. */
+/**
+ * A trip in the form of Valhalla: locations, legs with maneuvers and lines (unless already written), and its summary.
+ */
 export function tripOf(
   source: TripSource,
   told: readonly ToldLeg[],
@@ -172,7 +174,7 @@ function summaryOf(
   }
 }
 
-/** Seconds of legs under other costings; null where one of them may not travel a leg. */
+/** Seconds of legs under other costings; null where one may not travel a leg. */
 function timesOf(legs: readonly (readonly Recosting[])[]): Record<`time_${string}`, number | null> {
   return Object.fromEntries(
     (legs[0] ?? []).map(({ name }, i) => {

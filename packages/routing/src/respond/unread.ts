@@ -8,7 +8,7 @@ import { quoted } from '../request/unheeded.ts'
 
 const TAG_UNREAD = 904
 
-/** A warning that names the conditions on a route that are not read, for the mode that travels it; none on most routes. */
+/** A warning with the unsupported conditions on a route for its mode; none on most routes. */
 export function unreadWarnings(
   { graph, texts, costing }: { graph: Graph; texts: TextReader; costing: Costing },
   legs: readonly Leg[],

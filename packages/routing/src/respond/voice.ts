@@ -6,12 +6,12 @@ import type { Phrases } from '../narrate/phrases.ts'
 
 // Times and texts of voice instructions before a maneuver. Figures are those of Valhalla 3.6 (`route_serializer_osrm.cc`).
 
-/** Seconds before a maneuver at which it is announced, and at which it is spoken. */
+/** Seconds before a maneuver of its early announcement and of its final instruction. */
 const ALERT_SECONDS = 35
 const CUE_SECONDS = 10
-/** A maneuver is spoken at least so many metres before it. */
+/** Minimum distance of the final instruction from its maneuver, in metres. */
 const LEAST_CUE_METERS = 40
-/** Seconds that an instruction takes to speak, and metres travelled while the way after it is spoken. */
+/** Seconds for speaking an instruction, and metres travelled during the instruction about the way after. */
 const CUE_TAKES_SECONDS = 3
 const AFTER_TAKES_METERS = 110
 /** Metres after a crossing at which one speaks again. */
@@ -72,7 +72,7 @@ export function voiceInstructions(
 
 function instruction(text: string, meters: number): VoiceInstruction {
   return {
-    // Rounded down: what is to be said before the step begins is never said.
+    // Rounded down: an announcement before the beginning of the step would never be spoken.
     distanceAlongGeometry: Math.floor(meters * 10) / 10,
     announcement: text,
     ssmlAnnouncement: `<speak>${text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)}</speak>`,
@@ -81,7 +81,7 @@ function instruction(text: string, meters: number): VoiceInstruction {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Metres that one is before the end of a maneuver so many seconds before it; all of it where it takes less. */
+/** Distance from the end of a maneuver at a time before it, in metres; the whole length if it takes less. */
 function metersBefore({ steps }: GuidedLeg, { beginNode, endNode, meters }: Maneuver, seconds: number): number {
   let left = seconds
   let passed = 0

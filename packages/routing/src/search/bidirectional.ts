@@ -11,7 +11,7 @@ export interface BidirectionalOptions {
   readonly position?: VertexPositions
   /** A lower bound of the weight per metre of the distance between the positions of tail and head. */
   readonly weightPerMeter?: number
-  /** Arrays to work on, which searches may share as long as they do not overlap in time. */
+  /** Working memory; searches that do not overlap in time may share it. */
   readonly scratch?: BidirectionalScratch
 }
 
@@ -34,7 +34,7 @@ export class BidirectionalScratch {
 /**
  * A* from both ends at once, over arcs whose weights may be computed on demand: it needs no preparation, so it answers
  * while a hierarchy is not ready and when single edges are closed for one request. The estimates of both directions are
- * averaged so that they agree (Ikeda et al. 1994), which keeps the result exact.
+ * averaged so that they agree (Ikeda et al. 1994), so the result stays exact.
  */
 export function bidirectionalSearch(
   graph: ArcGraph,
@@ -66,7 +66,7 @@ export function bidirectionalSearch(
     },
   }
 
-  /** Searches until nothing below the limit can follow; the limit depends on the best cost so far. */
+  /** Searches until no path below the limit is possible; the limit depends on the best cost so far. */
   function meet(
     sources: readonly Seed[],
     targets: readonly Seed[],

@@ -15,9 +15,9 @@ const SOURCE = -1
 const TARGET = -2
 
 /**
- * NBA* of ngraph.path (Pijls and Post 2009) behind the interface of the other searches: a reference written by others. It
- * walks the same arrays through a view, so it needs no preparation and answers from the moment a graph is loaded. Without
- * an estimate it visits much, with an object for each vertex: some thousand times slower than a hierarchy.
+ * NBA* of ngraph.path (Pijls and Post 2009) behind the interface of the other searches: an independent reference. It
+ * reads the same arrays through a view, so it needs no preparation. Without an estimate, and with an object per vertex,
+ * it is about a thousand times slower than a hierarchy.
  *
  * @param weight of an arc; asked at every visit, so it may be computed on demand
  */
@@ -27,7 +27,7 @@ export function ngraphSearch(
   weight: (arc: number, tail: number) => number,
 ): AlternativeSearch {
   const find = (sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null => {
-    // The search wants weights from nothing upwards; the costs of seeds may lie below.
+    // The search needs non-negative weights, but costs of seeds may be negative.
     const least = Math.min(...sources.map(({ cost }) => cost), ...targets.map(({ cost }) => cost))
     const [from, to] = [cheapest(sources, least), cheapest(targets, least)]
     const view = new GraphView(graph, reverse, weight, from, to)
@@ -62,7 +62,7 @@ function cheapest(seeds: readonly Seed[], least: number): Map<number, number> {
   return costs
 }
 
-/** An arc graph as ngraph.path sees a graph: nodes are made when they are first met, links when they are walked. */
+/** An arc graph in the interface of ngraph.path: nodes are made at the first visit, links at each visit. */
 class GraphView {
   readonly #graph: ArcGraph
   readonly #reverse: ReverseArcs
@@ -92,7 +92,7 @@ class GraphView {
     return node
   }
 
-  /** Visits the links of a node in both directions; the search looks which way they go. */
+  /** Visits the links of a node in both directions; the search checks their direction. */
   forEachLinkedNode(id: NodeId, visit: (other: Node<undefined>, link: Link<number>) => void): void {
     const vertex = Number(id)
     const walk = (from: number, to: number, weight: number): void => {

@@ -1,6 +1,6 @@
 /**
  * A directed graph with weighted arcs. In this package its vertices are the directed edges of a street network and its
- * arcs are turns, but nothing here knows that: a search sees vertices, arcs and integer weights only.
+ * arcs are turns, but a search uses only vertices, arcs and integer weights.
  */
 export interface ArcGraph {
   readonly vertexCount: number
@@ -23,7 +23,7 @@ export const UNREACHABLE = 0x3fffffff
 /** Weight of every arc, in whatever integer unit the caller chose; `UNREACHABLE` closes an arc. */
 export type ArcWeights = Int32Array
 
-/** Where a path may begin or end, and what it costs to do so there. The cost may be negative. */
+/** A possible end of a path, with its cost. The cost may be negative. */
 export interface Seed {
   readonly vertex: number
   readonly cost: number
@@ -49,9 +49,9 @@ export interface PathSearch {
 export interface AlternativeSearch extends PathSearch {
   /**
    * Paths that are cheapest over some vertex in the middle, beginning with the cheapest of all. They come cheapest
-   * first, each when it is asked for, and some of them more than once.
+   * first and on demand; some repeat.
    *
-   * @param most the most such a path may cost, given the cost of the cheapest
+   * @param most maximum cost of such a path, from the cost of the cheapest
    */
   findSeveral(
     sources: readonly Seed[],

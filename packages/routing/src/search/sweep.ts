@@ -2,7 +2,7 @@ import { VertexHeap } from './heap.ts'
 import { type ArcGraph, type ReverseArcs, UNREACHABLE } from './search.ts'
 import type { TimedOptions } from './timed.ts'
 
-/** Where a sweep begins: what it costs to have left a vertex, and the seconds and metres of that. */
+/** Start of a sweep: a vertex, with the cost, seconds and metres up to its end. */
 export interface SweepSeed {
   readonly vertex: number
   readonly cost: number
@@ -12,7 +12,7 @@ export interface SweepSeed {
 
 /** Result of a sweep. */
 export interface Swept {
-  /** The vertices that it came to. */
+  /** The reached vertices. */
   readonly reached: ArrayLike<number> & Iterable<number>
   /** Cost, seconds and metres of the cheapest path between the seeds and a vertex that was reached. */
   costOf(vertex: number): number
@@ -23,7 +23,7 @@ export interface Swept {
 /** Costs and times of the arcs of a graph. */
 export interface SweepRules {
   readonly weight: (arc: number, tail: number) => number
-  /** Seconds of an arc, when so many have passed where the sweep comes from. */
+  /** Seconds of an arc, from the seconds that have passed before it. */
   readonly seconds: TimedOptions['seconds']
   readonly meters: (arc: number) => number
   /** Extra cost of an arc at its hour; see `TimedOptions`. Only for sweeps forwards. */
@@ -45,7 +45,7 @@ export class Sweep implements Swept {
   readonly #graph: ArcGraph
   readonly #reverse: () => ReverseArcs
   readonly #heap: VertexHeap
-  /** Costs above the least seed, plus one; zero where nothing was reached. */
+  /** Costs above the least seed, plus one; zero for unreached vertices. */
   readonly #cost: Uint32Array
   readonly #seconds: Float64Array
   readonly #meters: Float64Array
@@ -159,7 +159,7 @@ export class Sweep implements Swept {
     this.#heap.offer(vertex, cost)
   }
 
-  /** The vertex so many steps before one, on its cheapest path; −1 where there is none. */
+  /** The vertex `steps` steps before one on its cheapest path; −1 when there is none. */
   #before(vertex: number, steps: number): number {
     let at = vertex
     for (let i = 0; i < steps && at !== NONE; i++) at = this.#from[at]!

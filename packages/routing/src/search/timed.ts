@@ -5,24 +5,25 @@ const NONE = 0xffffffff
 
 /** Parameters of a search in time besides the graph. */
 export interface TimedOptions {
-  /** Weight of an arc, apart from the time at which it is travelled. */
+  /** Weight of an arc at the usual speed and without timed rules. */
   readonly weight: (arc: number, tail: number) => number
-  /** Seconds of an arc, when so many have passed at its tail: the turn and the way to the end of its head. */
+  /** Seconds of an arc (the turn and the edge after it), from the seconds that have passed at its tail. */
   readonly seconds: (arc: number, tail: number, passed: number) => number
   /**
-   * What travelling an arc costs on top when the tail is left so many seconds after the beginning; infinite where it is
-   * closed then.
+   * Extra cost of an arc, from the seconds between the departure and leaving its tail; infinite where it is closed
+   * then.
    *
-   * @param before the vertex so many steps before the tail, which is step 0; −1 where there is none
+   * @param before the vertex some steps before the tail, which is step 0; −1 when there is none
    */
   readonly extra: (arc: number, tail: number, seconds: number, before: (steps: number) => number) => number
-  /** A lower bound of what is left from a vertex to the targets. */
+  /** A lower bound of the cost from a vertex to the targets. */
   readonly estimate: (vertex: number) => number
 }
 
 /**
- * A* in time: what is closed depends on when one comes there, so it runs forward from the beginning and each vertex keeps
- * the seconds of its cheapest path. Exact where waiting for an opening does not pay. O((vertices + arcs) log vertices).
+ * A* with time: closures depend on the time of arrival, so it runs forward from the start and each vertex stores the
+ * seconds of its cheapest path. Exact unless waiting for an opening would be cheaper. O((vertices + arcs) log
+ * vertices).
  */
 export function timedSearch({ vertexCount, firstOut, head }: ArcGraph, options: TimedOptions): PathSearch {
   const { weight, seconds, extra, estimate } = options

@@ -1,7 +1,7 @@
 /** Side of the street a location lies on, seen in the direction of an edge. */
 export type Side = 'left' | 'right' | null
 
-/** Where a location is put: an edge and how far along it. */
+/** A possible place of a location: an edge and the position along it. */
 export interface Candidate {
   readonly edge: number
   /** Share of the edge before the location, 0 … 1. */

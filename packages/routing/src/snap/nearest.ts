@@ -4,7 +4,7 @@ import { FANOUT, leafBegin, leafEnd, readBox } from './boxes.ts'
 /** The point of a geometry that is nearest to a location. */
 export interface Projection {
   readonly shape: number
-  /** Planar distance in metres, as it is used for ranking. */
+  /** Planar distance in metres, for ranking only. */
   readonly meters: number
   readonly lon: number
   readonly lat: number

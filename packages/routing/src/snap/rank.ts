@@ -18,7 +18,7 @@ interface Ranking {
   readonly isOnStreet: (edge: number) => boolean
 }
 
-/** Gives candidates their penalties: the farther, the more, up to what the mode allows. */
+/** Gives candidates a penalty that grows with their distance, up to the maximum of the mode. */
 export function ranked(found: readonly Found[], filtered: readonly Found[], ranking: Ranking): Snapped {
   const { mode, byDistance, isOnStreet } = ranking
   const farthest = Math.max(...found.map((candidate) => candidate.meters))

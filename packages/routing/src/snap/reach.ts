@@ -4,16 +4,16 @@ import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { StateWeights } from '../states/weights.ts'
 
-/** How many nodes must be connected with an edge: that it can be reached from, and that can be reached from it. */
+/** Minimum numbers of nodes that must reach an edge, and that it must reach. */
 export interface Reach {
   readonly inbound: number
   readonly outbound: number
 }
 
 /**
- * Whether at least so many nodes can reach an edge and can be reached from it: otherwise it lies on an island, which few
- * routes begin or end on. Large parts of the network are known beforehand; the rest is counted, first without streets
- * from which some turn is forbidden, then, where that is not enough, over the very turns that a path may take.
+ * Whether enough nodes reach an edge and are reached from it: otherwise it lies on an island, which few routes should
+ * begin or end on. Large connected parts are stored in the graph. Other edges are counted, first without streets that
+ * have a forbidden turn, then, if that is not enough, with the exact turns.
  */
 export function isReachable(graph: Graph, weights: StateWeights, edge: number, { inbound, outbound }: Reach): boolean {
   const { costing } = weights

@@ -10,7 +10,7 @@ import { isFiltered, type SnapRequest } from './request.ts'
 import { shapeEdges } from './shape-edges.ts'
 import { tangent, walkedTo } from './tangent.ts'
 
-/** Puts a location on the network; null when nothing is near. */
+/** Snaps a location to the network; null when no street is near. */
 export function snap(graph: Graph, costing: Costing, request: SnapRequest): Snapped | null {
   const snapper = new Snapper(graph, costing, request)
   return snapper.run()
@@ -57,14 +57,14 @@ class Snapper {
         })
   }
 
-  /** The nearest geometries that may be used: the best reachable one, those in the radius, and islands before it. */
+  /** The nearest usable geometries: the best reachable one, those in the radius, and nearer islands. */
   #nearest(): Projection[] {
     const graph = this.#graph
     const { lon, lat, radius, searchCutoff, street, isReachable } = this.#request
     const edgesOf = shapeEdges(graph)
     const reachable: Projection[] = []
     const islands: Projection[] = []
-    // With a place found, what lies in the radius still counts, and what is a little farther on the street that was named.
+    // After the first place, only those in the radius count, and those a little farther on the named street.
     const farthest = Math.min(searchCutoff, Math.max(radius, street === null ? 0 : STREET_METERS))
     visitNearest(
       graph,
@@ -127,7 +127,7 @@ class Snapper {
     const meters = distanceMeters(this.#request.lon, this.#request.lat, lon, lat)
     if (meters > this.#request.searchCutoff) return
     const length = graph.edgeLength[ahead]!
-    // Lengths are whole metres: however near an end it is, the place stays between both.
+    // Lengths are whole metres; a place near an end stays between both ends.
     const walked = Math.min(Math.max(walkedTo(graph, projection), INSIDE_METERS), length - INSIDE_METERS)
     const along = walked / length
     const heading = this.#headingAt(ahead, projection, false)
@@ -202,7 +202,7 @@ const INSIDE_METERS = 0.01
 /** How far the street that is named may be. */
 const STREET_METERS = 50
 
-/** Whether one of the names of an edge is a given one, which is in lower case, apart from case. */
+/** Whether an edge has a name (given in lower case), apart from case. */
 function edgeHasName(graph: Graph, edge: number, name: string): boolean {
   const list = graph.edgeNames[edge]!
   const decoder = new TextDecoder()

@@ -11,7 +11,10 @@ export function walkedTo({ firstPoint, pointLon, pointLat }: Graph, { shape, seg
   return meters + distanceMeters(...at(first + segment), lon, lat)
 }
 
-/** Heading of a geometry around a point on it: from up to `reach` metres behind it, else as far ahead as that leaves. */
+/**
+ * Heading of a geometry at a point on it: from up to `reach` metres before it; the remaining length is taken ahead of
+ * it.
+ */
 export function tangent(
   graph: Graph,
   shape: number,

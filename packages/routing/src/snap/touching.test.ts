@@ -44,7 +44,7 @@ function touches(line: readonly Point[], ring: readonly Point[]): boolean {
   return line.slice(1).some((to, i) => sides.some(([c, d]) => cross(line[i]!, to, c, d)))
 }
 
-/** Whether a point is the same after it was written in degrees, so that what just touches it still does. */
+/** Whether a point survives the conversion to degrees, so that touching geometries still touch. */
 const survives = ([x, y]: Point): boolean => [x - 90, x, x + 90, y].every((v) => (v / 1e6) * 1e6 === v)
 
 const random = seededRandom(11)

@@ -26,7 +26,7 @@ export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly
         if (!touching.has(shape) && isCrossed(graph, leaf, box, ring, first, end)) touching.add(shape)
       }
     }
-    // A stretch that is not crossed lies inside as a whole or not at all: its first point tells.
+    // An uncrossed part lies either inside or outside as a whole, so its first point decides.
     for (const leaf of inBox) {
       const shape = graph.boxShape[leaf]!
       const point = leafBegin(graph, leaf)
@@ -99,7 +99,7 @@ interface Bands {
   readonly perUnit: number
 }
 
-/** As many bands as hold each segment in two of them on average. */
+/** Divides segments into bands; the number of bands puts each segment into two of them on average. */
 function bandsOf(y: Float64Array, south: number, north: number): Bands {
   const segments = y.length - 1
   let climbed = 0

@@ -4,7 +4,7 @@ export interface Sequence {
   /** Modes that must not travel it from end to end. */
   readonly modes: number
   readonly turnsAround: boolean
-  /** Rule of the graph that forbids it to some sizes of vehicles; absent where it is not about size. */
+  /** Rule of the graph with the sizes of vehicles that it applies to; absent when it applies to all sizes. */
   readonly sizeRule?: number
 }
 
@@ -19,8 +19,8 @@ export interface Step {
 }
 
 /**
- * An automaton that knows, after each step, the longest tail of the path that may still become one of the sequences
- * (Aho and Corasick, 1975). A state stands for at least two edges; being on an edge without such a past is no state.
+ * An automaton that tracks, after each step, the longest end of the path that is a beginning of a sequence (Aho and
+ * Corasick, 1975). A state stands for at least two edges; an edge without such a past has no state here.
  */
 export class SequenceAutomaton {
   /** Edge of each state. */

@@ -23,7 +23,7 @@ export interface StateArrays {
   readonly head: Uint32Array
   /** Edge of each state beyond the plain ones. */
   readonly sequenceEdge: Uint32Array
-  /** Arcs that complete something, ascending, and what; see `ArcRule`. */
+  /** Arcs that complete a sequence, ascending, and its rule; see `ArcRule`. */
   readonly ruledArc: Uint32Array
   readonly arcRule: Uint16Array
   /** Arcs that complete what is forbidden to some sizes of vehicles, ascending, each with a rule of the graph. */
@@ -32,9 +32,10 @@ export interface StateArrays {
 }
 
 /**
- * The graph that searches run on: its vertices are edges of the network, or more exactly states of being on one, and its
- * arcs are turns. The plain state of an edge has the edge's number; edges inside a sequence that is forbidden as a whole
- * have further ones, which remember how the edge was reached. What a mode may not travel is closed to it by weights.
+ * The graph that searches run on: its vertices are edges of the network, or more exactly states of being on one, and
+ * its arcs are turns. The plain state of an edge has the edge's number; edges inside a sequence that is forbidden as a
+ * whole have further ones, which remember how the edge was reached. Edges that are closed to a mode have the weight
+ * `UNREACHABLE`.
  */
 export class StateGraph implements ArcGraph, StateArrays {
   readonly vertexCount: number
@@ -96,7 +97,7 @@ export const ArcRule = {
   modes: 0x03ff,
   /** The arc turns around inside a crossing. */
   turnsAround: 0x4000,
-  /** Rules forbid it to some sizes of vehicles; see `sizeRulesOf`. */
+  /** Forbidden by rules to some sizes of vehicles; see `sizeRulesOf`. */
   sized: 0x8000,
 } as const
 
@@ -154,7 +155,7 @@ function forbiddenSequences(graph: Graph): Sequence[] {
   const sequences: Sequence[] = []
   for (let rule = 0; rule < graph.ruleModes.length; rule++) {
     const edges = Array.from(graph.ruleEdge.subarray(graph.firstRule[rule], graph.firstRule[rule + 1]))
-    // Only families that may travel all of it may complete it.
+    // Only mode families that may travel the whole sequence can complete it.
     const travellers = Object.values(FAMILY_ACCESS).reduce((modes, access) => {
       return edges.every((edge) => (get(graph.edgeInfo[edge]!, EdgeField.access) & access) !== 0)
         ? modes | access

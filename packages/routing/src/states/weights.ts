@@ -12,8 +12,8 @@ export const WEIGHT_PER_SECOND = 100
 const HEAVIEST = 2 ** 28
 
 /**
- * Weights of the arcs of a state graph under one costing, computed when first asked for. An arc weighs its turn and the
- * edge it leads onto; the first edge of a path is paid by its seed.
+ * Weights of the arcs of a state graph under one costing, computed when first asked for. The weight of an arc covers
+ * its turn and its second edge; the weight of the first edge of a path is part of its seed.
  */
 export class StateWeights {
   readonly graph: StateGraph
@@ -51,8 +51,8 @@ export class StateWeights {
   }
 
   /**
-   * Weight of an edge that a path begins or ends on. Who is there already, or must go there, also travels what may not be
-   * passed otherwise: a bad surface, a limit of weight.
+   * Weight of an edge that a path begins or ends on. Such an edge may be used even where passing it is forbidden, e.g.
+   * by a bad surface or a weight limit.
    */
   endEdge(edge: number): number {
     const weight = this.edge(edge)
@@ -74,7 +74,7 @@ export class StateWeights {
     return Array.from({ length: firstEdge[node + 1]! - first }, (_, i) => edgeOpposite[first + i]!)
   }
 
-  /** The states of being on an edge, the plain one first; none where the family of modes may not travel it. */
+  /** The states of an edge, the plain one first; none where the mode's family may not travel it. */
   *statesOf(edge: number): Iterable<number> {
     if (!this.#isInFamily(edge)) return
     yield edge
@@ -131,7 +131,7 @@ export class StateWeights {
     return weightOf(costing.edgeCost(edge))
   }
 
-  /** Weighs the arcs out of a state together: whether one may turn back depends on the others. */
+  /** Weighs the arcs out of a state together, because the cost of turning back depends on the others. */
   #weighArcs(state: number): void {
     const { firstOut, head } = this.graph
     const end = firstOut[state + 1]!

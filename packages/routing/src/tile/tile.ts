@@ -24,8 +24,8 @@ const STEP = 2000
 type Point = [x: number, y: number]
 
 /**
- * The streets of a tile as a Mapbox Vector Tile with a layer `edges`: one line for both directions, in the order of its
- * way. `fwd` and `bwd` are along and against it. Below the lowest zoom of its class a street is left out; nothing else is.
+ * The streets of a tile as a Mapbox Vector Tile with a layer `edges`: one line for both directions, in the direction of
+ * its way; `fwd` and `bwd` are along and against it. Streets are left out only below the lowest zoom of their class.
  *
  * Members by Valhalla's names: `tile_level`, `road_class` (0 motorway to 7 service), `use`, `tunnel`, `bridge`,
  * `roundabout`, `osm_id`, `access:fwd` and `access:bwd` (bits of an access mask), `speed:fwd` and `speed:bwd` (km/h).
@@ -120,7 +120,7 @@ function isDrawn(graph: Graph, shape: number, z: number): boolean {
   return z >= LOWEST_ZOOM[get(graph.edgeInfo[ahead]!, EdgeField.roadClass)]!
 }
 
-/** To whole units; points that fall together are one. */
+/** Rounds points to whole units and drops repeated ones. */
 function rounded(line: readonly Point[]): Point[] {
   const points: Point[] = []
   for (const [x, y] of line) {

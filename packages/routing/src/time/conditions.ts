@@ -1,7 +1,7 @@
 import { Limit } from '../graph/attributes.ts'
 import { type Hours, type Moment, omitsHolidays, parseHours } from './hours.ts'
 
-/** Size of a vehicle in the units of limits, by kind; see `Limit`. Zero where it is not held to the limit. */
+/** Size of a vehicle in the units of limits, by kind; see `Limit`. Zero where the limit does not apply. */
 export type VehicleSize = ArrayLike<number>
 
 /** Whether conditions that are parted by `AND` hold at a moment for a vehicle. */
@@ -21,15 +21,15 @@ const SIZES: Readonly<Record<string, number>> = {
 
 const COMPARISON = /^([a-z]+)\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(?:t|m)?$/i
 
-/** Begins a condition that holds outside of its hours; no tag has it. */
+/** Prefix of a condition that holds outside of its hours; it never occurs in tags. */
 export const OUTSIDE = 'outside '
 
-/** Whether conditions are read as they stand: hours, sizes, no holidays. */
+/** Whether conditions are fully supported: hours and sizes, but no holidays. */
 export function isFullyRead(conditions: readonly string[]): boolean {
   return readConditions(conditions) !== null && !conditions.some(omitsHolidays)
 }
 
-/** Meaning of conditions, and whether it depends on time; null when one of them is not understood. */
+/** Parses conditions, and whether they depend on time; null when one cannot be parsed. */
 export function readConditions(conditions: readonly string[]): { holds: Condition; timed: boolean } | null {
   const parts: Condition[] = []
   let timed = false
@@ -55,8 +55,8 @@ export interface SizeLimit {
 }
 
 /**
- * The size that a vehicle must not exceed for conditions never to hold; null where time or a use has a part in them. Of
- * several sizes the first counts, so that what is closed to a vehicle stays closed.
+ * The size limit in conditions of size alone; null when they include a time or a use. Of several sizes the first
+ * counts, so that no closed way is opened.
  */
 export function sizeLimit(conditions: readonly string[]): SizeLimit | null {
   const compared = conditions.map(readComparison)
@@ -82,7 +82,7 @@ interface Comparison {
   readonly value: number
 }
 
-/** A comparison such as `weight>7.5`; null when the text is none. */
+/** Parses a comparison such as `weight>7.5`; null for other texts. */
 function readComparison(text: string): Comparison | null {
   const [, name, sign, number] = COMPARISON.exec(text.trim()) ?? []
   const limit = SIZES[name?.toLowerCase().replace(/^max/, '') ?? '']

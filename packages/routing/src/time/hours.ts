@@ -17,7 +17,7 @@ export type Hours = (moment: Moment) => boolean
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const WEEKDAYS = ['mo', 'tu', 'we', 'th', 'fr', 'sa', 'su']
 const MONTH = `(${MONTHS.join('|')})(?:uary|ruary|ch|il|ne|e|ly|y|ust|t|tember|ober|ember)?(?![a-z])`
-/** The letters that may follow those of each day; `wet` is no Wednesday. */
+/** Letters that may follow the abbreviation of a day; they exclude words such as `wet`. */
 const REST_OF_DAYS = ['n|nday', 'e|es|esday', 'd|dnesday', 'u|ur|urs|ursday', 'i|iday', 't|turday', 'n|nday']
 const WEEKDAY = `(${WEEKDAYS.map((day, i) => `${day}(?:${REST_OF_DAYS[i]})?`).join('|')})(?![a-z])`
 const TIME = '(\\d{1,2})(?::|\\.|h)(\\d{2})'
@@ -58,9 +58,10 @@ interface Days {
 }
 
 /**
- * Reads hours as conditional tags have them: months and dates, days of the week, times over midnight too, `24/7`, `off`.
- * Years, weeks and the first or last days of a month too; what depends on holidays or the sun is not understood and gives null. A part that is only about public or
- * school holidays is left out. Source: OpenStreetMap wiki, Key:opening_hours/specification.
+ * Reads hours as conditional tags have them: months and dates, days of the week, times over midnight too, `24/7`,
+ * `off`. Years, weeks and the first or last days of a month too; conditions on holidays or the sun are not supported
+ * and give null. A part that is only about public or school holidays is left out. Source: OpenStreetMap wiki,
+ * Key:opening_hours/specification.
  */
 export function parseHours(text: string): Hours | null {
   const source = text.trim().toLowerCase()
@@ -145,7 +146,7 @@ class Reader {
   }
 }
 
-/** Days as year × 512 + month × 32 + day where a year is told, else without the year; without days whole months. */
+/** Days as year × 512 + month × 32 + day, without the year part when no year is given; whole months without days. */
 function dateRange([, year, first, firstDay, lastYear, last, lastDay]: RegExpExecArray): Range {
   const from = MONTHS.indexOf(first!) + 1
   const to = last === undefined ? from : MONTHS.indexOf(last) + 1

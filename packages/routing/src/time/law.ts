@@ -10,12 +10,12 @@ import type { Moment } from './hours.ts'
 import { momentAt, zoneAt } from './zones.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
-/** Access to an edge at a moment, as far as it depends on time. */
+/** Access to an edge at a moment by its timed rules. */
 export type Verdict = 'open' | 'closed' | 'local'
 
 const NEVER: Condition = () => false
 
-/** The rules of a graph that hold at certain times: what was read of them is kept. */
+/** The timed rules of a graph, with a cache of parsed conditions. */
 export class TimedRules {
   readonly graph: Graph
   readonly #texts: TextReader
@@ -77,7 +77,7 @@ export class TimedLaw {
   readonly #isOpenOtherwise: (edge: number) => boolean
   readonly #size: ArrayLike<number>
 
-  /** @param always the costing without what may be opened at certain times */
+  /** @param always the costing without timed openings */
   constructor(rules: TimedRules, always: Costing) {
     this.#rules = rules
     this.#access = always.access
@@ -143,9 +143,9 @@ export class TimedLaw {
   }
 
   /**
-   * Whether a turn restriction keeps one from going onto an edge at a moment.
+   * Whether a timed turn restriction forbids entering an edge at a moment.
    *
-   * @param before the edge so many steps before, or −1
+   * @param before the edge some steps before, or −1
    */
   forbids(edge: number, before: (steps: number) => number, utcMs: number): boolean {
     const { firstTimedRule, timedRuleEdge, timedRuleText } = this.#rules.graph

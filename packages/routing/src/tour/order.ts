@@ -1,6 +1,9 @@
 import { seededRandom } from '@terrane/core'
 
-/** Where a tour begins and ends; null where any stop will do. A closed tour goes back from its last stop to its first: where only the last is fixed it begins there. */
+/**
+ * Fixed ends of a tour; null for any stop. A closed tour returns from its last stop to its first; if only the last is
+ * fixed, it begins there.
+ */
 export interface TourEnds {
   readonly first: number | null
   readonly last: number | null
@@ -112,12 +115,12 @@ class OrderSearch {
   readonly #cost: Float64Array
   readonly #random = seededRandom(1)
   readonly #order: Int32Array
-  /** Where each place stands. */
+  /** Position of each place in the order. */
   readonly #at: Int32Array
   /** Sums of the steps before each position, forwards and backwards. */
   readonly #ahead: Float64Array
   readonly #back: Float64Array
-  /** For each place the places that it is cheap to go on to, and the places that it is cheap to come from. */
+  /** For each place its cheapest successors, and its cheapest predecessors. */
   readonly #nextTo: Int32Array
   readonly #comeFrom: Int32Array
   readonly #neighbors: number
@@ -185,7 +188,7 @@ class OrderSearch {
     return this.#cost[from * this.#size + to]!
   }
 
-  /** Tries what makes a place lead to one that is cheap from there. */
+  /** Tries moves that make a cheap successor follow a place. */
   #goOnTo(place: number): boolean {
     const order = this.#order
     const i = this.#at[place]!
@@ -200,7 +203,7 @@ class OrderSearch {
     return false
   }
 
-  /** Tries what makes one come to a place from another that it is cheap to come from. */
+  /** Tries moves that put a cheap predecessor before a place. */
   #comeFromOther(place: number): boolean {
     const order = this.#order
     const j = this.#at[place]!
@@ -221,7 +224,7 @@ class OrderSearch {
     return this.#exchangeAfter(i, j) || this.#reverse(i + 1, j) || this.#reverse(i, j - 1)
   }
 
-  /** Puts what lies from `j` to some place before what lies between `i` and `j`. */
+  /** Moves a run of places that begins at `j` before the places between `i` and `j`. */
   #exchangeAfter(i: number, j: number): boolean {
     const order = this.#order
     const first = order[i + 1]!
@@ -237,7 +240,7 @@ class OrderSearch {
     return false
   }
 
-  /** Puts what lies from some place to `i` before what lies from `j` to it, so that `i` leads to `j`. */
+  /** Moves a run of places that ends at `i` before the run that begins at `j`, so that `i` leads to `j`. */
   #exchangeBefore(j: number, i: number): boolean {
     if (j === 0 || i === this.#size - 1) return false
     const order = this.#order
@@ -324,7 +327,7 @@ class OrderSearch {
   }
 }
 
-/** For each place the others in the order of a cost, the cheapest so many. */
+/** For each place the `count` cheapest others, in the order of cost. */
 function nearest(size: number, count: number, cost: (place: number, other: number) => number): Int32Array {
   const lists = new Int32Array(size * count)
   for (let place = 0; place < size; place++) {

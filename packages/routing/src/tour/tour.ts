@@ -65,7 +65,7 @@ function* stopsOf(
   return stops
 }
 
-/** The first stop that no way leads to, or none from, though a tour has to take one; −1 where there is none. */
+/** Index of the first stop that the tour cannot enter or leave; −1 when there is none. */
 function islandOf(seconds: Float64Array, count: number, { first, last, closed }: TourEnds): number {
   for (let i = 0; i < count; i++) {
     const others = Array.from({ length: count }, (_, j) => j).filter((j) => j !== i)

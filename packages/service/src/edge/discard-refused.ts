@@ -22,9 +22,9 @@ export function discardRefused(app: Http): void {
 }
 
 /**
- * Has a connection outlast an answer that is sent before the request has come whole: where the caller asks that it be closed,
- * Node would close it right after the answer, with the rest of the body unread. Called before the head of the answer is
- * written; the connection ends with the body.
+ * Keeps a connection open after an answer that is sent before the request is complete. With `connection: close` Node
+ * would close it right after the answer, with the rest of the body unread. Call it before the head of the answer is
+ * written; the connection closes after the body.
  */
 export function outlastAnswer(request: IncomingMessage, response: ServerResponse): void {
   if (response.shouldKeepAlive) return

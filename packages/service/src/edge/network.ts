@@ -7,8 +7,8 @@ const KNOWN = new LRUCache<string, string>({ max: 1000 })
 const LONGEST = 60
 
 /**
- * Key of an address in rate limits: an IPv4 address itself, also when it is written as an IPv6 one; for IPv6 the /64,
- * which one customer has.
+ * Key of an address in rate limits: an IPv4 address, also when mapped to IPv6; for IPv6 its /64, which usually belongs
+ * to one customer.
  */
 export function networkOf(address: string): string {
   const known = KNOWN.get(address)

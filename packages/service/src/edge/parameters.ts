@@ -12,10 +12,10 @@ export function parseQuerystring(text: string): Record<string, string | string[]
 }
 
 /**
- * The query parameters of a request in their order, from the same text as `request.query`. One that stands several times is
- * refused, so that no two readers of a request take different ones of its values.
+ * The query parameters of a request in their order, from the same text as `request.query`. Repeated parameters are
+ * refused, so that all readers of a request use the same value.
  *
- * @param mayRepeat whether a name may stand several times; none when absent
+ * @param mayRepeat whether a name may be repeated; none may when absent
  * @throws PARAMETER_REPEATED
  */
 export function readParameters(
@@ -37,7 +37,7 @@ interface QuerySchema {
 }
 
 /**
- * Holds a request to the query schema of its route: a parameter that is declared, and is no list, stands once.
+ * Checks that declared query parameters other than lists are not repeated.
  *
  * @throws PARAMETER_REPEATED
  */

@@ -17,9 +17,9 @@ const MAX_WRONG_KEYS = 6000
 const MAX_GOOD = 10_000
 
 /**
- * Limits the requests of a kind (a route class: tables, objects, jobs, calls, routes) in a minute, in this process. A secret
- * key counts for itself wherever it comes from, a person for themselves; what anybody may hold, or no key at all, counts for
- * the address. Wrong keys count for the address as well, apart from all else.
+ * Limits the requests of a kind (a route class: tables, objects, jobs, calls, routes) in a minute, in this process.
+ * Requests with a secret key count per key, those of a signed-in user per user, and those with a public key or without
+ * one per address. Wrong keys are counted separately, per address.
  */
 export class RateLimits {
   readonly #limiters: Readonly<Record<'key' | 'user' | 'address' | 'refused', FixedWindow | null>>

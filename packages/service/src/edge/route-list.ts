@@ -1,7 +1,7 @@
 import type { Http } from '../http-type.ts'
 import { unboundedParts } from './bounds.ts'
 
-/** A route as the app has it: what OpenAPI documents leave out, proxies for one, is among them. */
+/** A route of the app, including routes without OpenAPI documentation such as proxies. */
 export interface ListedRoute {
   readonly method: string
   /** With the parameters of Fastify: `/jobs/:id`, `/files/*`. */
@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every route of the app, in the order of their registration. */
     routeList: ListedRoute[]
-    /** Where schemas of bodies set no bound: none, as the tests of each app say. */
+    /** Routes whose body schema has no upper bound: none, as tests of each app check. */
     unboundedBodies: readonly string[]
   }
 }

@@ -1,9 +1,8 @@
 import lists from './shared-origin.json' with { type: 'json' }
 
 /**
- * The policy of content that strangers wrote and that lies on an origin which others share: an answer of it is never a page
- * of this origin. Scripts may run in it where `scripts` says so, but as of no origin: they reach neither cookies nor
- * storage nor answers of this one.
+ * Content-Security-Policy for untrusted content on a shared origin: the content never acts as a page of this origin.
+ * Scripts run only with `scripts`, in an opaque origin without access to cookies, storage and answers of this one.
  */
 export function strangersPolicy(scripts: boolean): string {
   return scripts
@@ -11,7 +10,7 @@ export function strangersPolicy(scripts: boolean): string {
     : `default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox`
 }
 
-/** Headers that affect a whole origin, its connections or its visitors: functions may not set them. */
+/** Headers that affect a whole origin, its connections or its visitors; functions may not set them. */
 const OF_THE_ORIGIN: ReadonlySet<string> = new Set(Object.values(lists.headers).flat())
 
 /** Links that only say how answers belong together. Others have a browser open connections, load or keep something. */
@@ -36,7 +35,10 @@ function isPlainLink(value: string): boolean {
   return relations.length === targets && names.length > 0 && names.every((name) => PLAIN_RELATIONS.has(name))
 }
 
-/** Challenges for tokens, which programs answer. For others a browser asks for a password, and keeps it for the origin. */
+/**
+ * Whether a challenge asks for a token, which programs answer. For other challenges a browser asks for a password and
+ * keeps it for the origin.
+ */
 function asksForToken(value: string): boolean {
   return /^(?:bearer|dpop)\b/i.test(value) && !/\b(?:basic|digest|hoba|mutual|negotiate|ntlm|scram)\b/i.test(value)
 }

@@ -39,7 +39,7 @@ function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes 
     if (reply.sent) raw.destroy()
     else void reply.header('connection', 'close').send(bodyTooSlow())
   }
-  // After a stall the timer comes before what the kernel has received meanwhile; an immediate comes after it.
+  // After a stall of the process timers run before received data is read; an immediate runs after that.
   const timer = setInterval(() => setImmediate(check), everyMs)
   raw.once('close', () => clearInterval(timer))
 }

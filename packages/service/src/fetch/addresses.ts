@@ -17,7 +17,7 @@ export function forbiddenRange(address: string): string | null {
   return isGlobal(parsed) ? null : 'not global'
 }
 
-/** An IPv4 address inside an IPv6 one; `whole` when there is nothing else to judge. */
+/** An IPv4 address inside an IPv6 one; `whole` when the IPv6 address needs no check of its own. */
 function embeddedIPv4(address: ipaddr.IPv6, range: string): { address: string; whole: boolean } | null {
   const bytes = address.toByteArray()
   const at = (start: number) => bytes.slice(start, start + 4).join('.')

@@ -9,7 +9,7 @@ import { downloadToFile } from './download.ts'
 import type { DialTarget } from './dial.ts'
 import { createGuardedFetch } from './guarded-fetch.ts'
 
-/** Resolves names from a table and records dials instead of making them: nothing is sent. */
+/** Resolves names from a table and records connections without opening any. */
 function recordingNetwork(names: Record<string, string[]> = {}) {
   const dialled: DialTarget[] = []
   const fetch = createGuardedFetch({

@@ -29,7 +29,9 @@ export async function readBytes(
   return bytes
 }
 
-/** Most values of another server's answer: what they make of themselves in memory is many times their text. */
+/**
+ * Maximum number of values in another server's answer, because parsed values need many times the memory of their text.
+ */
 const MAX_VALUES = 1_000_000
 
 /**

@@ -21,7 +21,10 @@ export type Config<S> =
       >
     : never
 
-/** Facts of a setting that messages and pages show. `formerly` is the variable that it was, still read for one release. */
+/**
+ * Facts of a setting that messages and pages show. `formerly` is its old environment variable, still read for one
+ * release.
+ */
 export interface SettingFacts {
   readonly description?: string
   readonly type?: string
@@ -51,11 +54,11 @@ const Secret = (description: string, minLength = 1) => Type.String({ description
 /** A comma-separated list; `splitList` reads it. */
 const List = (description: string, fallback = '') => Type.String({ description, default: fallback })
 
-/** A whole number of the settings file. @param formerly the variable that it was */
+/** A whole number of the settings file. @param formerly its old environment variable */
 const Count = (fallback: number, minimum: number, description: string, formerly?: string) =>
   Type.Integer({ default: fallback, minimum, description, ...(formerly !== undefined && { formerly }) })
 
-/** A list of texts of the settings file. @param formerly the variable that it was, comma-separated */
+/** A list of texts of the settings file. @param formerly its old environment variable, comma-separated */
 const Texts = (fallback: readonly string[], description: string, formerly: string) =>
   Type.Array(Type.String(), { default: fallback, description, formerly })
 
@@ -127,7 +130,7 @@ export const EveryApp = {
       'TERRANE_RATE_PER_KEY',
     ),
   }),
-  // Together with what an app adds they stay within 60 s.
+  // The sum of these and the app's own intervals stays within 60 s.
   keys: Type.Object({
     cacheMs: Type.Integer({
       default: 20_000,

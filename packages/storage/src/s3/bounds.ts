@@ -29,7 +29,7 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge'
 }
 
-/** Passes a body on up to a bound; beyond it the body is given up and its reader gets {@link AnswerTooLarge}. */
+/** Passes a body on up to a bound; beyond it the body is cancelled and its reader gets {@link AnswerTooLarge}. */
 export function boundedBody(body: Readable, most = MAX_ANSWER_BYTES): Readable {
   let read = 0
   const bound = new Transform({

@@ -27,7 +27,7 @@ interface OpenS3 {
 }
 
 /**
- * Sends commands to S3 within bounds: by itself the SDK waits for ever. The SDK is loaded at the first command; it
+ * Sends commands to S3 with timeouts, which the SDK lacks by default. The SDK is loaded at the first command; it
  * retries what its standard mode calls transient (resets, timeouts, 5xx, throttling), with jitter.
  */
 export class BoundedS3 {

@@ -1,7 +1,7 @@
 import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3'
 import { DEFAULT_CACHE_CONTROL, DEFAULT_CONTENT_TYPE, type ObjectInfo } from '../object-store.ts'
 
-/** What S3 says of an object, as the stores say it; of a part of one, too. */
+/** Converts the metadata of an S3 object, or of a part of one, to that of the stores. */
 export function infoOf(
   bucket: string,
   key: string,

@@ -4,10 +4,10 @@ import { isLost } from './explain.ts'
 export type OpenBody = (from: number) => Promise<AsyncIterable<Uint8Array> & { destroy(error?: Error): void }>
 
 /**
- * Reads a body to its end. When the connection is lost on the way it goes on where it stopped, a few times in a row
- * without a byte; a body that says nothing for too long, or whose reader is told to stop, ends.
+ * Reads a body to its end. A lost or stalled connection is resumed at the same byte, a few times in a row without
+ * progress. An abort ends it with the reason of the signal.
  *
- * @param first the body that is there already
+ * @param first the already open body
  */
 export async function* readBody(
   first: Awaited<ReturnType<OpenBody>>,

@@ -19,7 +19,7 @@ const MAX_KEYS = 1000
 const LAST_CHARACTER = '\u{10FFFF}'
 
 interface PageOptions {
-  /** Only keys behind this one. */
+  /** Only keys after this one. */
   readonly after?: string | undefined
   /** Goes no deeper than to the next slash. */
   readonly flat?: boolean
@@ -32,7 +32,7 @@ type Listed =
   | { readonly key: string; readonly size: number; readonly etag: string; readonly modified: Date }
   | { readonly key: string; readonly modified?: undefined }
 
-/** One bucket of an S3 service: the requests that the store makes, each within bounds and until a signal ends it. */
+/** Requests to one bucket of an S3 service, each with timeouts and an abort signal. */
 export class S3Bucket {
   readonly options: S3Options
   readonly #s3: BoundedS3
@@ -140,8 +140,8 @@ export class S3Bucket {
   }
 
   /**
-   * Every key under a prefix, page by page, and in place of those below a folder its own, where it ends at slashes. The
-   * services' order is by code points.
+   * Every key under a prefix, page by page; with `flat` a folder replaces the keys below it. The services' order is by
+   * code points.
    */
   async *pages(Prefix: string, { after, flat = false, size }: PageOptions = {}) {
     let ContinuationToken: string | undefined

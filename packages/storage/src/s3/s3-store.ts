@@ -101,7 +101,7 @@ export class S3Store implements ObjectStore {
   ): Promise<ObjectInfo> {
     checkKey(key)
     checkHeaders(options)
-    // One after the other: a missing bucket is the more telling error.
+    // Sequential, because a missing bucket is the more useful error.
     await this.#bucket(bucket)
     if (!options.upsert && (await this.#head(bucket, key))) throw objectExists({ bucket, key })
     const described = {

@@ -17,7 +17,7 @@ interface MapMember {
   readonly role: string
 }
 
-/** Where the nodes lie, in degrees. */
+/** Bounding box of the nodes, in degrees. */
 export const MAP_BOX = [11, 48, 11.1, 48.1] as const
 
 const NODE_TAGS: readonly Tags[] = [
@@ -54,8 +54,8 @@ const RELATION_TAGS: readonly Tags[] = [
 ]
 
 /**
- * A map that changes at random: elements move, are split, tagged, deleted and made again. What is deleted may still be
- * referred to, as at the border of an extract. The same seed gives the same map and changes.
+ * A map that changes at random: elements move, are split, tagged, deleted and made again. Other elements may still
+ * refer to deleted ones, as at the border of an extract. The same seed gives the same map and changes.
  */
 export class ChangingMap {
   readonly #random: () => number
@@ -78,7 +78,7 @@ export class ChangingMap {
     )
   }
 
-  /** Makes so many edits and returns them as an OsmChange document. */
+  /** Makes `edits` edits and returns them as an OsmChange document. */
   change(edits: number): string {
     const before = this.elements()
     for (let i = 0; i < edits; i++) this.#edit()

@@ -3,7 +3,7 @@ import type { CityElement, CityMember, CityTags } from './element.ts'
 /** Metres east and north of the middle of the town. */
 export type Point = readonly [x: number, y: number]
 
-/** Where the town lies. */
+/** Position of the town. */
 const ORIGIN = { lon: 11.6, lat: 48.1 } as const
 
 const METRES_PER_DEGREE = 111_195

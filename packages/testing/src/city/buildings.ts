@@ -13,7 +13,7 @@ const DEPTH = 10
 /** Blocks without rows of houses: the park, the market, the school and the hospital. */
 const OPEN_BLOCKS: ReadonlySet<string> = new Set(['-4 -8', '0 -3', '-6 -2', '3 -6'])
 
-/** Where shops may be placed. */
+/** Positions where shops may be placed. */
 export interface Houses {
   /** Points in front of houses in the middle of the town, with street and number. */
   readonly fronts: readonly { readonly point: Point; readonly street: string; readonly number: string }[]

@@ -26,7 +26,7 @@ export interface CityGround {
 export interface City {
   /** Nodes, ways, relations, each by ascending id. */
   readonly elements: readonly CityElement[]
-  /** What a file of the town says of itself: `writePbf(city.elements, city.header)` makes one. */
+  /** Header of a file of the town: `writePbf(city.elements, city.header)` makes one. */
   readonly header: {
     /** West, south, east, north in degrees. */
     readonly bbox: readonly [number, number, number, number]

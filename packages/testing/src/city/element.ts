@@ -1,6 +1,6 @@
 export type CityTags = Readonly<Record<string, string>>
 
-/** An element of the town, as the writer of the osm package takes it; this package stands below that one. */
+/** An element of the town, in the form of the osm package's writer; this package cannot import that one. */
 export type CityElement =
   | { readonly type: 'node'; readonly id: number; readonly lon: number; readonly lat: number; readonly tags: CityTags }
   | { readonly type: 'way'; readonly id: number; readonly refs: readonly number[]; readonly tags: CityTags }

@@ -57,7 +57,7 @@ export function drawPlaces(city: CityBuilder, plan: Plan, houses: Houses, random
   drawBoundaries(city, plan, town)
 }
 
-/** The municipality, and the part of it north of the river: the river is the border of both. */
+/** The municipality, and its part north of the river: the river is a border of both. */
 function drawBoundaries(city: CityBuilder, plan: Plan, town: number): void {
   const west: Point = [-HALF, plan.river[1]![1]]
   const east: Point = [HALF, plan.river.at(-2)![1]]

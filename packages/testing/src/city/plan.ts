@@ -5,7 +5,7 @@ import { band, blob, rectangle } from './shapes.ts'
 /** Half the side of the map in metres. */
 export const HALF = 1500
 
-/** What is fixed before anything is drawn: everything else takes its place from here. */
+/** Fixed elements of the town, from which everything else is placed. */
 export interface Plan {
   /** Middle of the river, from west to east. */
   readonly river: readonly Point[]

@@ -1,6 +1,6 @@
 /**
- * For the environment of a program that a test starts: where Node keeps what it compiled of the modules that earlier
- * programs loaded. Without it most of the time of a short program goes into compiling; empty where the run keeps nothing.
+ * Environment variables for programs that tests start: a shared cache of Node's compiled modules. Without it a short
+ * program spends most of its time compiling. Empty when the run has no cache.
  */
 export const compileCache: Readonly<Record<string, string>> = (() => {
   // oxlint-disable-next-line node/no-process-env -- Set for the whole run by its first program.

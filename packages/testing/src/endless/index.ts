@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** A server whose answers have no end. */
 export interface EndlessServer extends AsyncDisposable {
   readonly url: string
-  /** Bytes that callers took of all answers; what lies in buffers of the system on the way is among them. */
+  /** Bytes that callers have taken of all answers, including those in buffers of the system. */
   sent(): number
   /** Waits until no answer is being sent any more: each client has gone. */
   quiet(): Promise<void>
@@ -48,7 +48,7 @@ export async function startEndless(
   }
 }
 
-/** Looks in a row that find nothing more taken, before it counts as all. */
+/** Consecutive checks without progress after which all bytes count as taken. */
 const STILL = 5
 
 /**

@@ -6,7 +6,7 @@ const NAME = /export (?:async )?(?:function|const|class)\*? (\w+)/
 
 /** An `@example` of a package's source. */
 export interface Example {
-  /** The export that it is about. */
+  /** Name of the documented export. */
   readonly name: string
   readonly code: string
 }

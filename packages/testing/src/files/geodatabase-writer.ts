@@ -4,7 +4,7 @@ import type { ZipEntry } from './zip-writer.ts'
 // What GDAL writes has no types of ArcGIS Pro 3.2: fields of these are put behind those of a table of its own. Names of the
 // format are those of "FGDB-Spec" in rouault/dump_gdbtable.
 
-/** Values of a row in the fields `big`, `day`, `at` and `stamp`; null for none. */
+/** Values of a row in the fields `big`, `day`, `at` and `stamp`; null for an empty field. */
 export interface NewValues {
   readonly big: bigint | null
   /** Days since 1899-12-30. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { zip } from './zip-writer.ts'
 
-/** What is used of gdal3.js: the fixtures of binary formats are made by it from GeoJSON. */
+/** The used part of gdal3.js, which makes the fixtures of binary formats from GeoJSON. */
 interface Gdal {
   open(path: string): Promise<{ datasets: object[] }>
   ogr2ogr(dataset: object, options: readonly string[], name: string): Promise<unknown>

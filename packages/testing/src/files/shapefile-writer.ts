@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises'
 /** A column of dBASE: name, letter of the type, width, decimals. */
 export type DbfColumn = readonly [name: string, letter: string, width: number, decimals?: number]
 
-/** What a Shapefile holds, as its bytes have it. */
+/** Content of a Shapefile, as stored. */
 export interface Shapes {
   readonly kind: number
   /** Content of each record: see {@link pointShape} and {@link partsShape}. */
   readonly shapes: readonly Buffer[]
   readonly columns: readonly DbfColumn[]
-  /** Cells as they stand in the table, in Latin-1; a row that begins with `*` was deleted. */
+  /** Cells as stored in the table, in Latin-1; a `*` at the beginning of a row marks it as deleted. */
   readonly rows: readonly (readonly string[])[]
   readonly deleted?: ReadonlySet<number>
   readonly languageDriver?: number
@@ -20,7 +20,7 @@ export interface Shapes {
 export const WGS84 =
   'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
 
-/** Writes `{base}.shp` and what belongs to it (ESRI Shapefile Technical Description, 1998; dBASE III). */
+/** Writes `{base}.shp` and its companion files (ESRI Shapefile Technical Description, 1998; dBASE III). */
 export async function writeShapefile(base: string, file: Shapes): Promise<void> {
   const shapes: Buffer[] = []
   const index: Buffer[] = []

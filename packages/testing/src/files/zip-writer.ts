@@ -15,7 +15,7 @@ export interface ZipEntry {
   readonly claimedOffset?: number
 }
 
-/** Extra field of an entry whose sizes and offset are 64 bits wide, and what stands in their places (APPNOTE 4.5.3). */
+/** Extra field of an entry with 64-bit sizes and offset, and the placeholders in their usual fields (APPNOTE 4.5.3). */
 function wideFields(central: Buffer): Buffer {
   const extra = Buffer.alloc(28)
   extra.writeUInt16LE(1, 0)
@@ -28,7 +28,7 @@ function wideFields(central: Buffer): Buffer {
   return extra
 }
 
-/** End of a Zip64 directory and what points to it (APPNOTE 4.3.14, 4.3.15). */
+/** End of a Zip64 directory and its locator (APPNOTE 4.3.14, 4.3.15). */
 function wideEnd(count: number, size: number, offset: number): Buffer {
   const end = Buffer.alloc(56 + 20)
   end.writeUInt32LE(0x06064b50, 0)

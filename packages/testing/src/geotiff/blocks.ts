@@ -20,7 +20,7 @@ export async function encodeBlock(block: BlockPixels, options: GeoTiffOptions): 
   const { compression = 'none', type } = options
   switch (compression) {
     case 'jpeg':
-      // Without optimised coding all blocks have the same tables, so that they can share them.
+      // Without optimised coding all blocks have equal tables, which they can share.
       return await picture(block)
         .jpeg({
           quality: options.quality ?? 90,
@@ -55,7 +55,7 @@ export async function encodeBlock(block: BlockPixels, options: GeoTiffOptions): 
 
 function picture({ width, height, bands, values }: BlockPixels): Sharp {
   const image = sharp(Uint8Array.from(values), { raw: { width, height, channels: bands as 1 | 2 | 3 | 4 } })
-  // A single band would be written as three equal ones.
+  // libvips would write a single band as three equal ones.
   return bands === 1 ? image.toColourspace('b-w') : image
 }
 

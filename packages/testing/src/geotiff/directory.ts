@@ -24,7 +24,7 @@ const PHOTOMETRIC: Readonly<Record<FixtureColor, number>> = {
   ycbcr: 6,
 }
 
-/** What distinguishes the images of one file. */
+/** Fields that distinguish the images of one file. */
 export interface DirectoryRole {
   readonly subfileType: number
   readonly jpegTables: Uint8Array | null

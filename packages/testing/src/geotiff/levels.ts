@@ -44,7 +44,7 @@ export async function encodeMask(
   return await encodeLevel(image, { ...layout, type: 'uint8', bitsPerSample: 1, compression: 'deflate' }, () => {})
 }
 
-/** Side of tiles when none is asked for: no larger than holds the image, since each of many bands is padded to it. */
+/** Default side of tiles: no larger than the image, because each of many bands is padded to it. */
 function sideFor({ width, height }: { readonly width: number; readonly height: number }): number {
   return Math.min(256, Math.ceil(Math.max(width, height) / 16) * 16)
 }
@@ -96,7 +96,7 @@ function cutBlock({ values, width, rows, bands, x, plane }: Cut, blockWidth: num
   return { width: blockWidth, height: blockHeight, bands: kept, values: block }
 }
 
-/** An image of half the size, filled by the rows of the larger one: means, or every other index of a palette. */
+/** An image of half the size, built from rows of the larger one: means, or every other index of a palette. */
 function halfOf(source: ImageSource, { type, color }: GeoTiffOptions): Half {
   const { bands } = source
   const width = Math.ceil(source.width / 2)

@@ -67,7 +67,7 @@ function store(view: DataView, at: number, type: FixtureType, value: number, lit
   }
 }
 
-/** The nearest half float below in size; exact for values that have one. */
+/** The nearest half float towards zero; exact for values with a half float. */
 function halfOf(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
   const size = Math.abs(value)

@@ -43,7 +43,7 @@ export interface GeoTiffOptions {
   readonly bitsPerSample?: number
   readonly compression?: FixtureCompression
   readonly predictor?: 1 | 2 | 3
-  /** Strips of so many rows; tiles when absent. */
+  /** Rows of a strip; tiles when absent. */
   readonly rowsPerStrip?: number
   /** Side of tiles, a multiple of 16; when absent 256, or as much as a smaller level needs. */
   readonly tileSize?: number

@@ -9,7 +9,7 @@ export interface TextureOptions {
   readonly seed: number
   /** Bytes below 256, 16-bit values below 4096 · 16. */
   readonly type: 'uint8' | 'uint16'
-  /** Largest deviation of a sample by noise, in bytes; what decides how well the image compresses. */
+  /** Largest deviation of a sample by noise, in bytes; it decides how well the image compresses. */
   readonly noise: number
 }
 

@@ -6,8 +6,8 @@ import type { Field, GeoTiffOptions, ImageSource } from './spec.ts'
 
 /**
  * Writes a GeoTIFF: the directories, then the blocks from the smallest overview to the full image, which is the order
- * of a cloud-optimized GeoTIFF. The image is read once, a row of blocks at a time; what is held are the compressed
- * blocks and the overviews. Yields the file from its first byte to its last.
+ * of a cloud-optimized GeoTIFF. The image is read once, a row of blocks at a time; only the compressed blocks and the
+ * overviews stay in memory. Yields the file from its first byte to its last.
  */
 export async function* streamGeoTiff(image: ImageSource, options: GeoTiffOptions): AsyncGenerator<Uint8Array> {
   const images = await encodeImages(image, options)

@@ -143,7 +143,7 @@ export function overtureParquet(rows: readonly OvertureFeature[], rowGroupSize: 
   return new Uint8Array(writer.getBuffer())
 }
 
-/** Features as other writers may have them: no statistics, any codec, maps, empty columns, dates and large numbers. */
+/** A file with features of other writers: no statistics, any codec, maps, empty columns, dates and large numbers. */
 export function unusualParquet(
   rows: readonly OvertureFeature[],
   codec: NonNullable<Parameters<typeof parquetWrite>[0]['codec']>,
@@ -210,13 +210,13 @@ export function indexParquet(files: readonly { type: string; href: string; bbox:
   return new Uint8Array(writer.getBuffer())
 }
 
-/** A server of files with ranges and ETags, as object stores are, that counts what it sends. */
+/** A file server with ranges and ETags, like an object store, that counts sent bytes. */
 export interface FileServer extends AsyncDisposable {
   readonly base: string
   readonly host: string
   readonly files: Map<string, Uint8Array>
   readonly requests: { path: string; range: string | undefined; bytes: number }[]
-  /** Answers a request instead of the files; return false to let it pass. */
+  /** Answers a request in place of the file server; return false to pass it on. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | null
 }
 

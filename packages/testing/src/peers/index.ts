@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const PEERS = resolve(import.meta.dirname, '../../../../infra/peers')
-/** What pnpm says where a registry cannot be reached. */
+/** Messages of pnpm when a registry cannot be reached. */
 const UNREACHABLE = /error sending request|client error \(Connect\)|META_FETCH_FAIL|E403/
 
 /**

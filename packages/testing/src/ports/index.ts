@@ -3,12 +3,12 @@ import { createServer } from 'node:net'
 /** Below the range from which operating systems take the ports of outgoing connections. */
 const FIRST = 15_000
 const PORTS = 15_000
-/** Ranges that processes of the test runner take their ports from: two that run at once never draw the same one. */
+/** Number of port ranges of test processes: two processes at the same time use different ranges. */
 const RANGES = 5
 
 /**
- * TCP ports on 127.0.0.1 that nothing listens on, for programs that have to be told theirs. No outgoing
- * connection and no other test that runs beside this one has one of them when the program gets to it.
+ * Free TCP ports on 127.0.0.1, for programs that need a given port. Outgoing connections and parallel tests use other
+ * ports.
  */
 export async function freePorts(count: number): Promise<number[]> {
   // oxlint-disable-next-line node/no-process-env -- The number that vitest gives each process that runs tests.

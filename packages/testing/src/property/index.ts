@@ -54,10 +54,10 @@ export function shareOfRun<T>(
 }
 
 /**
- * Runs `check` on up to `runs` random cases within a test: everyday for a quarter of a second but at least `least` cases (5), and all of them
- * with `TERRANE_TEST_ALL=1`. The cases of a UTC day are the same everywhere. Each draws from its own seed, which is passed
- * too: what alternates between cases follows from it. A failure names the seed and the command that repeats its case.
- * Returns the number of cases that ran.
+ * Runs `check` on up to `runs` random cases within a test: normally for a quarter of a second but at least `least`
+ * cases (5), with `TERRANE_TEST_ALL=1` all of them. The cases of a UTC day are the same everywhere. Each has its own
+ * seed, which is passed on, e.g. for alternating between variants. A failure names the seed and the command that
+ * repeats its case. Returns the number of cases that ran.
  */
 export async function randomCases(
   runs: number,

@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 /**
- * What happens to a request: no answer at all, a reset before the service sees it, 503, an answer that stops half-way and
- * is cut or stays open, a reset when the service has done it, an answer in drops.
+ * Fault of a request: no answer, a reset before the service sees it, 503, half an answer that is cut off or stalls, a
+ * reset after the service has handled it, a very slow answer.
  */
 export type Fault = 'hang' | 'reset' | '503' | 'cut' | 'stall' | 'lost answer' | 'drip'
 

@@ -1,5 +1,5 @@
 /**
- * The raster reader for browsers: what of `@terrane/tiling/raster` needs no file system and no threads. A file comes as
+ * The raster reader for browsers: the part of `@terrane/tiling/raster` without file system and threads. A file comes as
  * bytes (`bufferSource(new Uint8Array(await file.arrayBuffer()))`); WEBP blocks are refused with `CORRUPT_TILE`.
  */
 export { inspectGeoTiff } from './inspect.ts'

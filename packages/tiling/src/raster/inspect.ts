@@ -28,13 +28,13 @@ export interface InspectRequest {
   readonly profile?: string
   /** Without `profile`: none, as in a table that this raster is to compare with. Unlike "none" it takes no flags or angles. */
   readonly asStored?: boolean
-  /** What is taken where neither the request nor the file says: as in a table that this raster is to compare with. */
+  /** Defaults where neither request nor file decides: those of a table that this raster is to be compared with. */
   readonly otherwise?: { readonly profile: string | null; readonly bands: readonly number[] | null }
   /** Name of the file, which may state the product. */
   readonly fileName?: string
   readonly maxBytes?: Guard
   readonly maxTiles?: Guard
-  /** EPSG code of the CRS, in the place of what the file says. */
+  /** EPSG code that replaces the CRS of the file. */
   readonly sourceSrs?: number
   /** The CRSs that footprints can be made of; the built-in families when absent. */
   readonly crs?: CrsCatalogue
@@ -71,7 +71,7 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   const opened = openGeoTiff(source)
   const { fileName = '', otherwise } = request
   const stated = findProfile(opened, fileName, request.profile ?? (request.asStored === true ? 'none' : null))
-  // One band of a product may be anything: which one it is decides what its numbers are.
+  // The numbers of a single band depend on the band, so it must be known.
   const isKnown = stated?.by !== 'file' || knowsBand(opened, stated.profile, fileName)
   const found =
     (isKnown ? stated : null) ??

@@ -2,8 +2,8 @@ import { invalidTiling, noTiles } from './errors.ts'
 import type { Affine } from './raster-info.ts'
 
 /**
- * What happens at the right and bottom edge: `pad` keeps partial tiles and mirrors them outwards, `drop` keeps whole
- * tiles only, `shift` moves the last tile inwards until it ends at the edge.
+ * Policy for the right and bottom edge: `pad` keeps partial tiles and mirrors them outwards, `drop` keeps whole tiles
+ * only, `shift` moves the last tile inwards until it ends at the edge.
  */
 export type EdgePolicy = 'pad' | 'drop' | 'shift'
 
@@ -99,7 +99,7 @@ export interface PixelRect {
   readonly height: number
 }
 
-/** The part of a tile that lies in the raster: what its footprint covers and its valid fraction is of. */
+/** The part of a tile within the raster: the base of its footprint and its valid fraction. */
 export function coveredRect(plan: TilePlan, { x, y, size }: TileWindow): PixelRect {
   const left = Math.max(0, x)
   const top = Math.max(0, y)
@@ -116,7 +116,7 @@ function startOf(plan: TilePlan, start: number, length: number): number {
 }
 
 function planAxis(length: number, aligned: number, tileSize: number, stride: number, edge: EdgePolicy): Axis {
-  // A grid line before the raster whose tile ends before it, too, holds nothing (only with gaps between tiles).
+  // With gaps between tiles, a tile that ends before the raster would be empty, so the next grid line is used.
   let origin = aligned + tileSize <= 0 ? aligned + stride : aligned
   if (edge === 'drop') {
     if (origin < 0) origin += stride * Math.ceil(-origin / stride)
@@ -143,7 +143,10 @@ function alignOrigin(affine: Affine | null, stride: number, edge: EdgePolicy): [
   return [pixelsFromGridLine(x, stepX, stride), pixelsFromGridLine(y, stepY, stride)]
 }
 
-/** `start / step` is the raster's first pixel edge, in pixels from the CRS's zero; a grid line lies every `stride`. */
+/**
+ * Distance of the raster's first pixel edge from a grid line, in pixels. `start / step` counts from the zero of the
+ * CRS; grid lines are `stride` apart.
+ */
 function pixelsFromGridLine(start: number, step: number, stride: number): number {
   const pixels = Math.round(start / step)
   const past = pixels - Math.floor(pixels / stride) * stride

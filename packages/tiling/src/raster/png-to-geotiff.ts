@@ -16,11 +16,11 @@ import type { TiffField } from './geotiff/write-tiff.ts'
 const PIXEL_DEGREES = 1e-5
 
 /**
- * A PNG of 8 or 16 bits as an uncompressed GeoTIFF at a made-up place, for readers that take nothing else. Transparency becomes
- * a mask; palettes become colours.
+ * A PNG of 8 or 16 bits as an uncompressed GeoTIFF at an invented location, for readers that accept only GeoTIFF.
+ * Transparency becomes a mask; palettes become colours.
  *
  * @param maxPixels most pixels of the picture
- * @param lines what the numbers of each colour stand for: value = number · scale + offset
+ * @param lines meaning of the numbers of each colour: value = number · scale + offset
  * @throws PNG_UNREADABLE
  */
 export async function pngToGeoTiff(

@@ -1,7 +1,7 @@
 /** `[a, b, c, d, e, f]` in GDAL's order: `X = a + column·b + row·c`, `Y = d + column·e + row·f`; pixel corners. */
 export type Affine = readonly [number, number, number, number, number, number]
 
-/** A pixel position (corners, not centers) and where it lies in the CRS. */
+/** A pixel position (corners, not centers) and its coordinates in the CRS. */
 export interface ControlPoint {
   readonly column: number
   readonly row: number
@@ -32,11 +32,11 @@ export type ColorModel = 'gray' | 'gray-inverted' | 'rgb' | 'palette' | 'ycbcr' 
 /** The declared meaning of one band. */
 export type BandColor = 'gray' | 'red' | 'green' | 'blue' | 'alpha' | 'palette' | 'undefined'
 
-/** One band as a caller sees it; `index` is 0-based. */
+/** A band in answers to callers; `index` is 0-based. */
 export interface BandInfo {
   readonly index: number
   readonly color: BandColor
-  /** Its description in the file, or the name that a sensor profile gives it; null without either. */
+  /** Its description in the file, or its name in a sensor profile; null without either. */
   readonly name: string | null
   /** Physical value = stored value · scale + offset. */
   readonly scale: number
@@ -116,7 +116,7 @@ export interface RasterInfo extends RasterLevel {
   readonly crsName: string | null
   /** EPSG code of the unit of its axes; null when none is stored or it is user-defined. */
   readonly crsUnit: number | null
-  /** Numbers of the GeoTIFF keys, and the texts of its citations: what a CRS without a code is made of. */
+  /** Numbers of the GeoTIFF keys and texts of its citations, which define a CRS without a code. */
   readonly geoKeys: Readonly<Record<number, number>>
   readonly citations: readonly string[]
   /** The points themselves, in pixels from the upper left corner; empty where there is a transform. */

@@ -24,7 +24,7 @@ export type Ranges = readonly [number, number] | readonly (readonly [number, num
 
 /** A level of about this many pixels on its longer side is sampled … */
 const SAMPLED_SIDE = 1024
-/** … in at most so many tiles, or rows of tiles where the level has strips, and about so many pixels. */
+/** Maximum number of sampled tiles (or rows of tiles in a level with strips), and of pixels, roughly. */
 const SAMPLED_TILES = 64
 /** Fewer large blocks are decoded: this many pixels, but at least 16 blocks. */
 const DECODED_PIXELS = 1 << 24
@@ -36,7 +36,7 @@ const HIGH = 0.98
 /**
  * The ranges of all channels.
  *
- * @throws INVALID_SCALE for what is no range that pixels can be divided by, SCALE_COUNT
+ * @throws INVALID_SCALE for a range that is empty or not finite, SCALE_COUNT
  */
 export function checkScale(ranges: Ranges, channels: number): (readonly [number, number])[] {
   const list = isOne(ranges) ? Array.from({ length: channels }, () => ranges) : [...ranges]

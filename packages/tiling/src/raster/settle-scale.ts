@@ -5,7 +5,7 @@ import type { Ranges, Scale } from './scale.ts'
 import { estimateScale, sampleBands } from './scale.ts'
 import type { ByteSource } from './source.ts'
 
-/** Values that a model takes: scaled to [0, 1], physical, or as they are stored. */
+/** Unit of a model's input: scaled to [0, 1], physical, or stored values. */
 export type ModelUnit = 'scaled' | 'reflectance' | 'decibel' | 'stored'
 
 export interface ScaleRequest {
@@ -25,8 +25,8 @@ const HEADROOM_ABOVE = 0.3
 const MAX_NEGATIVE = 0.02
 
 /**
- * The stretch of a raster: by what the model takes; as requested; as in another table; by the sensor's profile; else by
- * the samples alone ({@link estimateScale}), percentiles widened by some headroom.
+ * The stretch of a raster: as requested; as in another table; in the unit of the model; by the sensor's profile; else
+ * by the samples alone ({@link estimateScale}), percentiles widened by some headroom.
  *
  * @throws INVALID_SCALE, SCALE_COUNT, UNIT_UNKNOWN, PROFILE_MISMATCH, NO_VALID_PIXELS, CORRUPT_TILE
  */
@@ -53,8 +53,8 @@ export async function settleScale(
 }
 
 /**
- * Widens percentiles, so that another date that takes this stretch may be brighter or darker without being cut: what is cut
- * differs from tile to tile, and would look like change.
+ * Widens percentiles, so that a brighter or darker image of another date is not clipped with this stretch: clipping
+ * differs from tile to tile and would look like change.
  */
 function withHeadroom(scale: Scale): Scale {
   if (scale.origin !== 'percentile') return scale
@@ -70,7 +70,7 @@ function unclamped(unit: ModelUnit): Pick<Scale, 'unclamped'> {
   return unit === 'scaled' ? {} : { unclamped: true }
 }
 
-/** From 0 to 1 of the unit: nothing changes, and the model's own mean and deviation do the rest. */
+/** The range 0 to 1 of the unit, which changes nothing: the model's own mean and deviation normalise the values. */
 function asTheModelTakes({ raster, bands, profile }: InspectedRaster, unit: Exclude<ModelUnit, 'scaled'>): Scale {
   if (unit === 'stored') {
     const infos = bands.map((band) => raster.bands[band])

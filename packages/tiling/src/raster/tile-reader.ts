@@ -22,7 +22,7 @@ export interface TileReaderOptions {
   readonly std: readonly number[]
   /** Side of the model's input in pixels; the plan's tile size when absent. Tiles are resampled when they differ. */
   readonly size?: number | { readonly width: number; readonly height: number }
-  /** Memory for decoded blocks, in bytes; when absent, what one row of tiles needs, up to 96 MiB. */
+  /** Memory for decoded blocks, in bytes; default: enough for one row of tiles, up to 96 MiB. */
   readonly cacheBytes?: number
 }
 

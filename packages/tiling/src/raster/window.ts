@@ -41,7 +41,7 @@ export interface BandWindow extends PixelRect {
   readonly band: number
 }
 
-/** Reads windows of one level, blocks through a cache; see {@link readWindow}. */
+/** Reads windows of one level, with a cache of blocks; see {@link readWindow}. */
 export type WindowReader = (window: BandWindow) => Promise<Samples>
 
 /** @param name of the level in errors. @param cacheBytes memory for decoded blocks */

@@ -45,7 +45,7 @@ export async function buildPmtiles(batches: AsyncIterable<FeatureBatch>, options
     try {
       return await tileFeatures(run, features, stats, isJunction, planLayers(layers, zooms, autoMax))
     } catch (error) {
-      // Nothing may be dropped at the highest zoom, so where it does not fit the features need a higher one.
+      // The highest zoom may not drop features, so tiles that are too large need a higher zoom.
       const isTooLarge = error instanceof TerraneError && error.code === 'TILE_TOO_LARGE'
       if (autoMax === null || autoMax === MAX_ZOOM || !isTooLarge) throw error
       autoMax++

@@ -17,7 +17,7 @@ export const badZooms = defineError(
   (f) => ({ errors: [{ path: '/zooms', message: `must be whole numbers with 0 <= min <= max <= ${f.limit}` }] }),
 )
 
-/** Layers that do not go together, or name what they do not have. */
+/** Layers that conflict, or name missing attributes. */
 export const badLayers = defineError(
   'BAD_LAYERS',
   'invalid',
@@ -33,7 +33,7 @@ export const tooManyPoints = defineError(
   () => ({ hint: 'Filter the points, or thin them by dropRate instead of clusters.' }),
 )
 
-/** A tile of the highest zoom, where nothing may be dropped, does not fit under the cap. */
+/** A tile of the highest zoom, where features may not be dropped, is larger than the cap. */
 export const tileTooLarge = defineError(
   'TILE_TOO_LARGE',
   'too_large',

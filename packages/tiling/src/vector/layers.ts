@@ -13,27 +13,27 @@ export interface TilerLayer {
   /** Names of the attributes, in the order of the columns of the batches. */
   readonly attributes: readonly string[]
   /**
-   * Lowest and highest zoom that show the layer, within 0 to 18; those of the archive unless given. All features are shown
+   * Lowest and highest zoom that show the layer, within 0 to 18; default: those of the archive. All features are shown
    * at the highest one.
    */
   readonly zooms?: Zooms
   /**
-   * Of this many points one is kept for each zoom below the highest, those of a zoom being among those of the next; 1, which
-   * keeps all that can be told apart, unless given. Tippecanoe's own default is 2.5.
+   * Factor by which points become fewer per zoom below the highest; points of a zoom also appear at higher zooms.
+   * Default 1: keeps all points that differ by a pixel. Tippecanoe's own default is 2.5.
    */
   readonly dropRate?: number
   /**
-   * The attribute whose largest (or smallest) numbers stay where points are thinned and where a tile would be too large;
-   * other values go first. Place and size decide unless given.
+   * The attribute whose largest (or smallest) numbers stay where points are thinned and where a tile would be too
+   * large; other features are dropped first. By default position and size decide.
    */
   readonly rankBy?: { readonly attribute: string; readonly order?: 'largest' | 'smallest' }
-  /** Shows one point for points that are near each other, up to a zoom; lines and polygons are not affected. */
+  /** Replaces points near each other by one, up to a zoom; lines and polygons are not affected. */
   readonly cluster?: {
-    /** Radius in pixels of a tile drawn 512 pixels wide, as MapLibre's `clusterRadius`; 50 unless given. */
+    /** Radius in pixels of a tile drawn 512 pixels wide, as MapLibre's `clusterRadius`; default 50. */
     readonly distance?: number
-    /** The last zoom with clusters; the one below the layer's highest unless given. */
+    /** The last zoom with clusters; default: one below the layer's highest. */
     readonly maxZoom?: number
-    /** The fewest points that make a cluster; 2 unless given. */
+    /** Minimum number of points of a cluster; default 2. */
     readonly minPoints?: number
     /** Attributes that clusters have, made of those of their points. */
     readonly aggregates?: readonly ClusterAggregate[]
@@ -46,7 +46,7 @@ export interface LayerPlan extends TilerLayer {
   readonly maxZoom: number
   /** The last zoom with clusters; -1 for none. */
   readonly clusterZoom: number
-  /** The attributes of the layer and, where it has clusters, theirs. */
+  /** The attributes of the layer, and those of clusters if it has any. */
   readonly tileAttributes: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import type { AttributeStats } from './features/attributes.ts'
 import { LINE, POINT } from './features/shape.ts'
 
-/** A layer as it is described. */
+/** A layer in the metadata. */
 export interface DescribedLayer {
   readonly name: string
   readonly minZoom: number
@@ -17,7 +17,7 @@ export interface ArchiveTexts {
   readonly attribution?: string
 }
 
-/** One layer as TileJSON's `vector_layers` describes it. */
+/** One layer in the form of TileJSON's `vector_layers`. */
 export interface VectorLayer {
   readonly id: string
   readonly description: string

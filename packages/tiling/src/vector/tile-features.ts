@@ -22,7 +22,7 @@ import { TileGroup } from './tile/tile-group.ts'
 const DEFAULT_TILE_BYTES = 500_000
 const DEFAULT_TILE_FEATURES = 200_000
 
-/** gzip never adds more than this to what it compresses, plus 5 bytes for each 16 KiB. */
+/** Maximum overhead of gzip in bytes, plus 5 bytes for each 16 KiB. */
 const GZIP_OVERHEAD = 64
 
 /** Makes the archive of features whose layers have their zooms. */

@@ -7,17 +7,19 @@ import type { Yielder } from './yielder.ts'
 
 /** Layers, zooms and bounds of a run of the tiler. */
 export interface TilerOptions {
-  /** One to 32 layers; batches name theirs by its number. */
+  /** 1 to 32 layers; batches refer to them by index. */
   readonly layers: readonly TilerLayer[]
-  /** Zooms of layers that say none; "auto" unless given. */
+  /** Zooms of layers without their own; default "auto". */
   readonly zooms?: Zooms
-  /** Most bytes of a compressed tile; 500,000 unless given. */
+  /** Maximum bytes of a compressed tile; default 500,000. */
   readonly maxTileBytes?: number
-  /** Most features of a tile below the highest zoom; 200,000 unless given. */
+  /** Maximum features of a tile below the highest zoom; default 200,000. */
   readonly maxTileFeatures?: number
-  /** How far simplification may move a line, in tile units (1/4096 of a tile); 1 unless given. */
+  /** Tolerance of simplification in tile units (1/4096 of a tile); default 1. */
   readonly tolerance?: number
-  /** Memory for features and tiles, 256 MiB unless given; the rest goes to the work directory. Clusters come on top. */
+  /**
+   * Memory for features and tiles; default 256 MiB, the rest goes to the work directory. Clusters need extra memory.
+   */
   readonly memoryBytes?: number
   /** The system's directory for temporary files unless given. */
   readonly workDirectory?: string
@@ -46,7 +48,7 @@ export interface TilerResult extends PmtilesArchive {
   readonly features: number
   /** Features left out: they have no geometry, or one beyond the coordinates of the Earth. */
   readonly skipped: number
-  /** How often a feature was dropped from a tile below the highest zoom to keep the tile under its limits. */
+  /** Number of features dropped from tiles below the highest zoom because of the tile limits, counted per tile. */
   readonly dropped: number
 }
 

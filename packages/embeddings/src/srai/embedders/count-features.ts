@@ -31,12 +31,12 @@ export interface FeatureCounts {
   readonly features: number
 }
 
-/** Progress is reported each time so many features were seen. */
+/** Number of features between reports of progress. */
 const REPORT_EVERY = 10_000
 
 /**
- * Counts the features of each cell by tag. A feature counts once in every cell that it has a point in common with,
- * however little. The columns are in alphabetical order.
+ * Counts the features of each cell by tag. A feature counts once in every cell that it intersects, however small the
+ * overlap. The columns are in alphabetical order.
  *
  * Source: CountEmbedder and IntersectionJoiner of srai.
  *

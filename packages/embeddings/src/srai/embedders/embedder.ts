@@ -15,7 +15,7 @@ export interface ContextualCountEmbedder {
   readonly subcategories?: boolean
   /** Rings, 1 to 10; 1 when absent. */
   readonly distance?: number
-  /** Put the rings' numbers beside the cell's own instead of adding them with falling weight; false when absent. */
+  /** Appends the rings' numbers to the cell's own instead of adding them with falling weight; default false. */
   readonly concat?: boolean
   /** `average` when absent. */
   readonly aggregation?: Aggregation
@@ -34,7 +34,7 @@ export interface Hex2VecEmbedder {
   readonly batch?: number
   /** 0.001 when absent. */
   readonly learningRate?: number
-  /** Cells within so many rings are not taken as unlike, 2 to 10; 2 when absent. */
+  /** Cells within this number of rings are not used as negative samples, 2 to 10; default 2. */
   readonly negativeDistance?: number
   /** The same seed gives the same embeddings; 0 when absent. */
   readonly seed?: number
@@ -52,9 +52,10 @@ export const EMBEDDER_NAMES: readonly RegionEmbedder['kind'][] = ['count', 'cont
 const MAX_DISTANCE = 10
 
 /**
- * The embedder of a name: `contextual-count`, `ContextualCountEmbedder` and `srai-contextual-count-osm-v1` are the same.
+ * The embedder of a name: `contextual-count`, `ContextualCountEmbedder` and `srai-contextual-count-osm-v1` are the
+ * same.
  *
- * @throws EMBEDDER_UNKNOWN for all others; no other embedder is taken in its place
+ * @throws EMBEDDER_UNKNOWN for all other names
  */
 export function embedderOf(name: string): RegionEmbedder {
   const words = name

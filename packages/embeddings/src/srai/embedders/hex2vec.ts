@@ -69,7 +69,7 @@ export function trainHex2Vec(counts: SparseCounts, options: Hex2VecOptions): Hex
   return { embeddings: encodeAll(encoder, counts.rows), dims: encoder.dims, losses, learned: encoder.parameters }
 }
 
-/** Progress is reported after so many batches. */
+/** Number of batches between reports of progress. */
 const REPORT_EVERY = 256
 
 function encodeAll(encoder: Encoder, rows: number): Float32Array {

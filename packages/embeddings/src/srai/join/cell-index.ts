@@ -4,16 +4,15 @@ import { BucketGrid } from './bucket-grid.ts'
 import { EdgeRows } from './edge-rows.ts'
 import { ringHolds, segmentMeetsRing } from './planar.ts'
 
-/** Below so many vertices a polygon is asked as it is; above, its edges are sorted into rows first. */
+/** Polygons below this number of vertices are tested directly; for larger ones edges are first sorted into rows. */
 const SMALL_POLYGON = 64
 
 /**
- * Tells which of a set of H3 cells a geometry has points in common with. As in srai both lie in the plane of
- * longitude and latitude, where the sides of cells are straight. A step of more than 180 degrees of longitude crosses
- * the antimeridian.
+ * Finds the H3 cells of a set that a geometry intersects. As in srai the test is planar in longitude and latitude, with
+ * straight sides of cells. A step of more than 180 degrees of longitude crosses the antimeridian.
  *
- * Layout: the outlines of all cells in one flat array, and a uniform grid of buckets about the size of a cell that
- * list the cells over them. Queries allocate nothing; one at a time.
+ * Layout: the outlines of all cells in one flat array, and a uniform grid of buckets about the size of a cell that list
+ * the cells over them. Queries allocate nothing; one at a time.
  */
 export class CellIndex {
   /** The cells of the last query: the first `count` entries. */
@@ -182,7 +181,7 @@ export class CellIndex {
       let left = west
       let right = east
       if (north > south) {
-        // Where the segment enters and leaves this row of buckets; a hundredth of a bucket covers all rounding.
+        // Entry and exit of the segment in this row of buckets; a hundredth of a bucket covers all rounding.
         const slope = (bx - ax) / (by - ay)
         const low = ax + (Math.max(south, grid.south + row * grid.height) - ay) * slope
         const high = ax + (Math.min(north, grid.south + (row + 1) * grid.height) - ay) * slope

@@ -1,6 +1,6 @@
 import type { BucketGrid } from './bucket-grid.ts'
 
-/** The edges of one large polygon by the rows of buckets they cross, so that a point asks those of its row alone. */
+/** The edges of one large polygon by rows of buckets, so that a point tests only the edges of its row. */
 export class EdgeRows {
   #starts = new Uint32Array(0)
   /** The two vertices of each edge. */

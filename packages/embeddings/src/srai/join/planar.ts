@@ -1,8 +1,8 @@
 import { segmentsMeet } from '@terrane/core'
 
 /**
- * Predicates on closed sets in the plane of longitude and latitude: what only touches does intersect. Polygons are
- * flat arrays of x and y; the last vertex joins the first.
+ * Predicates on closed sets in the plane of longitude and latitude: touching counts as intersecting. Polygons are flat
+ * arrays of x and y; the last vertex joins the first.
  */
 
 /** Positive when a, b, c turn left, 0 when they lie on a line. */

@@ -4,7 +4,7 @@ import baseOsmGroups from './base-osm-groups.json' with { type: 'json' }
 import geofabrikLayers from './geofabrik-layers.json' with { type: 'json' }
 import hex2vec from './hex2vec.json' with { type: 'json' }
 
-/** As the tables write them: values separated by spaces, `*` for every value. */
+/** Form of the tables: values separated by spaces, `*` for every value. */
 type Table = Readonly<Record<string, string>>
 
 /** The presets by the names that users of srai know, and by those of its constants. */

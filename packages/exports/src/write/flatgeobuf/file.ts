@@ -11,7 +11,7 @@ import { NODE_SIZE, Places, hilbertOrder, treeBytes } from './tree.ts'
 /** Bytes that are copied at once. */
 const CHUNK_BYTES = 1 << 20
 
-/** Where a file is written, and what ends its writing: the signal is looked at with every batch and every chunk. */
+/** Path of a file, and a signal that ends writing; it is checked with every batch and every chunk. */
 export interface FilePlace {
   readonly path: string
   readonly signal: AbortSignal

@@ -27,8 +27,8 @@ export interface GeometryLosses {
 }
 
 /**
- * Writes the geometry at a cursor with the dimensions of the file, 0 where it lacks one; returns 0 where it is empty. Parts
- * that are empty are left out and counted.
+ * Writes the geometry at a cursor with the dimensions of the file; missing ones are 0. Returns 0 for an empty geometry.
+ * Empty parts are left out and counted.
  */
 export function geometryOf(
   builder: Builder,
@@ -110,7 +110,7 @@ class Positions {
     return values
   }
 
-  /** A further dimension, by where it lies within a position; 0 for all where they lack it. */
+  /** Values of a further dimension at its offset within positions; all 0 when they lack it. */
   at(offset: number | null): number[] {
     return this.places.map((place) => (offset === null ? 0 : this.#cursor.number(place + offset)))
   }

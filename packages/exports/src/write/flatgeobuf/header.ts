@@ -5,7 +5,7 @@ import type { ExportColumn, ExportSource, Kind } from '../../source.ts'
 
 /** `fgb`, version 3.0 (https://flatgeobuf.org, specification). */
 export const MAGIC = Uint8Array.of(0x66, 0x67, 0x62, 3, 0x66, 0x67, 0x62, 0)
-/** Readers take numbers where they lie: the header and each feature have a length of whole doubles. */
+/** Readers access numbers in place, so lengths of the header and of features are multiples of 8 bytes. */
 export const ALIGNMENT = 8
 
 /** Numbers of column types in the format. */
@@ -55,11 +55,11 @@ export interface Dimensions {
 export interface FileFacts {
   readonly features: number
   readonly envelope: Box | null
-  /** Items of a node of the index; 0 for none. */
+  /** Items of a node of the index; 0 for no index. */
   readonly nodeSize: number
 }
 
-/** Types of the columns of a source. What becomes something else is counted. */
+/** Types of the columns of a source. Converted types are counted. */
 export function columnTypes(columns: readonly ExportColumn[], losses: Losses): number[] {
   const changed = columns.filter(({ kind }) => kind === 'date' || kind === 'time').map(({ name }) => name)
   const message = 'Columns of dates and of times of day became texts.'

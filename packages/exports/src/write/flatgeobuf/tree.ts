@@ -1,7 +1,7 @@
 import { hilbertIndex } from '@terrane/core'
 import type { Box } from '../../shape-facts.ts'
 
-/** Items of a node, as the format has them unless a header says otherwise. */
+/** Items of a node; default of the format. */
 export const NODE_SIZE = 16
 /** A node: four numbers of a box, and where its children begin. */
 const NODE_BYTES = 40
@@ -75,7 +75,7 @@ export function treeBytes(places: Places, order: Uint32Array): Uint8Array {
   return out
 }
 
-/** @param children where they begin: of a feature its bytes behind the tree, else the number of a node */
+/** @param children position of the content: for a feature its offset after the tree, else the number of a node */
 function writeNode(out: Buffer, node: number, box: Box, children: number): void {
   let at = node * NODE_BYTES
   for (const value of box) at = out.writeDoubleLE(value, at)

@@ -30,7 +30,7 @@ const LEAVES: Readonly<Record<Exclude<Kind, 'numeric'>, Leaf>> = {
   bytea: { type: 'BYTE_ARRAY' },
 }
 
-/** How a column is written. What becomes something else is counted. */
+/** Schema element of a column. Converted types are counted. */
 export function columnElement(column: ExportColumn, losses: Losses): SchemaElement {
   const about = { name: column.name, repetition_type: 'OPTIONAL' } as const
   if (column.kind !== 'numeric') return { ...about, ...LEAVES[column.kind] }
@@ -51,7 +51,7 @@ export function declaredElement(element: SchemaElement, column: ExportColumn | u
   return column?.kind === 'json' ? { ...element, converted_type: 'JSON' } : element
 }
 
-/** A value as the library takes it; null, and counted, for one that the format has no place for. */
+/** A value in the library's form; a value without an equivalent becomes null and is counted. */
 export function valueOf(column: ExportColumn, value: ExportRow['values'][number], losses: Losses): unknown {
   if (value === null) return null
   switch (column.kind) {

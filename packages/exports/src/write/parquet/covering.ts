@@ -9,7 +9,7 @@ export type Covering = Readonly<Record<(typeof SIDES)[number], number>>
 const number = new Float32Array(1)
 const bits = new Int32Array(number.buffer)
 
-/** Schema of the column of boxes (GeoParquet 1.1, covering), by which readers skip what lies elsewhere. */
+/** Schema of the column of boxes (GeoParquet 1.1, covering), by which readers skip rows outside of an area. */
 export function coveringElements(name: string): SchemaElement[] {
   return [
     { name, repetition_type: 'OPTIONAL', num_children: SIDES.length },
@@ -22,7 +22,7 @@ export function coveringMetadata(name: string): object {
   return { bbox: Object.fromEntries(SIDES.map((side) => [side, [name, side]])) }
 }
 
-/** A box in single precision around one in double precision; null where there is none. */
+/** A single-precision box around a double-precision one; null for null. */
 export function coveringOf(box: Box | null): Covering | null {
   if (box === null) return null
   const [west, south, east, north] = box

@@ -9,7 +9,7 @@ import type { ExportSource } from '../../source.ts'
 import { columnElement, declaredElement, valueOf } from './columns.ts'
 import { coveringElements, coveringMetadata, coveringOf } from './covering.ts'
 
-/** A row group ends with the first of these that it reaches. */
+/** A row group ends at the first of these limits. */
 const GROUP_ROWS = 20_000
 const GROUP_BYTES = 32 * 2 ** 20
 const TYPE_NAMES = [
@@ -86,7 +86,7 @@ class RowGroup {
     this.rows++
   }
 
-  /** What was added since it was last taken. Bounds of JSON would be those of texts. */
+  /** Returns and empties the collected values. Bounds of JSON are left out, because they would be those of texts. */
   take(columns: ExportSource['columns']) {
     const data = this.#values
     this.#clear()

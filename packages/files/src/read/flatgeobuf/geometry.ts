@@ -18,7 +18,7 @@ const TRIANGLE = 17
 /** Types that are a list of positions: line and arc. */
 const LINES = new Set([2, 8])
 const RINGS = new Set([POLYGON, TRIANGLE])
-/** What the parts of a geometry are where these do not say it. */
+/** Default type of the parts of a geometry. */
 const PART_OF: Readonly<Record<number, number>> = { [MULTI_POLYGON]: POLYGON, 15: POLYGON, 16: TRIANGLE }
 const MOST_DEPTH = 32
 
@@ -36,7 +36,7 @@ export class GeometryWriter {
     this.#position = Array.from({ length: dimensions.length }, () => 0)
   }
 
-  /** The code of ISO WKB of a geometry; `type` is that of its layer, which says it for all, or 0. */
+  /** ISO WKB code of a geometry; `type` is the common type of its layer, or 0. */
   codeOf(geometry: Table, type: number): number {
     const code = type || geometry.byte(TYPE)
     if (code === 0 || code > TRIANGLE) throw new RangeError(`a geometry is of type ${code}`)
@@ -44,9 +44,9 @@ export class GeometryWriter {
   }
 
   /**
-   * @param type that of its layer, or 0
-   * @param bytes size of the feature, which bounds what may become of it
-   * @throws RangeError for bytes that are no such geometry
+   * @param type common type of its layer, or 0
+   * @param bytes size of the feature, which limits the size of the result
+   * @throws RangeError for invalid bytes
    */
   write(geometry: Table, type: number, bytes: number): Uint8Array {
     this.#left = bytes / 8
@@ -74,7 +74,7 @@ export class GeometryWriter {
     else this.#parts(geometry, code, depth)
   }
 
-  /** Rings of a polygon, or lines; where no ends are said, all positions are one. */
+  /** Rings of a polygon, or lines; without ends all positions are one sequence. */
   #sequences(geometry: Table, areLines: boolean, positions: number): void {
     const { at, length } = geometry.vector(ENDS, 4)
     const ends = length > 0 ? length : positions > 0 ? 1 : 0

@@ -36,10 +36,10 @@ const DATE_TIME = 13
 const utf8 = new TextDecoder()
 
 /**
- * The values of a feature in the order of the columns, null where it has none. The first of a column counts: some writers
- * leave zeros behind the last. JSON that is none is the text that it is.
+ * The values of a feature in the order of the columns, null where it has none. The first value of a column counts,
+ * because some writers leave trailing zeros. Invalid JSON stays a text.
  *
- * @param at where its properties begin in `view`, and how many bytes they have: numbers of columns, each before its value
+ * @param at offset of its properties in `view`; they are column numbers, each before its value
  * @throws RangeError
  */
 export function cellsOf(view: DataView, at: number, length: number, columns: readonly FlatColumn[]): unknown[] {

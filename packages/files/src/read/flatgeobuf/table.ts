@@ -8,8 +8,8 @@ const NO_VECTOR: VectorAt = { at: 0, length: 0 }
 const utf8 = new TextDecoder()
 
 /**
- * A table of FlatBuffers (https://flatbuffers.dev/internals), little-endian: fields are found by their slot, and one that is
- * not there has its default. Reading beyond the bytes throws a RangeError.
+ * A table of FlatBuffers (https://flatbuffers.dev/internals), little-endian: fields are found by their slot; a missing
+ * field has its default. Reading beyond the bytes throws a RangeError.
  */
 export class Table {
   readonly view: DataView
@@ -61,7 +61,7 @@ export class Table {
     return at === 0 ? null : Table.from(this.view, at)
   }
 
-  /** A vector of elements of so many bytes; without any, at 0, when it is not there. */
+  /** A vector with elements of a size in bytes; a missing one is empty, at offset 0. */
   vector(slot: number, bytes: number): VectorAt {
     const field = this.#find(slot)
     if (field === 0) return NO_VECTOR

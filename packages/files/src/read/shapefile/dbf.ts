@@ -15,7 +15,7 @@ const LAST_FIELD = 0x0d
 const BLANK = 0x20
 const [MINUS, POINT, ZERO] = [0x2d, 0x2e, 0x30]
 const DELETED = 0x2a
-/** Whole numbers of so many characters fit a type. */
+/** Maximum width of whole numbers for a type, in characters. */
 const INT4_WIDTH = 9
 const INT8_WIDTH = 18
 /** Encodings by the byte of the head that names the language driver. */
@@ -55,8 +55,8 @@ export class DbfTable implements Disposable {
   readonly #decode: Decode
 
   /**
-   * @param encoding of its texts; null where neither the request nor a `.cpg` says it
-   * @throws UnusualFile for what only an engine reads as it is meant
+   * @param encoding of its texts; null when neither the request nor a `.cpg` has one
+   * @throws UnusualFile for forms that only an engine reads correctly
    */
   constructor(path: string, encoding: string | null) {
     this.#file = new FileWindow(path)
@@ -75,7 +75,7 @@ export class DbfTable implements Disposable {
   /**
    * The cells of a row; null for a row that was deleted.
    *
-   * @throws UnusualFile for a cell that is not what its column says
+   * @throws UnusualFile for a cell that does not match its column
    */
   row(index: number): unknown[] | null {
     const bytes = this.#file.at(this.#head + index * this.#width, this.#width)
@@ -168,7 +168,7 @@ function typeOf(letter: string, width: number, decimals: number): FieldType {
 
 type Decode = (bytes: Buffer, from: number, to: number) => string
 
-/** @param encoding null where it is not known: then all texts are to be ASCII, which all encodings of tables share */
+/** @param encoding null when unknown: then all texts must be ASCII, which all encodings share */
 function decoderOf(encoding: string | null): Decode {
   const decodeOther = otherDecoderOf(encoding)
   return (bytes, from, to) => {
@@ -221,7 +221,7 @@ function textIn(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end)
 }
 
-/** `20260131` as ISO 8601; null for what is no day. */
+/** `20260131` as ISO 8601; null for other texts. */
 function dateOf(text: string): string | null {
   if (!/^\d{8}$/.test(text)) return null
   const iso = `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`

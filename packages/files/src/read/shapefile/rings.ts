@@ -65,7 +65,7 @@ function overlaps(a: Bounded, b: Bounded): boolean {
   return a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north
 }
 
-/** Whether a ring lies in another one, by the first of its positions that is not on that one's edge. */
+/** Whether a ring lies in another one, by its first position off the other's edge. */
 function isWithin(view: DataView, ring: Bounded, outer: Bounded): boolean {
   for (let i = 0; i < ring.count; i++) {
     const at = ring.at + i * POSITION_BYTES

@@ -21,8 +21,8 @@ const DEGREE = 0.0174532925
 const WEB_MERCATOR = 3857
 
 /**
- * The EPSG code of the system in a `.prj` (WKT as ESRI writes it, which has names instead of codes): one that says its
- * code, a geographic one, or a UTM zone or Web Mercator of one. Null for all others.
+ * The EPSG code of the system in a `.prj` (WKT as ESRI writes it, which has names instead of codes): one with a code, a
+ * known geographic system, or a UTM zone or Web Mercator on one. Null for all others.
  */
 export function sridOfPrj(text: string): number | null {
   const wkt = text.trim()

@@ -12,7 +12,7 @@ export function countryAccess(access: WayAccess, highway: string | null, code: s
   if (open === undefined) return access
   const decided = access.tagged | Access.emergency | ((access.tagged & Access.foot) === 0 ? 0 : Access.wheelchair)
   const closing = ~open & ~decided
-  // Who may use the way already keeps the directions that its tags leave.
+  // `access` already has the directions that the tags leave open.
   const opening = open & ~decided & ~(access.forward | access.backward)
   return {
     ...access,

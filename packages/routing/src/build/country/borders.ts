@@ -1,4 +1,4 @@
-/** What is known of a place by the country it lies in. */
+/** Facts of a place that follow from its country. */
 export interface Borders {
   /** ISO 3166-1 alpha-2 code of the country, in capitals; null on the high seas. */
   codeAt(lon: number, lat: number): string | null

@@ -6,7 +6,7 @@ import { countryAccess } from './access.ts'
 import type { Borders } from './borders.ts'
 import { legalSpeeds } from './legal-speeds.ts'
 
-/** Ways with what their countries say of them: the side to drive on, default access and legal speeds. */
+/** Ways with the facts of their countries: driving side, default access and legal speeds. */
 export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, borders: Borders): Ways {
   const place = (way: number): string => {
     const node = middleOf(way, wayNodes, nodes)
@@ -25,7 +25,7 @@ export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, bord
   })
 }
 
-/** The facts of a way with the access of its country, and what hours change of that. */
+/** The facts of a way with the default access of its country, and its timed rules after that. */
 function inCountry(facts: WayFacts, code: string | null): WayFacts {
   const access = countryAccess(facts.access, facts.countryClass, code)
   return { ...facts, access, timed: facts.conditions === null ? facts.timed : wayTimed(facts.conditions, access) }

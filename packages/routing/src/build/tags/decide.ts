@@ -2,10 +2,10 @@ import { Access } from '../../graph/attributes.ts'
 import { GENERAL_KEYS, meaningOf, MODE_LAWS, type ModeLaw } from '../law.ts'
 import type { Tags } from './values.ts'
 
-/** What tags say to a mode: open, open for local access only, or closed. */
+/** Access of a mode by tags: open, open for local access only, or closed. */
 export type Verdict = 'yes' | 'local' | 'no'
 
-/** What a value of an access key says to a mode; of a list (`yes;designated`) the part that opens it most counts. */
+/** Access of a mode by a value of an access key; in a list (`yes;designated`) the most permissive part counts. */
 export function verdictOf(key: string, value: string | undefined, mode = 0): Verdict | undefined {
   if (value === undefined) return undefined
   let found: Verdict | undefined
@@ -19,17 +19,17 @@ export function verdictOf(key: string, value: string | undefined, mode = 0): Ver
   return found
 }
 
-/** Whether a value of an access key is a closing one for all modes that it does not name. */
+/** Whether a value of an access key closes the way to all modes that it does not name. */
 export function closes(key: string, value: string | undefined): boolean {
   return verdictOf(key, value) === 'no'
 }
 
-/** Whether a value of an access key opens what it speaks of, be it for local access only. */
+/** Whether a value of an access key opens the way to the key's modes, at least for local access. */
 export function opens(key: string, value: string | undefined): boolean {
   return value !== undefined && !closes(key, value) && verdictOf(key, value) !== undefined
 }
 
-/** The modes that a value of an access key opens a way to though it closes it to all others. */
+/** The modes that a value of an access key names, such as `bus` or `psv`: open to these, closed to others. */
 export function namedModes(value: string | undefined): number {
   let modes = 0
   for (const part of value?.split(';') ?? []) {
@@ -39,7 +39,7 @@ export function namedModes(value: string | undefined): number {
   return modes
 }
 
-/** The parts of an access value that the law does not know; `unknown` says itself that nothing is known. */
+/** The unknown parts of an access value; `unknown` itself is a known value. */
 export function unknownParts(key: string, value: string): string[] {
   return value
     .split(';')
@@ -47,13 +47,13 @@ export function unknownParts(key: string, value: string): string[] {
     .filter((part) => meaningOf(key, part) === undefined && part !== 'unknown')
 }
 
-/** What the most specific key that says something says to a mode. */
+/** The access of a mode and the most specific key that decides it. */
 export interface Decision {
   readonly key: string
   readonly verdict: Verdict
 }
 
-/** What tags say to a mode, without directions and facilities; undefined when they say nothing. */
+/** Access of a mode by its tags, without directions and facilities; undefined when no tag decides. */
 export function decisionOf({ mode, keys }: ModeLaw, tags: Tags): Decision | undefined {
   for (const key of keys) {
     const verdict = verdictOf(key, tags.get(key), mode)
@@ -62,7 +62,7 @@ export function decisionOf({ mode, keys }: ModeLaw, tags: Tags): Decision | unde
   return undefined
 }
 
-/** The same in one direction; undefined where the most specific key that says something speaks of both. */
+/** Access of a mode in one direction; undefined where the deciding key is for both directions. */
 export function directedDecision(
   { mode, keys }: ModeLaw,
   tags: Tags,
@@ -76,7 +76,7 @@ export function directedDecision(
   return undefined
 }
 
-/** Modes that a key speaks of and nothing that is more specific, in a direction or in both. */
+/** Modes of a key that no more specific key decides, neither in general nor in the given direction. */
 export function addressed(tags: Tags, key: string, direction: 'forward' | 'backward' | null = null): number {
   let modes = 0
   for (const { mode, keys, streets = [], lanes = [] } of MODE_LAWS) {

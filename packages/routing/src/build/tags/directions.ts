@@ -25,7 +25,7 @@ export function travel(tags: Tags): Travel {
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
   const said = tags.get('oneway')
   const reversed = said === '-1'
-  // A motorway is a carriageway, whose direction is that of its nodes unless a tag says otherwise.
+  // A motorway is a single carriageway, so it is one-way unless a tag denies it.
   const oneway = roundabout || (isOneway(said) ?? tags.get('highway') === 'motorway')
   const way = directed(tags, oneway, reversed)
   return { ...way, oneway, reversed, roundabout }
@@ -38,7 +38,7 @@ const anyOf = (tags: Tags, keys: readonly string[], accepted: readonly string[])
 export function opensBack(tags: Tags, { mode, keys, against }: ModeLaw): boolean {
   if (against === undefined) return false
   const isReversed = tags.get('oneway') === '-1'
-  // Keys such as `bus:backward` speak of the nodes, and where traffic runs against them, of the way it runs.
+  // `bus:backward` means against the order of the nodes. With `oneway=-1` that is the direction of the traffic.
   const usable = against.filter(([names]) => !isReversed || !names[0]!.endsWith(':backward'))
   if (usable.some(([names, values]) => anyOf(tags, names, values))) return true
   const own = isReversed ? [] : keys.filter((key) => !GENERAL_KEYS.includes(key))

@@ -7,7 +7,7 @@ import type { Tags } from './values.ts'
 import type { WayLimit } from './way-limits.ts'
 import { DIRECTIONS } from './way-timed.ts'
 
-/** The heaviest goods vehicle that is no heavy one. Source: OpenStreetMap wiki, Key:goods. */
+/** Weight limit of light goods vehicles: 3.5 t. Source: OpenStreetMap wiki, Key:goods. */
 const LIGHT_GOODS = { type: Limit.maxWeight, value: 350 }
 
 /**
@@ -35,8 +35,8 @@ export function withExceptions(said: Tags): { readonly tags: Tags; readonly limi
 }
 
 /**
- * Whether a case opens what its key closes otherwise, to some sizes or to local traffic. Who says for which sizes a way is
- * open, and nothing else of it, means that it is closed to others.
+ * Whether a conditional case opens an otherwise closed way to some sizes or to local traffic. A way whose only access
+ * tag opens it to some sizes counts as closed to other sizes.
  *
  * @param name the key with its direction
  */
@@ -62,7 +62,7 @@ export function withoutDirection(name: string): string {
   return name.replace(/:(forward|backward)$/, '')
 }
 
-/** What is open to goods vehicles though it is closed to motor vehicles, by a tag or by its class, is open to the light ones. */
+/** A weight limit for ways that are closed to trucks but open to `goods`: light goods vehicles may pass. */
 function goodsLimits(tags: Tags): WayLimit[] {
   if (!opens('goods', tags.get('goods')) || tags.has('hgv')) return []
   const general = GENERAL_KEYS.find((key) => tags.has(key))

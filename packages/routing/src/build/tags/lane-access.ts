@@ -16,7 +16,7 @@ export function closedByLanes(tags: Tags, direction: 'forward' | 'backward'): nu
   if (![...tags.keys()].some((key) => ACCESS_LANES.test(key))) return 0
   let closed = 0
   for (const { mode, keys } of MODE_LAWS) {
-    // Lanes are those of the carriageway: who walks beside it is not meant.
+    // Lanes belong to the carriageway, so their tags do not apply to pedestrians.
     if (mode === Access.foot) continue
     const said = keys.map((key) => ({ key, lanes: lanesOf(key), whole: tags.get(key) }))
     const count = Math.max(...said.map(({ lanes }) => lanes.length))

@@ -22,7 +22,7 @@ export interface NodeFacts {
   readonly sizes: readonly NodeSize[]
   /** Whom it is closed to at certain hours. */
   readonly hours: readonly NodeHours[]
-  /** What its conditions say that is not read. */
+  /** Conditions of the node that are not supported. */
   readonly unread: readonly UnreadTag[]
   /** Ways are cut here, for something stands on the node. */
   readonly splits: boolean
@@ -138,7 +138,7 @@ function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolea
   let access = ALL_ACCESS
   if (closed) access = 0
   else if (tags.get('smoothness') === 'impassable') access = Access.foot
-  // What is built for cars not to pass stops them whatever is said of access in general.
+  // A barrier of kind `trap` stops cars even where a general access tag opens the node.
   if (kind !== null && (said === undefined || kind === 'trap')) access &= PASSES[kind]
   for (const [mode, open] of tagged) access = open ? access | mode : access & ~mode
   return access

@@ -5,10 +5,10 @@ import { unreadCases, type UnreadTag } from './unread.ts'
 import { parts } from './way-names.ts'
 import type { Tags } from './values.ts'
 
-/** Which turn a restriction is about, where it says so. */
+/** The turn that a restriction forbids or requires; `any` when it names none. */
 export type RestrictedTurn = 'left' | 'right' | 'straight' | 'u' | 'any'
 
-/** What a relation means for routing. */
+/** Meaning of a relation for routing. */
 export type RelationFacts =
   | { readonly kind: 'bicycleRoute' }
   /** A restriction under conditions that are not read. */
@@ -22,7 +22,7 @@ export type RelationFacts =
       readonly modes: number
       /** Conditions of time under which it holds; null when it always does. */
       readonly conditions: string | null
-      /** The size that a vehicle may have without being bound; null when all are bound. */
+      /** The size above which vehicles are restricted; null when all are. */
       readonly size: SizeLimit | null
     }
 
@@ -62,13 +62,13 @@ const VEHICLES: ReadonlyMap<string, number> = new Map([
   ['foot', Access.foot | Access.wheelchair],
 ])
 
-/** Keys of restrictions and the modes that they speak of. */
+/** Keys of restrictions and the modes that they apply to. */
 const KEYS: readonly (readonly [key: string, modes: number])[] = [
   ['restriction', DEFAULT_MODES],
   ...[...VEHICLES].map(([vehicle, modes]) => [`restriction:${vehicle}`, modes] as const),
 ]
 
-/** Reads a relation; what it forbids to vehicles of its own and to all others are facts of their own. */
+/** Reads a relation. A restriction of single vehicle types and the general one become separate facts. */
 export function relationFacts(tags: Tags): RelationFacts[] {
   const type = tags.get('type')
   if (type === 'route') return isBicycleRoute(tags) ? [{ kind: 'bicycleRoute' }] : []
@@ -98,8 +98,8 @@ interface Said {
 }
 
 /**
- * What a restriction says to which modes: a key of a vehicle's own counts for it, the general key for all others that
- * obey one and are not excepted. Source: OpenStreetMap wiki, Relation:restriction.
+ * The values of a restriction and the modes they apply to: a vehicle's own key takes precedence; the general key
+ * applies to the other modes that are not excepted. Source: OpenStreetMap wiki, Relation:restriction.
  */
 function saidOf(tags: Tags, suffix: string): Said[] {
   let general = DEFAULT_MODES
@@ -123,7 +123,7 @@ function isCaseRead({ value, conditions }: ConditionalCase): boolean {
   return turnOf(value) !== undefined && (readConditions(conditions)?.timed === true || sizeLimit(conditions) !== null)
 }
 
-/** What restrictions say under conditions that are not read, or at hours in older tags that are not understood. */
+/** Restrictions under conditions that are not supported, and older hour tags that cannot be parsed. */
 function unreadOf(tags: Tags, hoursFailed: boolean): RelationFacts[] {
   const cases = KEYS.flatMap(([key, modes]) => {
     const text = tags.get(`${key}:conditional`)

@@ -17,7 +17,7 @@ export interface UnreadTag {
   readonly modes: number
 }
 
-/** A key that may have conditions: the modes that it speaks of, and whether a case of it is read. */
+/** A key that may have conditions: the modes it applies to, and whether a case is supported. */
 interface Subject {
   readonly modes: number
   readonly isRead: (one: ConditionalCase) => boolean
@@ -27,7 +27,7 @@ const isTimed = ({ conditions }: ConditionalCase): boolean => readConditions(con
 const isSpeed = (value: string): boolean => value === 'none' || kilometresPerHour(value) !== undefined
 const never = (): boolean => false
 
-/** Cases of conditional tags of a way that change nothing, or only in part, and hours that it says to be open in. */
+/** Conditional cases of a way that are not read in full, unknown access values, and its opening hours. */
 export function unreadTags(tags: Tags): UnreadTag[] {
   const hours = tags.get('opening_hours')
   const conditional = [...tags].flatMap(([key, text]): UnreadTag[] => {
@@ -43,7 +43,7 @@ export function unreadTags(tags: Tags): UnreadTag[] {
     : [...unread, { text: `opening_hours=${hours}`, modes: ALL_ACCESS }]
 }
 
-/** Access keys with a value that no table knows: it changes nothing. */
+/** Access keys with an unknown value, which has no effect. */
 function unknownAccess(tags: Tags): UnreadTag[] {
   return ACCESS_KEYS.flatMap((key): UnreadTag[] => {
     const value = tags.get(key)
@@ -129,14 +129,14 @@ function isAccessRead(tags: Tags, key: string, one: ConditionalCase): boolean {
   const base = withoutDirection(key)
   const said = verdictOf(base, one.value.toLowerCase())
   if (said === undefined) return false
-  // A key for several modes says nothing of the way that traffic runs.
+  // Keys for several modes do not open the direction against a one-way street.
   if (said !== 'no' && key.endsWith(':backward') && GENERAL_KEYS.includes(base)) {
     const { oneway, reversed } = travel(tags)
     if (oneway && !reversed) return false
   }
   if (isTimed(one) || isException(tags, key, one)) return true
   if (sizeLimit(one.conditions) !== null) return said !== 'yes'
-  // Local traffic is excepted from another case; or it passes anyway.
+  // The exception for local traffic is read with another case, or that traffic may pass anyway.
   return isForLocals(one) && said !== 'no' && !closes(base, tags.get(key))
 }
 

@@ -19,7 +19,7 @@ function words(text: string, means: boolean): [string, boolean][] {
   return text.split(' ').map((word) => [word, means])
 }
 
-/** The non-negative number that a text begins with; undefined when it begins with none. */
+/** The non-negative number at the beginning of a text; undefined when there is none. */
 export function leadingNumber(text: string | undefined, decimals = false): number | undefined {
   const match = text === undefined ? null : (decimals ? /^[0-9]*\.?[0-9]*/ : /^[0-9]+/).exec(text)
   const number = match === null || match[0] === '' || match[0] === '.' ? Number.NaN : Number(match[0])

@@ -17,7 +17,7 @@ import type { Tags } from './values.ts'
 
 const { foot, bicycle, emergency, taxi, bus } = Access
 
-/** Who may travel a way, and what was decided on the way there. */
+/** Modes that may travel a way, with the intermediate results. */
 export interface WayAccess extends Directions {
   /** Modes whose access a tag of their own decided; country rules leave those alone. */
   readonly tagged: number
@@ -26,7 +26,7 @@ export interface WayAccess extends Directions {
   /** The one way is against the node order. */
   readonly reversed: boolean
   readonly roundabout: boolean
-  /** Modes that may use each direction, and modes that travel it, one without the other. */
+  /** Modes that the access tags permit in each direction, and modes that the one-way tags let travel it. */
   readonly permitted: Directions
   readonly travelled: Directions
   /** Modes to which lanes or keys of a direction close it. */
@@ -61,7 +61,7 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const forward = both.forward & ~changed
   const backward = both.backward & ~changed
   if ((forward | backward | changing) === 0 && tags.get('highway') !== 'bridleway') return null
-  // What tags close is no matter of the country.
+  // A mode that tags close is tagged, too: the country's default does not open it again.
   const tagged = open.tagged | (open.modes & ~(forward | backward))
   const allowed = { forward: ahead & ~closedAhead, backward: back & ~closedBack }
   const closed = {
@@ -85,7 +85,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   else if (ruined) modes &= foot
   // Source: OSRM's car profile, service_tag_forbidden.
   if (tags.get('service') === 'emergency_access') modes &= ~MOTOR
-  // A motorway that all vehicles may use is none for the slow ones.
+  // `vehicle=yes` does not open a motorway to slow vehicles.
   const openedByVehicle = ruined ? 0 : highway?.startsWith('motorway') === true ? ~SLOW : ~0
   let tagged = 0
   for (const law of MODE_LAWS) {
@@ -106,7 +106,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } {
   return { modes, tagged }
 }
 
-/** What the tags of a way say to a mode: its own keys, then streets and lanes for it, then keys for several modes. */
+/** Access of a mode by the tags of a way: its own keys, then streets and lanes for it, then keys for several modes. */
 function wayDecision(
   law: ModeLaw,
   tags: Tags,
@@ -167,7 +167,7 @@ function permitted(tags: Tags, open: number, direction: 'forward' | 'backward'):
   const isOnBoth = ['busway:left', 'busway:right'].every((key) => tags.get(key) === 'lane')
   const lanes = isOnBoth || tags.get('busway') === 'lane' ? bus : 0
   let modes = open | (lanes & ~decidedByOwn(tags))
-  // Who says of everybody that one direction is open means whom the class of the way is for.
+  // `access:forward=yes` on a closed way opens the direction to the modes of the way's class only.
   const isClosed = closes('access', tags.get('access')) && tags.get('impassable') !== 'yes'
   const byClass = isClosed ? (accessOfClass(tags.get('highway')) ?? 0) : 0
   for (const law of MODE_LAWS) {
@@ -190,7 +190,9 @@ function backwardModes(tags: Tags): number {
   return modes
 }
 
-/** Lanes for buses and taxis that are counted open the way that traffic runs, unless a key of their own speaks of it. */
+/**
+ * Opens the direction of traffic to buses and taxis by `lanes:bus` and `lanes:psv`, unless a key of their own decides.
+ */
 function withCountedLanes(
   tags: Tags,
   { forward, backward, oneway, reversed }: Directions & Pick<WayAccess, 'oneway' | 'reversed'>,

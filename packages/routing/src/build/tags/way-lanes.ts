@@ -2,7 +2,7 @@ import { Access, CycleLane, Use } from '../../graph/attributes.ts'
 import type { WayAccess } from './way-access.ts'
 import { leadingNumber, type Tags } from './values.ts'
 
-/** What lies along a way for each direction of travel. */
+/** Facilities along a way for each direction of travel, such as lanes. */
 export interface DirectedLanes {
   readonly lanes: number
   readonly cycleLane: number

@@ -34,7 +34,7 @@ const axleOfBogie = (text: string | undefined): number | undefined => {
   return load === undefined ? undefined : Math.trunc(load / 2)
 }
 const plain = (text: string | undefined): number | undefined => (/^\d+$/.test(text ?? '') ? Number(text) : undefined)
-/** One where dangerous goods may pass, zero where they may not. */
+/** 1 where dangerous goods may pass, 0 where they may not. */
 const hazmat = (text: string | undefined): number | undefined => {
   const open = HAZMAT.get(text ?? '')
   return open === undefined ? undefined : Number(open)
@@ -66,7 +66,7 @@ const KEYS: readonly LimitKey[] = [
   })),
 ]
 
-/** What a key limits, without its direction; null where it is none of a limit. */
+/** The limit that a key without its direction stands for; null for other keys. */
 export function limitKey(name: string): Pick<LimitKey, 'type' | 'modes'> | null {
   return KEYS.find(({ key }) => key === name) ?? null
 }
@@ -76,9 +76,9 @@ const LIFTED = new Set(['none', 'no', 'unsigned', 'default'])
 const OPENED = new Set(['yes', 'designated', 'none'])
 
 /**
- * The limits of a way. A conditional exception never erases the limit it is an exception from: one for those with
- * business on the way leaves it to everybody else, with a limit of its own it leaves that one to all; exceptions for
- * certain hours leave the limit as it is.
+ * The limits of a way. A conditional exception never removes the limit itself: an exception for local traffic keeps the
+ * limit for through traffic, an exception with a limit of its own applies that limit to all, and an exception for
+ * certain hours does not change the limit.
  */
 export function wayLimits(tags: Tags): WayLimit[] {
   return [...saidLimits(tags), ...occupancyLimits(tags), ...conditionLimits(tags)]
@@ -120,13 +120,13 @@ function conditionLimits(tags: Tags): WayLimit[] {
   )
 }
 
-/** A size that fits through what stands on a node, and the modes that have to keep it. */
+/** A size that fits through a barrier, and the modes it applies to. */
 export interface NodeSize extends SizeLimit {
   readonly modes: number
 }
 
 /**
- * The sizes that fit through what stands on a node, and those of its conditions. Source: OpenStreetMap wiki,
+ * The size limits of a barrier, from its tags and its conditional tags. Source: OpenStreetMap wiki,
  * Tag:barrier=height_restrictor, Conditional restrictions.
  */
 export function nodeSizes(tags: Tags): NodeSize[] {

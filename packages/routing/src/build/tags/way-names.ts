@@ -7,7 +7,7 @@ export interface StreetName {
   readonly routeNumber: boolean
 }
 
-/** What signs at the way say, before it is known whether it is a ramp. */
+/** Texts of signs at the way, before it is known whether it is a ramp. */
 export interface SignTexts {
   readonly exitNumber: readonly string[]
   readonly branch: readonly StreetName[]

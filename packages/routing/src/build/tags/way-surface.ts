@@ -1,7 +1,7 @@
 import { RoadClass, Surface, Use } from '../../graph/attributes.ts'
 import { leadingNumber, type Tags } from './values.ts'
 
-/** Parts of a `surface` value and what they mean; the first that occurs decides (`unpaved` contains `paved`). */
+/** Parts of a `surface` value and their meaning; the first match decides (`unpaved` contains `paved`). */
 const MATERIALS: readonly (readonly [number, readonly string[]])[] = [
   [Surface.gravel, ['unpaved']],
   [Surface.pavedSmooth, ['paved', 'pavement', 'asphalt', 'concrete', 'cement', 'chipseal', 'metal']],

@@ -8,7 +8,7 @@ import { addressedByOneway, GO_BACK, isCarried, travel } from './directions.ts'
 import { kilometresPerHour, metres, type Tags, tonnes, WHEELCHAIR } from './values.ts'
 import { closedTo, localModes, type WayAccess } from './way-access.ts'
 
-/** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
+/** A rule of a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
 export interface TimedRule {
   readonly modes: number
   readonly direction: number
@@ -20,14 +20,14 @@ export interface TimedRule {
 
 const { foot, wheelchair, truck } = Access
 
-/** Suffixes of keys that speak of one direction; 1 is along the nodes, 2 against them. */
+/** Suffixes of keys for one direction; 1 is along the nodes, 2 against them, 3 both. */
 export const DIRECTIONS = [
   ['', 3],
   [':forward', 1],
   [':backward', 2],
 ] as const
 
-/** The rules of a way that hold at certain times only. What they say of other conditions is left out. */
+/** The rules of a way that hold at certain times only. Other conditions are left out. */
 export function wayTimed(
   tags: Tags,
   access: Pick<WayAccess, 'forward' | 'backward' | 'permitted' | 'changing'>,
@@ -38,7 +38,7 @@ export function wayTimed(
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   const ways = travel(tags)
-  // Against a one-way street, in one that changes its direction, and in lanes for others a condition opens nothing.
+  // A condition opens nothing against a one-way direction, on a reversible way, or in lanes for other modes.
   const isChanging = tags.get('oneway') === 'reversible'
   const openable = (side: 1 | 2, isOwn = false): number => {
     if (isChanging) return 0
@@ -46,14 +46,14 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
     return (isOwn && !ways.reversed ? ways.backward | GO_BACK : ways.backward) & ~closedTo(tags, 'backward')
   }
   const noWheels = tags.get('highway') === 'steps' || WHEELCHAIR.get(tags.get('wheelchair') ?? '') === false
-  // As without conditions, what is said of everybody opens no footway to cars.
+  // A timed `access=yes`, like an untimed one, does not open a footway to cars.
   const byClass = withWheelchair(accessOfClass(tags.get('highway')) ?? (isCarried(tags) ? CARRIED : 0))
   const opensSome = ACCESS_KEYS.some((key) =>
     DIRECTIONS.some(([suffix]) =>
       conditionalCases(tags.get(`${key}${suffix}:conditional`)).some((one) => isOpening(key, one.value)),
     ),
   )
-  // General keys first: what is said of a mode itself comes last and so counts.
+  // General keys first: of several rules the last one counts, so the mode's own key wins.
   return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))
@@ -65,7 +65,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
         const value = one.value.toLowerCase()
         const verdict = verdictOf(key, value)
         if (conditions === null || verdict === undefined) return []
-        // Local traffic that a later case lets come at any time is not closed out at certain ones.
+        // If a later case opens the way to local traffic at all times, this case closes it to through traffic only.
         const exceptLocals = cases.slice(i + 1).some((later) => isForLocals(later) && isOpening(key, later.value))
         return eachDirection(direction, (side) => {
           const name = side === 1 ? 'forward' : 'backward'
@@ -109,7 +109,7 @@ export function nodeHours(tags: Tags): NodeHours[] {
     const closed = cases.flatMap(({ value, conditions }): NodeHours[] =>
       isClosing(key, value) ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
     )
-    // Who says when a gate is open, and nothing else of it, means that it is closed otherwise.
+    // A gate whose only access tag gives opening hours counts as closed at other times.
     const open = cases.filter((one) => isGateOpening(tags, key, one)).map(({ conditions }) => conditions)
     const otherwise = { modes: addressed(tags, key), conditions: `${OUTSIDE}${open.join('; ')}` }
     return open.length > 0 ? [...closed, otherwise] : closed
@@ -124,7 +124,7 @@ export function isGateOpening(tags: Tags, key: string, one: { value: string; con
   return isOpening(key, one.value) && !tags.has(key) && !one.conditions.includes(' AND ')
 }
 
-/** The hours of what stands on a node; those of a toll booth are the hours of its staff. */
+/** The opening hours of a barrier. Those of a toll booth are left out: they are the hours of its staff. */
 export function openingHours(tags: Tags): string | undefined {
   return tags.get('barrier') === 'toll_booth' ? undefined : tags.get('opening_hours')
 }
@@ -135,7 +135,7 @@ export const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2,
 function onewayRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   const { forward, backward, permitted, changing } = access
   const ways = travel(tags)
-  // Only what the one-way tags alone close is opened.
+  // Opens only the modes that the one-way tags alone exclude.
   const ahead = backward & ~forward & ~ways.forward & permitted.forward
   const back = forward & ~backward & ~ways.backward & permitted.backward
   return ONEWAY_KEYS.flatMap((key) => {
@@ -179,7 +179,7 @@ function limitRules(tags: Tags): TimedRule[] {
   )
 }
 
-/** What `none` is driven at where it holds at certain times: the speed that is recommended where there is no limit. */
+/** Speed in km/h for a timed `maxspeed=none`: the recommended speed on German motorways. */
 const NO_LIMIT = 130
 
 /** Speeds that may hold at certain times. */

@@ -12,14 +12,14 @@ import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
 import { hikingDifficulty, mountainBikeAccess, waySurface } from './way-surface.ts'
 
-/** Speeds of a way in km/h; zero where no tag says one. */
+/** Speeds of a way in km/h; zero where untagged. */
 export interface WaySpeeds {
   readonly general: number
   readonly forward: number
   readonly backward: number
-  /** The limit that a sign says; `UNLIMITED` where there is none, zero where none is tagged. */
+  /** Speed limit in km/h; `UNLIMITED` for `none`, zero where untagged. */
   readonly limit: number
-  /** A tag said it, so neither density nor class changes it. */
+  /** Whether the speed is tagged; then neither density nor class changes it. */
   readonly tagged: boolean
   readonly truck: number
   readonly truckForward: number
@@ -45,17 +45,17 @@ export interface WayFacts {
   readonly timed: readonly TimedRule[]
   /** The tags that say so, whose meaning depends on the access by the country; null where none has a condition. */
   readonly conditions: Tags | null
-  /** What its conditions say that is not read. */
+  /** Conditions of the way that are not supported. */
   readonly unread: readonly UnreadTag[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
   /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
   readonly laneTags: Tags
-  /** The side one drives on: `driving_side` of the way itself, else that of its country once that is known. */
+  /** Driving side: the tag `driving_side` of the way, else that of its country once it is known. */
   readonly drivingSide: 'left' | 'right' | null
-  /** Value of `highway` where no tag says for everybody who may go there, so that countries decide; else null. */
+  /** Value of `highway` where no tag decides general access, so that the country does; else null. */
   readonly countryClass: string | null
-  /** Speeds that the country allows; null where it is not known, or is not asked. */
+  /** Legal speeds of the country; null where it is unknown or not used. */
   readonly legalSpeeds: LegalSpeeds | null
 }
 
@@ -82,9 +82,9 @@ export interface WayFlags {
 }
 
 /**
- * Reads a way; null when it is no part of a network.
+ * Reads a way; null when it is not part of the network.
  *
- * @param construction whether streets under construction are, as what they are to become
+ * @param construction whether to keep streets under construction, as the class that they will have
  */
 export function wayFacts(said: Tags, construction = false): WayFacts | null {
   const { tags, limits } = withExceptions(said)
@@ -135,7 +135,7 @@ export function wayFacts(said: Tags, construction = false): WayFacts | null {
   }
 }
 
-/** A street under construction that says what it is to become; null when it does not. */
+/** A street under construction, read as its future class; null when it is not under construction or names no class. */
 function planned(tags: Tags): WayFacts | null {
   const highway = tags.get('construction')
   if (highway === undefined || highway === 'construction') return null
@@ -156,7 +156,7 @@ const NO_ACCESS: WayAccess = {
   changing: 0,
 }
 
-/** Keys that say of everybody, or of all vehicles, whether they may use a way. */
+/** Keys that decide the access of all modes, or of all vehicles. */
 const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
 
 const LANE_KEYS = /^(lanes|cycleway|shoulder|oneway:bicycle|segregated)/
@@ -216,7 +216,7 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
   return highway === 'bridleway' ? Use.bridleway : undefined
 }
 
-/** Opens a way to bicycles by its mountain bike tags where no other tag says whether they may go there. */
+/** Opens a way to bicycles by its mountain bike tags where no other tag decides. */
 function withBicycles(tags: Tags, access: WayAccess): WayAccess {
   const closed = ['access', 'vehicle'].some((key) => closes(key, tags.get(key)))
   const said = (access.tagged & Access.bicycle) !== 0 || closed
@@ -236,7 +236,7 @@ function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: nu
   return { ...access, forward: along(access.forward), backward: along(access.backward) }
 }
 
-/** Speeds by road class where no tag says one. Source: Valhalla 3.6 `lua/graph.lua`. */
+/** Speeds in km/h by road class for untagged ways. Source: Valhalla 3.6 `lua/graph.lua`. */
 const CLASS_SPEEDS = [105, 90, 75, 60, 50, 40, 35, 25]
 const TRACK_SPEEDS: Readonly<Record<string, number>> = { grade1: 20, grade2: 15, grade3: 12, grade4: 10 }
 
@@ -255,7 +255,7 @@ function speedsOf(tags: Tags, roadClass: number, oneway: boolean): WaySpeeds {
     forward,
     backward,
     limit: tags.get('maxspeed') === 'none' ? UNLIMITED : of('maxspeed'),
-    // No limit at all is a statement about the speed too.
+    // `maxspeed=none` counts as a tagged speed.
     tagged: said > 0 || forward > 0 || backward > 0 || tags.get('maxspeed') === 'none',
     truck: of('maxspeed:hgv'),
     truckForward: of('maxspeed:hgv:forward'),

@@ -89,7 +89,9 @@ export const BUS: Profile = {
 /** Lanes that private cars may not use are fast. */
 const TAXI_LANE_FACTOR = 0.85
 
-/** A car where taxis may go, to which surfaces, tolls and motorways are all the same; it weighs distance on turns only. */
+/**
+ * A car on the edges that taxis may use. It ignores surface, tolls and motorways, and weighs distance on turns only.
+ */
 export const TAXI: Profile = {
   ...AUTO,
   access: Access.taxi,

@@ -62,7 +62,7 @@ export function motorFactors(options: OptionReader, allowedSpeed = usualSpeed) {
   }
 }
 
-/** What edges cost by the speed and the factor of a mode, and by the preference for short ways. */
+/** Costs of edges from the speed and the factor of a mode, and its preference for short ways. */
 export function motorEdges(
   { number, is }: OptionReader,
   speed: EdgeFigure,
@@ -81,7 +81,7 @@ export function motorEdges(
   }
 }
 
-/** Rules of motor vehicles that use what is not worse than some surface, and begin anywhere. */
+/** Rules of motor vehicles that use surfaces up to a roughness and may begin on any edge. */
 export function upTo(surface: number): Pick<ModeCosts, 'mayPass' | 'mayEnd' | 'throughLocal'> {
   return { mayPass: (edge) => edge.surface <= surface, mayEnd: () => true, throughLocal: THROUGH_PENALTY }
 }

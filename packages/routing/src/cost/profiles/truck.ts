@@ -84,7 +84,7 @@ function truckEdges(options: OptionReader): EdgeCosts {
   return motorEdges(options, fixed > 0 ? fixedSpeed : speed, factor)
 }
 
-/** Km/h that are allowed: the limit of trucks where it is lower. */
+/** Speed of trucks in km/h: their own limit where it is lower. */
 function slowerSpeed({ speed, truckSpeed }: EdgeView): number {
   return truckSpeed > 0 && truckSpeed < speed ? truckSpeed : speed
 }

@@ -31,7 +31,7 @@ interface Window {
   readonly first: boolean
 }
 
-/** What becomes of two maneuvers: the second is added to the first, or the first to the second, or they stay apart. */
+/** Result for two maneuvers: the second joins the first, the first joins the second, or they stay apart. */
 type Outcome = 'extend' | 'absorb' | 'apart' | undefined
 type Rule = (window: Window) => Outcome
 

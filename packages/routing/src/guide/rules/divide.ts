@@ -8,7 +8,10 @@ import type { Junction, Step } from '../steps.ts'
 import { crossesForward, isFork, isTee, isWalkersFork, turnsBackAround } from './fork.ts'
 import { isFootway, isForward, tellsRoundabouts } from './junction.ts'
 
-/** Says whether a maneuver also covers the step before it; undefined leaves that to the next rule. May note what divides them. */
+/**
+ * Whether a maneuver also covers the step before it; undefined passes on to the next rule. May record the reason in the
+ * maneuver.
+ */
 type Rule = (junction: Junction, maneuver: Maneuver) => boolean | undefined
 
 /** The rules in the order that decides, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, CanManeuverIncludePrevEdge). */
@@ -71,7 +74,7 @@ export function coversStepBefore(junction: Junction, maneuver: Maneuver): boolea
   return false
 }
 
-/** Stretches of a kind stay together, and apart from all others. */
+/** Steps of a kind form one maneuver, apart from all other steps. */
 function alike(is: (maneuver: Maneuver) => boolean, was: (before: Step) => boolean): Rule {
   return ({ before }, maneuver) => {
     if (is(maneuver) !== was(before)) return false

@@ -16,8 +16,8 @@ import {
 import type { Junction } from '../steps.ts'
 
 /**
- * Whether the way splits so that one has to be told which part to keep to. These and the following rules, with their
- * angles, are those of Valhalla 3.6 (`odin/maneuversbuilder.cc`).
+ * Whether the way splits so that an instruction has to name the side to keep to. These and the following rules, with
+ * their angles, are those of Valhalla 3.6 (`odin/maneuversbuilder.cc`).
  */
 export function isFork(junction: Junction): boolean {
   const { before, after, view, degrees } = junction
@@ -32,7 +32,7 @@ export function isFork(junction: Junction): boolean {
   return view.crossings.length === 1 && lanesSplit(junction)
 }
 
-/** The graph says that the node is a fork; whether the ways that split are alike is seen here. */
+/** The graph marks the node as a fork; this checks that the branches are alike. */
 function isMarkedFork(junction: Junction): boolean {
   const { after, view, degrees } = junction
   if (junction.motorwayJunction && !isService(after) && view.crossings.some(isService)) return false

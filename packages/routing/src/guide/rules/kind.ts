@@ -17,8 +17,8 @@ export const SHORT_CONTINUE_METERS = 600
 const SIMILAR_STRAIGHT_DEGREES = 30
 
 /**
- * Decides what a maneuver is, unless that is known already. Parts of crossings and turn channels stay undecided as long
- * as they may become part of the next maneuver.
+ * Sets the kind of a maneuver, unless it is set already. Parts of crossings and turn channels stay undecided as long as
+ * they may become part of the next maneuver.
  */
 export function decideKind(leg: GuidedLeg, maneuver: Maneuver, undecidedParts: boolean): void {
   if (maneuver.kind !== Kind.none) return
@@ -134,7 +134,7 @@ function straightKind(junction: Junction, maneuver: Maneuver): number {
   return right ? Kind.stayRight : Kind.stayLeft
 }
 
-/** A bend that is not perceived as a turn: every other street turns off further, or there is none. */
+/** A bend that travellers do not perceive as a turn: all other streets turn off further, or there are none. */
 function isHardlyATurn(junction: Junction, maneuver: Maneuver, right: boolean): boolean {
   const sides = junction.view.sides(junction.degrees)
   const same = right ? sides.right : sides.left

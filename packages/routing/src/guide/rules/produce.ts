@@ -165,7 +165,7 @@ export function secondsAt({ steps }: GuidedLeg, node: number): number {
   return steps[node - 1]?.seconds ?? 0
 }
 
-/** Where a maneuver leads, in view of what else there is. */
+/** Direction of a maneuver, relative to the other streets at the junction. */
 function relativeDirection(junction: Junction, maneuver: Maneuver): Direction {
   const { leg, node, view } = junction
   const degrees = maneuver.turnDegrees

@@ -52,7 +52,7 @@ function* inner(maneuvers: readonly Maneuver[]): Iterable<{ before: Maneuver; cu
   }
 }
 
-/** Puts first on each sign what the next ones, or the names of the street that follows, repeat. */
+/** Moves to the front of each sign the texts that the next sign, or the names of the next street, repeat. */
 function countSigns(maneuvers: readonly Maneuver[]): void {
   for (let i = maneuvers.length - 1; i > 0; i--) {
     const before = maneuvers[i - 1]!.signs
@@ -80,7 +80,7 @@ function noteBranches(leg: GuidedLeg, maneuver: Maneuver): void {
   }
 }
 
-/** A circle is called by its own name, not by that of a street that passes it, and knows the street after it. */
+/** Gives a roundabout its own name, without the names of passing streets, and the street at its exit. */
 function nameCircles(maneuvers: readonly Maneuver[]): void {
   for (const { before, current, next } of inner(maneuvers)) {
     if (!current.roundabout) continue
@@ -132,7 +132,7 @@ function signRamps(maneuvers: readonly Maneuver[]): void {
 
 const MOVABLE = new Set<number>([...TURNS, ...UTURNS, Kind.rampRight, Kind.rampLeft, Kind.stayRight, Kind.stayLeft])
 
-/** Where a turn begins with a straight stretch inside a crossing, the stretch belongs to the way before. */
+/** Where a turn begins with a straight step inside a crossing, that step moves to the maneuver before. */
 function moveTurnsBehindCrossings(leg: GuidedLeg, maneuvers: readonly Maneuver[]): void {
   for (let i = 1; i < maneuvers.length; i++) {
     const before = maneuvers[i - 1]!

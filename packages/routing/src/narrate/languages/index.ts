@@ -34,7 +34,7 @@ import trTR from './tr-tr.json' with { type: 'json' }
 import ukUA from './uk-ua.json' with { type: 'json' }
 import zhCN from './zh-cn.json' with { type: 'json' }
 
-/** A language as its file has it: names of ferries by the source of a regular expression, and what it says of examples. */
+/** A language as stored in its file: `ferry.label` as the source of a regular expression, and examples. */
 interface LanguageFile extends Omit<Phrases, 'ferry'> {
   readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward' | 'label', string>>
   /** For translators: how its sentences are worded. */
@@ -102,8 +102,8 @@ for (const phrases of LANGUAGES) {
 }
 
 /**
- * The words of a language, and its tag as it was asked for. A region that is not spoken falls back to its language
- * (`de-AT` to `de-DE`, RFC 4647, Lookup), a language that is not spoken to American English.
+ * The words of a language, and its tag as it was asked for. An unsupported region falls back to its language (`de-AT`
+ * to `de-DE`, RFC 4647, Lookup), an unsupported language to American English.
  */
 export function languageOf(asked: string | null): { phrases: Phrases; tag: string } {
   if (asked === null) return { phrases: AMERICAN, tag: AMERICAN.tag }

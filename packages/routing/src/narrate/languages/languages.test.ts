@@ -18,7 +18,7 @@ function placesIn(text: string): string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).toSorted()
 }
 
-/** The sentences of a table: what has places other than a number, or ends like a sentence. */
+/** The sentences of a table: texts with placeholders other than a number, or with a full stop. */
 function sentencesOf({
   lengths: _lengths,
   unnamed: _unnamed,
@@ -54,7 +54,7 @@ describe.each(LANGUAGES.map((phrases) => [phrases.tag, phrases] as const))('%s',
     for (const [path, text] of sentencesOf(phrases)) {
       if (path.startsWith('followed.')) continue
       expect(text, path).toMatch(/^(\p{Lu}|\p{Lo}|\{)/u)
-      // As Valhalla says it in English.
+      // Valhalla's English text.
       if (path === 'namedRoundabout.plain' && tag.startsWith('en')) continue
       expect(text, path).toMatch(/[^\s.。।][.。।]$/)
     }

@@ -4,9 +4,9 @@ import { UNREACHABLE } from '../search.ts'
 const WORD = 32
 
 /**
- * What the kept arcs of a word carry, one after the other in one buffer: the lower 16 bits of all weights, what is above
- * them, a byte per arc for its middle, and the middles that a byte does not hold. How wide each part is, the upper two
- * bits of `SearchArcs.index` tell: `Format`. Arcs of different metrics that carry the same share their place.
+ * Data of the kept arcs of a word, in one buffer: the lower 16 bits of all weights, the higher bits, a byte per arc for
+ * its middle, and the middles that do not fit into a byte. The upper two bits of `SearchArcs.index` give the width of
+ * the parts: `Format`. Equal data of different metrics is stored once.
  */
 export interface ArcPool {
   readonly words: Uint16Array
@@ -29,7 +29,7 @@ export const Format = {
 /** An offset in 16-bit words, below the format. */
 export const OFFSET = 2 ** 30 - 1
 export const FORMAT_SHIFT = 30
-/** The byte of a middle that is kept behind the others. */
+/** Byte of a middle that is stored behind the others. */
 const FAR = 255
 
 /**
@@ -37,14 +37,14 @@ const FAR = 255
  * topology's; an arc that is left out costs a bit.
  */
 export interface SearchArcs {
-  /** For each 32 arcs of the topology a bit per arc that is kept, then the format and offset of what these carry. */
+  /** For each 32 arcs of the topology a bit per kept arc, then the format and offset of their data. */
   readonly index: Uint32Array
   readonly pool: ArcPool
 }
 
-/** The weights of a direction of a metric, and what its arcs stand for. */
+/** The weights of one direction of a metric, and the middles of its shortcuts. */
 export interface CustomizedArcs {
-  /** By arc of the topology; `UNREACHABLE` where it is left out. */
+  /** Weight by arc of the topology; `UNREACHABLE` where the arc is left out. */
   readonly weight: Int32Array
   /** How far below its lower rank an arc's middle is; 0 for an arc of the input graph. */
   readonly middle: Int32Array
@@ -177,7 +177,7 @@ export function middleOfArc(arcs: SearchArcs, arc: number): number {
   return farBytes === 2 ? low : low | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 }
 
-/** Where the arcs of the word of an arc are, and how many of them come before it. */
+/** Offset of the data of an arc's word, and the number of kept arcs before it. */
 function placeOf({ index }: SearchArcs, arc: number) {
   const kept = index[2 * (arc >>> 5)]!
   const place = index[2 * (arc >>> 5) + 1]!

@@ -6,7 +6,7 @@ import type { UpperArcs } from './topology.ts'
 /** Ranks that are looked at in one step. */
 const STEP = 2 ** 16
 
-/** What is known of a rank: that nothing below it needs a look, that something may, or that it is above a seed. */
+/** State of a rank: nothing below it needs a visit, something may, or it is above a seed. */
 const DEAD = 0
 const ALIVE = 1
 const CHAIN = 2
@@ -59,7 +59,10 @@ export class Descent {
     }
   }
 
-  /** Looks at some ranks below one, and gives the last. A function that gives way itself would not be compiled while it runs. */
+  /**
+   * Visits some ranks below one, and returns the last. A generator in place of this function would not be compiled
+   * while it runs.
+   */
   #look(above: number, chains: ReadonlyMap<number, number>, arcs: SearchArcs, limit: number): number {
     const { firstUp, firstHead, upHead } = this.#topology
     const cost = this.cost
@@ -123,7 +126,7 @@ export class Descent {
     return least
   }
 
-  /** Whether one of the ranks above, by which alone one comes to what is below, costs no more than a limit. */
+  /** Whether a rank above, over which every path to lower ranks leads, costs no more than a limit. */
   #isAnyAbove(rank: number, limit: number): boolean {
     const { firstUp, firstHead, upHead } = this.#topology
     const end = firstHead[rank]! + firstUp[rank + 1]! - firstUp[rank]!

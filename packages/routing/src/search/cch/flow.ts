@@ -21,7 +21,7 @@ export class FlowGraph {
   /** Side of each node: 1 for nodes that sources reach, or nodes that reach sinks. */
   side = new Uint8Array(0)
 
-  /** Begins a graph of so many nodes, none of them a terminal. */
+  /** Begins a graph of `count` nodes without terminals. */
   begin(count: number): void {
     this.count = count
     this.#edges = 0
@@ -91,7 +91,7 @@ export class FlowGraph {
     return flow
   }
 
-  /** Marks, after a maximum flow, what the sources reach by arcs with room, or what reaches the sinks by them. */
+  /** Marks, after a maximum flow, the nodes that sources reach over residual arcs, or the nodes that reach sinks. */
   markSide(fromSource: boolean): void {
     const [first, side, queue] = [this.#first, this.side, this.#queue]
     const seed = fromSource ? 1 : 2

@@ -8,7 +8,7 @@ import type { UpperArcs } from './topology.ts'
 /** Vertices that are followed in one step. */
 const STEP = 2 ** 14
 
-/** What costs of vertices that paths were followed to are lowered by: all of them are below the lowest of the others then. */
+/** Offset that is subtracted from the cost of a followed vertex: it makes all of these lower than any other cost. */
 const REACHED = 2 ** 30 + 2 ** 29
 const LOWEST = -(2 ** 29)
 
@@ -17,7 +17,7 @@ export interface HierarchySweepTerms {
   readonly metric: HierarchyMetric
   readonly climb: Climb
   readonly direction: 'forwards' | 'backwards'
-  /** A cost that few paths that lead on exceed: whatever it is, all are found. */
+  /** A cost that few paths exceed; it affects the speed only, not the result. */
   readonly guess: number
 }
 
@@ -34,7 +34,7 @@ export class HierarchySweep implements Swept {
   readonly #rank: Uint32Array
   readonly #vertex: Uint32Array
   readonly #descent: Descent
-  /** By vertex: the cost where it is no more than the guess, lowered by `REACHED` where a path was followed to it. */
+  /** Cost by vertex if it is at most the guess, lowered by `REACHED` where a path was followed to it. */
   readonly #cost: Int32Array
   /** A bit for each vertex that was reached. */
   readonly #isReached: Uint32Array

@@ -5,7 +5,7 @@ import { arcBetween, find, type UpperArcs } from './topology.ts'
 
 const NONE = 0xffffffff
 
-/** Where the vertices of a graph stand in a hierarchy, both ways. */
+/** Ranks of the vertices of a graph, and the vertices by rank. */
 export interface Ranking {
   /** Rank of each vertex. */
   readonly rank: Uint32Array
@@ -91,8 +91,8 @@ interface Leg {
 }
 
 /**
- * Everything above some seeds: for each rank, ascending, the cost between it and the seeds and by which arc that was found.
- * An entry leads on to that of a lower rank, and ends at one where a seed is.
+ * All ranks above some seeds, ascending, each with its cost and the arc of the cheapest path. An entry points to that
+ * of a lower rank; the chain ends at a seed.
  */
 export interface Label {
   readonly rank: Uint32Array
@@ -235,7 +235,7 @@ export class Climb {
     return top
   }
 
-  /** Takes the lowest unvisited rank and moves the chains that stand on it to its parent, as one. */
+  /** Takes the lowest unvisited rank and moves its chains to its parent, as one. */
   #next({ firstUp, firstHead, upHead }: UpperArcs): number {
     const fronts = this.#fronts
     if (fronts.length === 0) return NONE

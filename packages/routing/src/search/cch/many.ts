@@ -13,7 +13,7 @@ export interface ManyRow {
 /**
  * The labels of many targets by their ranks, so that one source is compared with all of them at once (Knopp, Sanders,
  * Schultes, Schulz and Wagner, "Computing Many-to-Many Shortest Paths Using Highway Hierarchies", 2007). Ties go to the
- * lower rank, as they do in a search from one source to one target: each cell is independent of all others.
+ * lower rank, as in a search from one source to one target, so each cell is independent of the others.
  */
 export class Buckets {
   readonly #targets: number

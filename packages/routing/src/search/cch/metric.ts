@@ -156,7 +156,7 @@ function drop(weights: Int32Array, lowered: Uint32Array): void {
   }
 }
 
-/** A bit for each of so many arcs. */
+/** A bit array for `arcs` arcs. */
 function bitsFor(arcs: number): Uint32Array {
   return new Uint32Array(Math.ceil(arcs / 32))
 }

@@ -66,7 +66,7 @@ class Cutter {
   readonly #tailOf: Uint32Array
   /** Nodes, permuted so that every part is a contiguous range. */
   readonly #nodes: Uint32Array
-  /** The part a node belongs to; parts are numbered as they are split. */
+  /** Part of each node; parts are numbered in the order of splits. */
   readonly #part: Uint32Array
   #partCount = 0
   /** Where a node is in the flow graph: itself, its cluster, or a place in the band. */
@@ -155,7 +155,7 @@ class Cutter {
     for (let i = 0; i < nodes.length; i++) this.#side[nodes[i]!] = i < best ? 1 : 0
   }
 
-  /** Cuts a part by a flow between so many places, that its nodes lie at. */
+  /** Cuts a part by a flow between the places of its nodes. */
   #cutPlaces(begin: number, end: number, part: number, places: number): void {
     const [nodes, place, cut] = [this.#nodes, this.#place, this.#cut]
     cut.begin(places)
@@ -210,7 +210,7 @@ class Cutter {
   /** Looks for a better cut by a flow between the nodes within a band around the one that there is. */
   #refine(begin: number, end: number, part: number): void {
     const [nodes, place, side, graph] = [this.#nodes, this.#place, this.#side, this.#graph]
-    // What is in the band, in the order of its distance; 0 and 1 are all nodes of either side beyond it.
+    // Nodes of the band, in the order of their distance; 0 and 1 stand for all nodes beyond it on either side.
     const band: number[] = []
     const size = [0, 0]
     for (let i = begin; i < end; i++) {

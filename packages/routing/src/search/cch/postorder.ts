@@ -1,6 +1,6 @@
 /**
- * Renumbers ranks to a postorder of their elimination tree, which leads to the same tree and the same arcs. The largest of
- * the subtrees below a rank comes right before it, so that most of what is near in the tree is near by number.
+ * Renumbers ranks to a postorder of their elimination tree, which leads to the same tree and the same arcs. The largest
+ * of the subtrees below a rank comes right before it, so that ranks that are near in the tree have near numbers.
  *
  * @param upper for each rank the higher ones that an arc of the input graph joins it with
  * @param rank rank of each vertex

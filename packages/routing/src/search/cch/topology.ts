@@ -16,8 +16,8 @@ export interface UpperArcs {
 /**
  * The part of a customizable contraction hierarchy that no weight changes: vertices renamed to their ranks, and between
  * them every arc that contraction in rank order can need. Each arc of the topology joins a lower to a higher rank and
- * carries a weight in both directions. Ranks are a postorder of the elimination tree: what is below a rank are those
- * right before it.
+ * carries a weight in both directions. Ranks are a postorder of the elimination tree: the ranks below one come right
+ * before it.
  *
  * Dibbelt, Strasser, Wagner: "Customizable Contraction Hierarchies", 2016.
  */
@@ -82,7 +82,7 @@ export function contract(graph: ArcGraph, order: Uint32Array): HierarchyTopology
   }
 }
 
-/** Lists of heads; a list that is the end of a longer one is stored inside it. */
+/** Lists of heads; a list that is the end of a longer one shares its memory. */
 function sharedHeads(firstUp: Uint32Array, heads: Uint32Array): Pick<UpperArcs, 'firstHead' | 'upHead'> {
   const count = firstUp.length - 1
   const size = (r: number): number => firstUp[r + 1]! - firstUp[r]!
@@ -116,7 +116,7 @@ export function arcBetween({ firstUp, firstHead, upHead }: UpperArcs, low: numbe
   return begin + find(upHead, first, first + firstUp[low + 1]! - begin, high) - first
 }
 
-/** For each rank the higher ranks that an arc joins it with, in either direction; may repeat. */
+/** For each rank the higher ranks that it has an arc with, in either direction; may repeat. */
 function upperNeighbours(graph: ArcGraph, rank: Uint32Array): { first: Uint32Array; rank: Uint32Array } {
   const first = new Uint32Array(graph.vertexCount + 1)
   forEachArc(graph, (tail, head) => {

@@ -6,7 +6,7 @@ import { fitAffine } from './control-points.ts'
 const MAX_MISFIT = 1
 
 /**
- * The transform of a raster: the stored one, else the one that its ground control points lie on.
+ * The transform of a raster: the stored one, else the one that fits its ground control points within a pixel.
  *
  * @throws NO_GEOREFERENCE
  */

@@ -14,7 +14,7 @@ const MODERN: ReadonlyMap<number, readonly [number, number]> = new Map([
   [7030, [6378137, 298.257223563]],
   [7019, [6378137, 298.257222101]],
 ])
-/** Hughes 1980, of sea ice: its longitudes and latitudes are taken for those of WGS 84 as they are, as PROJ takes them. */
+/** Ellipsoid of Hughes 1980, used for sea ice: its coordinates count as WGS 84 without a shift, as in PROJ. */
 const SEA_ICE = [6378273, 298.279411] as const
 /** Datums whose geographic CRS has another code. */
 const CRS_OF_DATUM: ReadonlyMap<number, number> = new Map([
@@ -24,12 +24,12 @@ const CRS_OF_DATUM: ReadonlyMap<number, number> = new Map([
   [6267, 4267],
   [6283, 4283],
 ])
-/** Meters: what lies outside is another planet. */
+/** Accepted radii in metres; others are not those of the earth. */
 const EARTH_RADIUS = [6_350_000, 6_390_000] as const
 
 /**
- * The PROJ string of a CRS that is spelled out by its parameters. The datum comes from the EPSG table. Refused is what
- * would be a guess: an old ellipsoid without a datum, angles that are no degrees, a method that is not listed.
+ * The PROJ string of a CRS that is spelled out by its parameters. The datum comes from the EPSG table. Ambiguous
+ * parameters are refused: an old ellipsoid without a datum, angles in other units than degrees, an unknown method.
  */
 export function buildDefinition(numbers: GeoNumbers): Built {
   const datum = datumOf(numbers)
@@ -62,7 +62,7 @@ function datumOf(numbers: GeoNumbers): Built {
   if (a < EARTH_RADIUS[0] || a > EARTH_RADIUS[1]) return { why: `its radius of ${a} m is not that of the Earth` }
   const b = numbers[KEY.semiMinor]
   const rf = numbers[KEY.inverseFlattening] ?? modern?.[1] ?? (b === undefined || b === a ? 0 : a / (a - b))
-  // On a sphere longitudes and latitudes are taken as they are, as PROJ takes them.
+  // On a sphere coordinates count as WGS 84 without a shift, as in PROJ.
   if (rf === 0) return { definition: `+R=${a}` }
   if (a === SEA_ICE[0] && Math.abs(rf - SEA_ICE[1]) < 1e-3) return { definition: `+a=${a} +rf=${rf}` }
   const same = [...MODERN.values()].some(([major, flat]) => Math.abs(major - a) < 0.5 && Math.abs(flat - rf) < 0.01)

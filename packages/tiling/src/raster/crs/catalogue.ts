@@ -42,7 +42,7 @@ function builtIn(epsg: number): RasterCrs | null {
   return { epsg, name, definition, exceptions: epsg === NAD83 ? NAD83_SHIFTED : [] }
 }
 
-/** Whether coordinates are longitude and latitude of WGS 84 as they are, or of a datum that PROJ takes for the same. */
+/** Whether coordinates are longitude and latitude in WGS 84, or in a datum that PROJ treats as equal. */
 export function isPlainLngLat({ definition }: RasterCrs): boolean {
   if (!definition.includes('+proj=longlat') || definition.includes('+pm=')) return false
   return !definition.includes('+towgs84=') || /\+towgs84=0,0,0(?![,.\d])/.test(definition)

@@ -17,7 +17,7 @@ interface Case {
   readonly request?: Partial<InspectRequest>
 }
 
-/** A raster with the keys as they are given. */
+/** A raster with the given keys. */
 async function raster({ keys, georeference, request }: Case): Promise<InspectedRaster> {
   const directory: number[] = []
   const doubles: number[] = []

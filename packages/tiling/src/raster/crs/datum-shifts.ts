@@ -4,7 +4,7 @@ import { needsGrid } from '../errors.ts'
 import type { RasterCrs, RasterInfo } from '../raster-info.ts'
 import { affineOf } from './affine-of.ts'
 
-/** A datum that is shifted to WGS 84 in one way here and in another there: `+towgs84=@` and the code of its geographic CRS. */
+/** A datum with several shifts to WGS 84, by area: `+towgs84=@` and the code of its geographic CRS. */
 const OPEN = / ?\+towgs84=@(\d+)/
 
 /**

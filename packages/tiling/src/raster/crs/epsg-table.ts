@@ -14,8 +14,8 @@ let text: string | null = null
 let names: Map<string, number> | null = null
 
 /**
- * The EPSG data set, reduced to what proj4 can use (made by tools/crs-table.ts). The text is searched as it is: a raster
- * needs one line of it.
+ * The EPSG data set, reduced to what proj4 can use (made by tools/crs-table.ts). The text is searched without parsing,
+ * because a raster needs one line of it.
  */
 export function findInTable(epsg: number): TableEntry | null {
   const table = read()

@@ -3,17 +3,17 @@ import { KEY, USER_DEFINED } from './geo-keys.ts'
 
 /*
  * ArcGIS and ERDAS write a CRS as a text into a citation ("ESRI PE String = PROJCS[…]"), and the keys beside it may be
- * incomplete. The text is turned into what keys would have said.
+ * incomplete. The text is converted to keys.
  */
 
 const PREFIX = /ESRI PE String\s*=\s*/i
 
-/** The keys that a citation spells out; null when it holds no such text, or one of a kind that is not known. */
+/** The keys in the text of a citation; null without such a text, or when its kind is unknown. */
 export function keysOfWkt(citations: readonly string[]): GeoNumbers | null {
   for (const citation of citations) {
     const prefix = PREFIX.exec(citation)
     if (prefix === null) continue
-    // Node and parameter names come in either case; what follows the vertical part is about heights.
+    // Node and parameter names come in either case; the vertical part at the end is about heights.
     const wkt = citation.slice(prefix.index + prefix[0].length).toLowerCase()
     const vertical = wkt.indexOf('vertcs[')
     return readKeys(vertical === -1 ? wkt : wkt.slice(0, vertical))

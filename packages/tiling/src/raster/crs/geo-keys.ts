@@ -43,5 +43,5 @@ export const KEY = {
 /** Numbers of keys, by the key. */
 export type GeoNumbers = Readonly<Record<number, number>>
 
-/** The value that says: it is spelled out elsewhere. */
+/** Key value for a user-defined system, whose parameters are in other keys. */
 export const USER_DEFINED = 32767

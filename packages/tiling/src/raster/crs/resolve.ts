@@ -8,11 +8,11 @@ import { keysOfWkt } from './esri-wkt.ts'
 import { inUnit, unitInCitation, unitOf } from './units.ts'
 
 /**
- * The CRS of a raster: the one that the caller names; by its EPSG code; by its parameters, first as text in a citation, then
- * as keys; by its name alone. A unit of length that the file states takes the place of
- * that of the code, and a datum is shifted as it is at the raster's place.
+ * The CRS of a raster: the one that the caller names; else by its EPSG code; by its parameters, first as text in a
+ * citation, then as keys; by its name alone. A unit of length in the file replaces that of the code, and a datum gets
+ * the shift for the raster's location.
  *
- * @param sourceSrs EPSG code that takes the place of what the file says
+ * @param sourceSrs EPSG code that replaces the CRS of the file
  * @throws NO_GEOREFERENCE, UNSUPPORTED_CRS, CRS_NEEDS_GRID
  */
 export function resolveCrs(raster: RasterInfo, catalogue: CrsCatalogue, sourceSrs: number | null): RasterCrs {

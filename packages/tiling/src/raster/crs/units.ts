@@ -31,7 +31,7 @@ export function inUnit(crs: RasterCrs, unit: number): RasterCrs | null {
   return { ...crs, epsg: null, name: `${crs.name} in EPSG:${unit}`, definition: `${definition} +to_meter=${meters}` }
 }
 
-/** The unit that ERDAS Imagine states in a citation, and nowhere else; null where there is none. */
+/** The unit that ERDAS Imagine writes only into a citation; null when there is none. */
 export function unitInCitation(citations: readonly string[]): number | 'unknown' | null {
   for (const citation of citations) {
     const name = /^units = (.+)$/im.exec(citation)?.[1]?.trim().toLowerCase()

@@ -51,7 +51,7 @@ export function createBlockReader(options: BlockReaderOptions): BlockReader {
     read(index) {
       const cached = cache.get(index)
       if (cached !== undefined) return cached
-      // Before decoding, not after: at no time is more held than the cache may hold, or one block.
+      // Evicts before decoding, so that memory never exceeds the cache size (or one block).
       while (cache.size > 0 && cache.calculatedSize + blockBytes > cacheBytes) cache.pop()
       const samples = decode(index)
       return samples instanceof Promise ? samples.then((decoded) => keep(index, decoded)) : keep(index, samples)

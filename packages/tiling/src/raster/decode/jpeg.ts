@@ -21,7 +21,7 @@ const MAX_SCANS = 128
 
 /**
  * A complete JPEG stream from a TIFF's shared tables and one block. Application markers are dropped and the colour
- * transform is stated by an Adobe marker, because in TIFF the photometric interpretation decides it and nothing else.
+ * transform is stated by an Adobe marker, because in TIFF only the photometric interpretation decides it.
  *
  * Source: ITU-T T.81 annex B; TIFF Technical Note 2.
  *
@@ -42,7 +42,7 @@ export function joinJpeg(tables: Uint8Array | null, block: Uint8Array, ycbcr: bo
 }
 
 /**
- * Reads the frame header of a stream that is whole: decoders fill what is missing with gray.
+ * Reads the frame header and checks that the stream is complete, because decoders fill missing parts with gray.
  *
  * @throws Error when there is none or a second one, no end, or more scans than a picture needs
  */
@@ -65,7 +65,7 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== DHT && marker !== JPG && marker !== DAC
 }
 
-/** Header segments that carry coding, each with its marker; from the first scan on, the rest of the stream as one. */
+/** Header segments for decoding, each with its marker; the rest of the stream from the first scan on is one segment. */
 function segmentsOf(stream: Uint8Array): Uint8Array[] {
   if (stream[0] !== 0xff || stream[1] !== SOI) throw new Error('the JPEG stream does not start with its marker')
   const segments: Uint8Array[] = []

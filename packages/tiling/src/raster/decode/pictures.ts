@@ -55,7 +55,7 @@ function jpegBlocks(level: RasterLevel): PictureDecoder {
   }
 }
 
-/** Two, four or more components: no colour transform applies, which libjpeg-turbo's wrapper cannot be told. */
+/** Decodes two, four or more components without a colour transform; libjpeg-turbo's wrapper always applies one. */
 async function decodeRareJpeg(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const jpeg = joinJpeg(level.jpegTables, stored, false)
   const frame = readJpegFrame(jpeg)
@@ -84,8 +84,8 @@ const LERC_TYPES: readonly SampleType[] = ['int8', 'uint8', 'int16', 'uint16', '
 const LERC_HEADROOM = 1 << 16
 
 /**
- * LERC marks pixels without a value in a mask: libtiff makes NaN of them in floating point samples, and keeps an alpha
- * band of bytes nowhere else.
+ * LERC marks pixels without a value in a mask. As in libtiff, these become NaN in floating point samples, and an alpha
+ * band in bytes only.
  */
 async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const blob = unwrapLerc(stored, level, shape)
@@ -117,7 +117,7 @@ async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockSh
   return samples
 }
 
-/** The decoder allocates by the declared size before it looks at the data. Source: Esri, Lerc2 header. */
+/** Checks the declared size, because the decoder allocates it before it reads the data. Source: Esri, Lerc2 header. */
 function checkLercSize(blob: Uint8Array, shape: BlockShape): void {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
   const isLerc2 = blob.length >= 26 && String.fromCharCode(...blob.subarray(0, 6)) === 'Lerc2 '

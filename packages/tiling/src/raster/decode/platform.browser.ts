@@ -2,7 +2,7 @@ import { Unzlib } from 'fflate'
 import { Decompress } from 'fzstd'
 import type { DecodedPicture, ProgramAddress } from './platform.ts'
 
-// What platform.ts is in a browser. Decoders are JavaScript, and the WebAssembly of others lies within the bundle.
+// Browser version of platform.ts. Decoders are JavaScript, or WebAssembly inside the bundle.
 
 /** Collects what a decompressor gives, as far as `limit`. */
 class Collected {
@@ -24,7 +24,7 @@ class Collected {
   }
 }
 
-/** The result is given out in parts while this much of the input is read: a small input cannot become a large one unseen. */
+/** Input bytes per step; output is checked after each step, so that a small input cannot expand without limit. */
 const STEP = 1 << 14
 
 export function inflate(stored: Uint8Array, limit: number): Uint8Array {

@@ -3,7 +3,7 @@ import { constants, inflateSync, zstdDecompressSync } from 'node:zlib'
 // The parts of the decoders that are Node's. A build for browsers takes platform.browser.ts in its place.
 
 /**
- * Undoes deflate: at most `limit` bytes. A stream that is cut off gives what it holds; the caller sees that it is too short.
+ * Undoes deflate: at most `limit` bytes. A truncated stream gives its decodable part; the caller checks the length.
  *
  * @throws Error when the stream is damaged or longer than `limit`
  */
@@ -38,7 +38,7 @@ export async function decodeWebpPicture(
   return { width: info.width, height: info.height, channels: info.channels, pixels }
 }
 
-/** How a loader of WebAssembly finds its program; in Node it knows by itself. */
+/** Address of the WebAssembly program for its loader; Node needs none. */
 export interface ProgramAddress {
   readonly locateFile?: () => string
 }

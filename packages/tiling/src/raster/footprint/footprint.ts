@@ -12,7 +12,7 @@ export interface Footprint {
   readonly polygons: readonly (readonly Position[])[]
 }
 
-/** Degrees, about 0.1 mm: what lies this little outside of the map is on its edge. */
+/** Tolerance in degrees (about 0.1 mm): positions this little outside of the map count as on its edge. */
 const SNAP = 1e-9
 
 /**
@@ -46,7 +46,7 @@ export function footprint(crs: RasterCrs, affine: Affine, rect: PixelRect): Foot
 const MAX_DRIFT = 1
 
 /**
- * Far outside of its area a projection has no inverse, and what is computed for one is anything.
+ * Checks that a position projects back to itself: far outside of its area the inverse of a projection is meaningless.
  *
  * @throws OUTSIDE_CRS
  */
@@ -68,7 +68,10 @@ function isGeographic(crs: RasterCrs): boolean {
   return crs.definition.includes('+proj=longlat')
 }
 
-/** @param overhang how far past a pole the edge of a geographic raster may lie: grids of pixel centers do, by half a pixel */
+/**
+ * @param overhang how far past a pole the edge of a geographic raster may lie; for grids of pixel centers it is half a
+ * pixel
+ */
 function projectionOf(crs: RasterCrs, overhang: number): Project {
   const toLngLat = isPlainLngLat(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)
   const reachable = 90 + (isGeographic(crs) ? Math.max(overhang, SNAP) : SNAP)

@@ -2,7 +2,7 @@ import type { Position } from './outline.ts'
 
 /**
  * Brings a closed ring whose longitudes may run past ±180 into that range: cut at the antimeridian into as many
- * counter-clockwise rings as needed, and closed over the pole where it goes around one.
+ * counter-clockwise rings as needed, and closed over the pole if it encloses one.
  */
 export function splitAtAntimeridian(ring: readonly Position[]): Position[][] {
   const turns = Math.round(((ring.at(-1) as Position)[0] - (ring[0] as Position)[0]) / 360)

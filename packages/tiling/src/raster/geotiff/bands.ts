@@ -37,7 +37,7 @@ export function readBands(
 function readColors(directory: Directory, level: RasterLevel, items: BandItems): BandColor[] {
   const base: BandColor[] = level.color === 'rgb' || level.color === 'ycbcr' ? ['red', 'green', 'blue'] : ['gray']
   const extras = directory.integers(TAG.extraSamples, level.samplesPerPixel)
-  // But for gray the list ends with the samples, even where it is too short.
+  // Except for gray, extra samples are the last ones, even if their list is too short.
   const firstExtra = level.color.startsWith('gray') ? 1 : level.samplesPerPixel - extras.length
   return Array.from({ length: level.samplesPerPixel }, (_, index) => {
     const declared = items.get(`${index} colorinterp`)?.toLowerCase()
@@ -76,8 +76,8 @@ function readNodata(directory: Directory): number | null {
 type BandItems = ReadonlyMap<string, string>
 
 /**
- * GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`: items with a sample are a band's,
- * by role or by name, the others the file's.
+ * GDAL stores metadata without a TIFF tag as `<Item name=… sample=… role=…>value</Item>`: items with a sample belong to
+ * a band, others to the file.
  */
 function readItems(xml: string): { items: BandItems; tags: Record<string, string> } {
   const items = new Map<string, string>()

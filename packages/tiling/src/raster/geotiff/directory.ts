@@ -4,7 +4,7 @@ import { TAG } from './tags.ts'
 
 /** More images than a pyramid with masks can have: such a chain is damaged or hostile. */
 const MAX_DIRECTORIES = 1024
-/** libtiff's limit. Directories may overlap, so that a small file could hold many large ones. */
+/** libtiff's limit. Directories may overlap, so a small file could claim many large ones. */
 const MAX_ENTRIES = 4096
 /** Text and tables beyond this are no headers. */
 const MAX_BYTES = 1 << 20
@@ -41,8 +41,8 @@ export interface TiffHeader {
 }
 
 /**
- * Reads classic TIFF and BigTIFF, either byte order. Every position is checked against the source and nothing is
- * allocated by a declared count alone, so damaged or hostile headers end in an error, not in a hang.
+ * Reads classic TIFF and BigTIFF, either byte order. Every position is checked against the source and no declared count
+ * alone decides an allocation, so damaged or hostile headers end in an error.
  *
  * Source: TIFF 6.0 section 2; the BigTIFF extension by Aware Systems.
  *
@@ -83,7 +83,7 @@ interface FieldReader {
 interface Field {
   readonly type: number
   readonly count: number
-  /** Where the values lie in the source. */
+  /** Offset of the values in the source. */
   readonly position: number
 }
 

@@ -3,7 +3,7 @@ import type { Directory } from './directory.ts'
 import { KEY, USER_DEFINED } from '../crs/geo-keys.ts'
 import { TAG } from './tags.ts'
 
-/** Where a raster lies: its affine transform of pixel corners and the CRS that it names. */
+/** Georeference of a raster: its affine transform of pixel corners and its CRS. */
 export interface Georeference {
   readonly affine: Affine | null
   readonly epsg: number | null
@@ -47,7 +47,7 @@ export function readGeoreference(directory: Directory): Georeference {
 function readHeights(directory: Directory): Georeference['heights'] {
   const [, , scale = 0] = directory.reals(TAG.modelPixelScale, 3)
   const [, , z = 0, , , height] = directory.reals(TAG.modelTiepoint, 6)
-  // GeoTIFF 1.0 leaves open what the third dimension is, and its writers differ.
+  // GeoTIFF 1.0 does not define the third dimension, and writers differ.
   const isDefined = (directory.integers(TAG.geoKeyDirectory, 3)[2] ?? 0) > 0
   const isUsable = isDefined && scale !== 0 && Number.isFinite(scale) && Number.isFinite(height)
   return isUsable && height !== undefined ? { scale, offset: height - z * scale } : null

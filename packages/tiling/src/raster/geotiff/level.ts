@@ -270,7 +270,7 @@ function cutPlainStrip(level: RasterLevel, limits: LevelLimits): RasterLevel {
   const { compression, tiled, height } = level
   if (compression !== 'none' || tiled || level.blocksDown > 1 || height <= rows) return level
   if (blocksDown * planes > limits.blocks) return level
-  // Of a strip that is too short the pieces behind its end would look as if they had never been written.
+  // In a strip that is too short, the missing pieces would look like unwritten (sparse) blocks.
   if (level.blockByteCounts.some((bytes) => bytes > 0 && bytes < rowBytes * height)) return level
   const blockOffsets = new Float64Array(blocksDown * planes)
   const blockByteCounts = new Float64Array(blocksDown * planes)

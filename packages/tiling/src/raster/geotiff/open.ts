@@ -55,7 +55,7 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
   }
 }
 
-/** Overviews only make sampling cheaper: one that cannot be read is left out, and the image is used instead. */
+/** Overviews only make sampling cheaper: an unreadable one is left out, and the full image is used. */
 function readOverview(directory: Directory, read: (directory: Directory) => RasterLevel): RasterLevel[] {
   try {
     return [read(directory)]

@@ -78,7 +78,7 @@ export function tiffText(text: string): Uint8Array {
 /** GDAL's metadata of a band. */
 export interface BandItems {
   readonly name?: string | null
-  /** As GDAL calls it, where that is not left to the photometric interpretation. */
+  /** Colour interpretation by GDAL's name; absent where the photometric interpretation decides. */
   readonly color?: string
   readonly scale: number
   readonly offset: number

@@ -15,7 +15,7 @@ export interface ValueRule {
   readonly scale: number
   readonly offset: number
   readonly isSquare: boolean
-  /** Stored number of pixels without a value; null for none. What is not finite never is a value. */
+  /** Stored number of pixels without a value; null for none. Values that are not finite never count. */
   readonly nodata: number | null
 }
 
@@ -71,7 +71,7 @@ export class Pool {
   readonly #squares: Float64Array | null
   readonly #most: Float64Array | null
   readonly #counts: Float64Array
-  /** What bytes add to a sum, where only means of bytes are asked for. */
+  /** Summands of all byte values, if only means of bytes are requested. */
   readonly #table: Float64Array | null
 
   constructor(zones: Zones, channels: number, rule: ValueRule, options: PoolOptions) {
@@ -172,7 +172,7 @@ export class Pool {
   }
 }
 
-/** Stored numbers of bytes, or their signed squares: whole numbers, so that one sum holds those of pixels and of gaps. */
+/** Stored numbers of byte values, or their signed squares: whole numbers, so that pixels and gaps fit into one sum. */
 function tableOf({ isSquare, nodata }: ValueRule, bytes: 'int8' | 'uint8'): Float64Array {
   return Float64Array.from({ length: 256 }, (_, bits) => {
     const stored = bytes === 'int8' && bits > 127 ? bits - 256 : bits

@@ -6,12 +6,12 @@ import type { PixelRing } from './zones.ts'
 /** Degrees after which an edge gets a further position: straight in degrees is not straight in a projection. */
 const STEP_DEGREES = 0.02
 
-/** Where a raster in longitude and latitude may have an area that lies within ±180 degrees. */
+/** Offsets in degrees at which an area within ±180 degrees may overlap a geographic raster. */
 const TURNS = [-360, 0, 360]
 
 /**
- * Rings of an area in longitude and latitude as rings in pixels of a raster; none where a position of the area has no place
- * in its reference system. Rings lie within ±180 degrees: a raster of degrees, which may go beyond, has copies of each.
+ * Rings of an area in longitude and latitude as rings in pixels of a raster; empty when a position cannot be projected.
+ * Rings lie within ±180 degrees; for a raster in degrees, which may extend beyond, each ring is repeated.
  */
 export function toPixels(crs: RasterCrs, affine: Affine): (rings: readonly Float64Array[]) => PixelRing[] {
   const isDegrees = crs.definition.includes('+proj=longlat')

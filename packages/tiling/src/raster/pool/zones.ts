@@ -28,7 +28,7 @@ export function tileZones(plan: TilePlan): Zones {
 }
 
 /**
- * Areas as zones: the pixels whose centre lies within, by the even-odd rule. What lies outside of the raster is left out.
+ * Zones of areas: the pixels with their centre inside, by the even-odd rule. Parts outside of the raster are left out.
  *
  * @param areas rings of each area, outer ones and holes alike
  */

@@ -31,7 +31,7 @@ function nameBands(
   return bands.map((_, i) => (layout === undefined ? null : findBand(profile, layout[i] as string)))
 }
 
-/** Whether a file of one band says which of the profile's it is; true of files of many bands. */
+/** Whether the band of a single-band file is known in the profile; true for files of many bands. */
 export function knowsBand({ bands }: RasterInfo, profile: SensorProfile, fileName: string): boolean {
   if (bands.length !== 1 || profile.bands.length === 0) return true
   return nameBands(bands, profile, fileName)[0] !== null

@@ -5,7 +5,7 @@ import { otherBandOf, productOf, productText } from './product-bands.ts'
 import type { SensorProfile } from './sensor-profiles.ts'
 import { SENSOR_PROFILES } from './sensor-profiles.ts'
 
-/** A profile, and what spoke for it. */
+/** A profile, and the source that named it. */
 export interface FoundProfile {
   readonly profile: SensorProfile
   readonly by: 'request' | 'file'
@@ -66,7 +66,7 @@ export function checkBands(
   }
 }
 
-/** The band that a file of one band holds, where it is no reflectance. */
+/** The band of a single-band file when it is not a reflectance. */
 function otherBand(raster: RasterInfo, fileName: string): OtherBand | null {
   const product = productOf(productText(raster, fileName))
   if (product === null) return null
@@ -90,7 +90,7 @@ function idOf(text: string, tags: RasterInfo['tags']): string | null {
   if (sentinel2 !== null) {
     const level = (sentinel2[1] ?? sentinel2[2] ?? '').slice(-2).toLowerCase()
     const baseline = Number(/_N(\d{4})_/.exec(text)?.[1] ?? Number(tags['PROCESSING_BASELINE']) * 100)
-    // The offset goes by the baseline alone: archives are reprocessed, so a date says nothing.
+    // The offset depends on the baseline alone: archives are reprocessed, so the date does not decide.
     return Number.isNaN(baseline) ? null : `sentinel-2-l${level}${baseline >= 400 ? '-offset' : ''}`
   }
   const hls = /\bHLS\.([SL]30)\./.exec(text)

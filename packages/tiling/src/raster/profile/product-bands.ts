@@ -3,7 +3,7 @@ import type { RasterInfo } from '../raster-info.ts'
 /** A satellite product as its name states it. */
 export type Product = 'landsat' | 'hls-s30' | 'hls-l30' | 'sentinel-2' | 'planetscope'
 
-/** What a band of a product is where it is no reflectance. */
+/** Kinds of bands of a product other than reflectances. */
 export type OtherBand =
   /** Measured in other units: the profile that reads it. */
   | { readonly kind: 'measure'; readonly band: string; readonly profile: string }
@@ -53,9 +53,9 @@ export function productOf(text: string): Product | null {
 }
 
 /**
- * What a name says of a band that is no reflectance, null for one that is or is not known.
+ * The kind of a band other than a reflectance, by its name; null for a reflectance or an unknown name.
  *
- * @param name of a file that holds the band alone, or the band's description
+ * @param name name of a file with this band only, or the band's description
  */
 export function otherBandOf(product: Product, name: string): OtherBand | null {
   const isNamed = (band: string): boolean =>

@@ -10,7 +10,7 @@ export interface BandSelection {
   readonly bands: readonly number[]
   /** Common name of each channel; null when one is not known. */
   readonly channels: readonly string[] | null
-  /** True when bands were taken by their order, and the raster has more of them than the model takes, or calls them otherwise. */
+  /** Whether bands were chosen by their order although the raster has more bands or other names than the model. */
   readonly guessed: boolean
 }
 
@@ -24,8 +24,8 @@ export interface BandRequest {
 }
 
 /**
- * One band per channel: the requested ones; else by the model's names of channels, which may be colours, common
- * names or names of the sensor; otherwise the first bands. Alpha never. A single band serves all channels.
+ * One band per channel: the requested ones; else bands with the model's names of channels, which may be colours, common
+ * names or names of the sensor; otherwise the first bands. Alpha is never chosen. A single band serves all channels.
  *
  * @throws BAND_OUT_OF_RANGE, BAND_COUNT
  */

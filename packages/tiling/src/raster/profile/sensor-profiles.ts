@@ -1,6 +1,6 @@
 /** A band of a sensor. */
 export interface ProfileBand {
-  /** As the agency names it. */
+  /** Name used by the agency. */
   readonly name: string
   /** The name that STAC's `eo:common_name` gives it, or the polarisation of a radar. */
   readonly common: string
@@ -16,7 +16,7 @@ export interface SensorProfile {
   /** Physical = stored · scale + offset; of radar power, before the logarithm. */
   readonly scale: number
   readonly offset: number
-  /** The stored value that means "no data" where the file names none. */
+  /** The stored value for "no data" if the file names none. */
   readonly nodata: number | null
   readonly bands: readonly ProfileBand[]
   /** Orders of bands in files without names, by their number of bands. */

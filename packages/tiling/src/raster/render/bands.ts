@@ -16,7 +16,7 @@ export function checkShown(count: number, isColored: boolean): void {
   if (!fits) throw unshownBands({ count, colormap: isColored })
 }
 
-/** Red, green and blue where they are declared, else the first three bands or the only one; alpha never. */
+/** Red, green and blue if declared, else the first three bands or the only one; never alpha. */
 export function defaultBands({ bands, palette }: RasterInfo): number[] {
   if (palette !== null) return [0]
   const rgb = (['red', 'green', 'blue'] as const).map((color) => bands.findIndex((band) => band.color === color))

@@ -10,7 +10,7 @@ import type { ChosenLevel } from './level.ts'
 import { allocatePlane, blockOfBand, offsetInPixel } from './pixels.ts'
 import type { BandChoice, Plane, ReadPixels } from './pixels.ts'
 
-/** The window of a level that a grid needs for bilinear reading; null when none of it lies in the level. */
+/** The window of a level that a grid needs for bilinear sampling; null when the grid lies outside of the level. */
 export function windowOf({ xy }: SourceGrid, { level, factorX, factorY }: ChosenLevel): PixelRect | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
   for (let i = 0; i < xy.length; i += 2) {
@@ -134,7 +134,7 @@ function blendWhole(from: Plane, to: Plane, start: number, { corners, weights }:
   }
 }
 
-/** As {@link blendWhole}, but what is not a finite number counts for nothing where it has no weight. */
+/** As {@link blendWhole}, but values that are not finite are ignored where their weight is 0. */
 function blendBroken(from: Plane, to: Plane, start: number, { corners, weights }: Row, alpha: Uint8Array): void {
   for (let i = 0, k = 0; k < corners.length; i++, k += 4) {
     if (alpha[start + i] === 0) continue

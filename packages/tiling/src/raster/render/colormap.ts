@@ -4,7 +4,7 @@ import { unknownColormap } from './errors.ts'
 /** Red, green, blue and alpha, 0 to 255. */
 export type Rgba = readonly [number, number, number, number]
 
-/** How values become colours: a ramp of 256 over what `rescale` makes of them, single values, or ranges `[from, to)`. */
+/** Mapping of values to colours: a ramp of 256 over the rescaled values, single values, or ranges `[from, to)`. */
 export type Colormap =
   | { readonly kind: 'ramp'; readonly colors: Uint8Array }
   | { readonly kind: 'values'; readonly colors: ReadonlyMap<number, Rgba> }

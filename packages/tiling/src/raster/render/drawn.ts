@@ -14,7 +14,7 @@ const SIGNATURE_BYTES = 8
 const HEAD_BYTES = 8
 const FRAME_BYTES = 12
 
-/** The PNG with a text chunk that says what it shows, for {@link readDrawn}. */
+/** The PNG with a text chunk of its drawing options, for {@link readDrawn}. */
 export function markDrawn(png: Uint8Array, drawn: Drawn): Uint8Array {
   const text = Buffer.from(`tEXt${KEYWORD}\0${JSON.stringify(drawn)}`, 'latin1')
   const chunk = Buffer.alloc(text.length + 8)

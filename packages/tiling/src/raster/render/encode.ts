@@ -3,9 +3,9 @@ import { markDrawn } from './drawn.ts'
 import type { Picture } from './paint.ts'
 
 /**
- * A picture as a file. A PNG says what it shows. JPEG has no transparency: what is empty becomes white.
+ * A picture as a file. A PNG carries its drawing options. JPEG has no transparency: empty pixels become white.
  *
- * @param mask false for no transparency in the others: what is empty becomes black
+ * @param mask false for no transparency in other formats: empty pixels become black
  */
 export async function encodePicture(
   { width, height, rgba, drawn }: Picture,

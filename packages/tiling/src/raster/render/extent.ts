@@ -5,13 +5,13 @@ import type { Georeference } from './placement.ts'
 import { MERCATOR_EDGE } from './view.ts'
 import type { View } from './view.ts'
 
-/** West, south, east, north in degrees; west is the larger one where the antimeridian is crossed. */
+/** West, south, east, north in degrees; west is larger than east for a box across the antimeridian. */
 export type LngLatBox = readonly [number, number, number, number]
 
 /** Web Mercator ends at this latitude. */
 const MAX_LAT = 85.051_128_779_806_59
 
-/** The boxes that a raster covers: one, or one on each side of the antimeridian. The world where it cannot be told. */
+/** The boxes that a raster covers: one, or one on each side of the antimeridian; the whole world if unknown. */
 export function boxesOf({ crs, affine, width, height }: Georeference): LngLatBox[] {
   try {
     return footprint(crs, affine, { x: 0, y: 0, width, height }).polygons.map((ring): LngLatBox => {
@@ -25,7 +25,7 @@ export function boxesOf({ crs, affine, width, height }: Georeference): LngLatBox
   }
 }
 
-/** One box of all: of two at the antimeridian the one whose west is its larger longitude. */
+/** One box around all; across the antimeridian its west is larger than its east. */
 export function boundsOf(boxes: readonly LngLatBox[]): LngLatBox {
   const [south, north] = [Math.min(...boxes.map((b) => b[1])), Math.max(...boxes.map((b) => b[3]))]
   const east = boxes.find((box) => box[0] <= -180 && box[2] < 180)
@@ -35,8 +35,8 @@ export function boundsOf(boxes: readonly LngLatBox[]): LngLatBox {
 }
 
 /**
- * The pixels of a view in which a raster can be seen, with one to spare; null when there are none. What lies outside is
- * never projected: some projections fold the far side of the earth back onto their own area.
+ * The pixels of a view that a raster may cover, with a margin of one; null when there are none. Other pixels are never
+ * projected: some projections fold the far side of the earth back onto their own area.
  */
 export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect | null {
   const all = { x: 0, y: 0, width: view.width, height: view.height }

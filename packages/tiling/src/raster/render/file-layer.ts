@@ -21,7 +21,7 @@ import { fittedSize, wholeView } from './view.ts'
 import type { View } from './view.ts'
 import { zoomsOf } from './zooms.ts'
 
-/** A window with more pixels is read by its nearest pixels: so far reduced, their neighbours say no more. */
+/** Windows with more pixels are sampled by nearest neighbour: at such a reduction interpolation changes little. */
 const MAX_WINDOW = 1 << 23
 /** Largest stray of the transform from the exact one, in pixels of the image that is read. */
 const TOLERANCE = 0.05
@@ -31,11 +31,11 @@ export interface LayerFile {
   readonly source: ByteSource
   readonly raster: RasterInfo
   readonly store: BlockStore
-  /** Called with what a view needs and the store does not hold, before it is read. */
+  /** Called before reading, with the byte ranges that a view needs and the store lacks. */
   readonly onPlan: (spans: readonly ByteSpan[]) => void
 }
 
-/** Where the pixels of a file lie, and which of them count; null for all. */
+/** Georeference of the pixels of a file; `clip` is the part of it that counts, null for all. */
 export interface FilePlace {
   readonly affine: Affine
   readonly crs: RasterCrs
@@ -88,13 +88,13 @@ interface ViewPlan {
   readonly visible: PixelRect
   readonly grid: SourceGrid
   readonly chosen: ChosenLevel
-  /** What was planned and is not read yet, by the choice. */
+  /** Planned reads that have not run yet, by choice. */
   readonly readings: Map<string, Reading>
 }
 
 /** How the pixels of a view are read. */
 interface Reading {
-  /** What bilinear reading holds at once; null for nearest. */
+  /** The window that bilinear sampling keeps in memory; null for nearest. */
   readonly window: PixelRect | null
   /** Null where no pixel of the raster is in sight. */
   readonly need: FileNeed | null
@@ -153,7 +153,7 @@ async function readPlan(file: LayerFile, plan: ViewPlan, wanted: LayerChoice): P
   return pixels.alpha.some((value) => value > 0) ? pixels : null
 }
 
-/** What has to be read; null when no pixel of the raster is in sight. @throws TILE_TOO_COARSE */
+/** The required reads; null when no pixel of the raster is visible. @throws TILE_TOO_COARSE */
 function needOf(
   { source, raster, store }: LayerFile,
   { grid, chosen }: ViewPlan,

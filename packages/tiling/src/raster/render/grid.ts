@@ -1,7 +1,10 @@
 import type { PixelRect } from '../plan.ts'
 import type { ToSource } from './placement.ts'
 
-/** Where the pixels of a view lie in a raster: `xy` holds column and row of each pixel's centre, row by row; NaN = nowhere. */
+/**
+ * Positions of a view's pixels in a raster: `xy` holds column and row of each pixel's centre, row by row; NaN =
+ * outside.
+ */
 export interface SourceGrid {
   readonly width: number
   readonly height: number
@@ -12,10 +15,10 @@ export interface SourceGrid {
 const CELL = 64
 
 /**
- * Projects the centres of all pixels of a rectangle. A cell whose exact middle and middles of sides stray less than
- * `tolerance` from the straight lines between its corners is filled by the surface of second degree through these nine
- * points, which is nearer to the truth by orders; any other is divided. So flat projections cost some hundred exact
- * points, curved ones what they need, and a jump (the antimeridian) is followed to the pixel.
+ * Projects the centres of all pixels of a rectangle. Cells start large. If the exact middle of a cell and of its sides
+ * are within `tolerance` of straight lines between its corners, the cell is filled by a second-degree surface through
+ * these nine points; otherwise it is divided. So flat projections need some hundred exact points, curved ones more, and
+ * a jump (the antimeridian) is exact to the pixel.
  *
  * @param tolerance in pixels of the raster's full resolution
  */
@@ -26,7 +29,7 @@ export function projectPixels(project: ToSource, rect: PixelRect, tolerance: num
   const nodes = new Float64Array(2 * stride * (height + 1))
   const known = new Uint8Array(stride * (height + 1))
 
-  /** Where the exact place of a corner of pixels stands in `nodes`. */
+  /** Index in `nodes` of the exact position of a corner of pixels. */
   const node = (x: number, y: number): number => {
     const i = y * stride + x
     if (known[i] === 0) {
@@ -35,7 +38,7 @@ export function projectPixels(project: ToSource, rect: PixelRect, tolerance: num
     }
     return 2 * i
   }
-  /** Whether a node strays from the straight line between two others; what is nowhere strays. */
+  /** Whether a node is off the straight line between two others; NaN counts as off. */
   const strays = (at: number, a: number, b: number, share: number): boolean => {
     const dx = (nodes[at] as number) - (nodes[a] as number) * (1 - share) - (nodes[b] as number) * share
     const dy = (nodes[at + 1] as number) - (nodes[a + 1] as number) * (1 - share) - (nodes[b + 1] as number) * share

@@ -18,7 +18,7 @@ export interface LayerChoice {
   readonly resampling: RenderResampling
 }
 
-/** Where a layer lies on the zooms of Web Mercator. */
+/** Range of zooms of a layer in Web Mercator. */
 export interface ZoomRange {
   readonly minzoom: number
   readonly maxzoom: number
@@ -27,7 +27,7 @@ export interface ZoomRange {
 /** A range of values for each band. */
 export type Limits = (bands: readonly number[]) => Promise<readonly (readonly [number, number])[]>
 
-/** The same limits, found once for a list of bands; after a failure they are looked for again. */
+/** Caches the limits for a list of bands; failures are not cached. */
 export function rememberLimits(find: Limits): Limits {
   const known = new Map<string, ReturnType<Limits>>()
   return (bands) => {
@@ -67,15 +67,15 @@ export interface Layer extends ZoomRange {
   readonly raster: RasterInfo
   readonly crs: RasterCrs
   readonly boxes: readonly LngLatBox[]
-  /** The layer that decides how all are shown: the first of a mosaic, else this one. */
+  /** The layer that decides the style of all: the first of a mosaic, else this one. */
   readonly reference: Layer | null
-  /** The whole of the layer in a size; the proportions are those of `raster` unless it is a mosaic. */
+  /** A view of the whole layer in a given size; it has the proportions of `raster` unless the layer is a mosaic. */
   wholeView(size: readonly [number, number] | null, maxSize: number): View
-  /** The range of physical values of each band that is shown unless it is told. @throws NO_VALID_PIXELS */
+  /** The default range of physical values of each band. @throws NO_VALID_PIXELS */
   readonly limits: Limits
   /** Which image a view is read from, 0 for the full resolution. */
   levelOf(view: View): number
-  /** What `read` will need; none where nothing of the layer is in sight. @throws TILE_TOO_COARSE */
+  /** The byte ranges that `read` will need; empty when the layer is not visible. @throws TILE_TOO_COARSE */
   needs(view: View, choice: LayerChoice): readonly FileNeed[]
   /** Values of a whole view; null where there are none. @throws TILE_TOO_COARSE, CORRUPT_TILE */
   read(view: View, choice: LayerChoice): Promise<ReadPixels | null>

@@ -27,7 +27,7 @@ export function chooseLevel(raster: RasterInfo, step: number): ChosenLevel {
   return { level, mask, index, factorX: raster.width / level.width, factorY: raster.height / level.height }
 }
 
-/** How many pixels of the full resolution a view steps over from pixel to pixel; 1 where it cannot be told. */
+/** Pixels of the full resolution per pixel of a view; 1 if unknown. */
 export function stepOf(project: ToSource, { x, y, width, height }: PixelRect): number {
   const places = new Float64Array(6)
   for (const [u, v] of PROBES) {

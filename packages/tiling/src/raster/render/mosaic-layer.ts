@@ -21,10 +21,10 @@ export interface MosaicPart {
 export const MAX_PARTS = 16
 
 /**
- * Layers over each other, the first on top. What `first` shows of a pixel is that of the first layer that has it. All are drawn
- * with the limits of the first one, so that neighbouring tiles fit.
+ * Layers over each other, the first on top. With `first` each pixel comes from the first layer with a value there. All
+ * layers use the limits of the first one, so that neighbouring tiles match.
  *
- * @param fetch reads what several files need at once
+ * @param fetch reads the byte ranges of several files at once
  * @throws MOSAIC_MIXED when a view needs layers whose bands or types differ
  */
 export function mosaicLayer(parts: readonly MosaicPart[], selection: PixelSelection, fetch: FetchTogether): Layer {
@@ -99,12 +99,14 @@ function namesOf({ bands }: Layer['raster']): (string | null)[] {
   return bands.map(({ name }) => name?.toLowerCase() ?? null)
 }
 
-/** Whether a band has the name of another one. Names may differ otherwise: some tell the date or the file. */
+/**
+ * Whether a band has the name of another band. Other differences are allowed: some names contain the date or the file.
+ */
 function isReordered(names: readonly (string | null)[], others: readonly (string | null)[]): boolean {
   return names.some((name, i) => name !== null && name !== others[i] && others.includes(name))
 }
 
-/** Layers that were read so far as one. */
+/** The blend of the layers that were read so far. */
 class Blend {
   readonly pixels: ReadPixels
   readonly #selection: PixelSelection
@@ -136,7 +138,7 @@ class Blend {
         const value = planes[band]![i] as number
         plane[i] = before === 0 ? value : mix(plane[i] as number, value, before)
       }
-      // The first one shows through as much as it does alone.
+      // With `first` the opacity of the first layer with a value stays.
       const isLater = this.#selection === 'first' && before > 0
       if (!isLater) pixels.alpha[i] = Math.max(pixels.alpha[i] as number, alpha[i] as number)
     }

@@ -18,7 +18,7 @@ export interface Visits {
   readonly places: Int32Array
 }
 
-/** A place that hits the border of a pixel but for rounding belongs to the next one, as GDAL has it. */
+/** Positions on the border of a pixel, apart from rounding, belong to the next one, as in GDAL. */
 const NUDGE = 1e-10
 
 /** Sorts the pixels of a grid by the blocks of a level; pixels outside of it are left out. */

@@ -7,7 +7,7 @@ import type { Plane, ReadPixels } from './pixels.ts'
 export interface PaintStyle {
   /** 0-based, as read. */
   readonly bands: readonly number[]
-  /** `[min, max]` of each band: what becomes 0 and what becomes 255. */
+  /** `[min, max]` of each band: mapped to 0 and 255. */
   readonly rescale: readonly (readonly [number, number])[]
   /** Physical values (stored · scale + offset) are rescaled, not stored ones. */
   readonly unscale: boolean
@@ -39,14 +39,14 @@ export function paint(raster: PaintedRaster, pixels: ReadPixels, style: PaintSty
       stretch(rgba, channel, pixels.planes[band] as Plane, alpha, lineOf(raster, style, band))
     }
   }
-  // Pixels without data stay as they were made: empty.
+  // Pixels without data keep their initial value: empty.
   if (raster.palette === null && style.colormap === null) {
     for (let i = 0, to = 3; i < alpha.length; i++, to += 4) rgba[to] = alpha[i] as number
   }
   return { width, height, rgba }
 }
 
-/** What turns a stored value into 0 to 255, and into the value that colormaps of values look up. */
+/** Linear functions from a stored value to 0 … 255, and to the value for colormaps. */
 interface Line {
   readonly factor: number
   readonly shift: number

@@ -7,7 +7,7 @@ export type Plane = Float32Array | Float64Array
 export interface ReadPixels {
   readonly width: number
   readonly height: number
-  /** Stored values of each wanted band. Says nothing where a pixel is not valid. */
+  /** Stored values of each requested band; undefined where a pixel is not valid. */
   readonly planes: readonly Plane[]
   /** 0 where there is nothing, 255 where a pixel is opaque. */
   readonly alpha: Uint8Array
@@ -17,7 +17,7 @@ export interface ReadPixels {
 export interface BandChoice {
   /** 0-based. */
   readonly bands: readonly number[]
-  /** Stands in for the file's own nodata value; null for none. */
+  /** Replaces the nodata value of the file; null for none. */
   readonly nodata: number | null
 }
 

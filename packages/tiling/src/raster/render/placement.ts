@@ -4,7 +4,7 @@ import type { Affine, RasterCrs } from '../raster-info.ts'
 import { MERCATOR_EDGE } from './view.ts'
 import type { View } from './view.ts'
 
-/** Where a raster lies. */
+/** Size and georeference of a raster. */
 export interface Georeference {
   readonly width: number
   readonly height: number
@@ -12,7 +12,7 @@ export interface Georeference {
   readonly crs: RasterCrs
 }
 
-/** Writes the place of a view's pixel in the raster, in pixels of its full resolution, to `out`; NaN where there is none. */
+/** Writes the position of a view's pixel in the raster, in pixels of its full resolution, to `out`; NaN outside. */
 export type ToSource = (column: number, row: number, out: Float64Array, at: number) => void
 
 const DEGREES = 180 / Math.PI

@@ -35,11 +35,11 @@ export interface RasterRenderer extends RasterSummary {
   readonly crsName: string
   /** The bands that are shown when none are named, 1-based. */
   readonly defaultBands: readonly number[]
-  /** Where its values come from. */
+  /** Layer that the values are read from. */
   readonly layer: Layer
   /** The range of stored values of each band that becomes 0 to 255: all of a byte, otherwise the 2nd to the 98th percentile. */
   limits(bidx: readonly number[]): Promise<readonly (readonly [number, number])[]>
-  /** Which image a view is read from: 0 for the full resolution, 1 for the first overview that can stand in for it, … */
+  /** The image that a view is read from: 0 for the full resolution, 1 for the first usable overview, … */
   levelOf(view: View): number
   /**
    * The picture of a view, null where nothing of the raster is.
@@ -53,7 +53,7 @@ export interface RendererOptions {
   readonly crs?: CrsCatalogue
   /** Memory for decoded blocks; one of 64 MiB when absent. */
   readonly cache?: BlockCache
-  /** Called with what a picture needs and the renderer does not hold, before it reads: a slow source fetches it at once. */
+  /** Called before reading, with the missing byte ranges of a picture; a slow source can fetch them at once. */
   readonly onPlan?: (spans: readonly ByteSpan[]) => void
 }
 

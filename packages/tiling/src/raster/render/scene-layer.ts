@@ -17,11 +17,11 @@ import type { View } from './view.ts'
 import { zoomsOf } from './zooms.ts'
 
 /**
- * A scene as a layer: each file is read for a view by itself, from the overview that fits, so nothing is stacked. A pixel that one
- * of the wanted bands lacks, or that the mask names, is left out of all.
+ * A scene as a layer: each file is read separately, from its own overview, so no stacked file is written. A pixel that
+ * is missing in one requested band, or excluded by the mask, is missing in all.
  *
  * @param files the files of the scene, by their number
- * @param fetch reads what several files need at once
+ * @param fetch reads the byte ranges of several files at once
  * @throws SCENE_UNUSABLE, NO_GEOREFERENCE, UNSUPPORTED_LAYOUT, UNSUPPORTED_CRS
  */
 export function sceneLayer(files: readonly LayerFile[], scene: Scene, fetch: FetchTogether): Layer {
@@ -90,7 +90,9 @@ export function sceneLayer(files: readonly LayerFile[], scene: Scene, fetch: Fet
   }
 }
 
-/** Where the pixels of a file lie, from where the centres of the pixels of a grid lie in it. */
+/**
+ * Affine transform of a file's pixels, from the grid's transform and the positions of the grid's pixels in the file.
+ */
 function affineOfPiece([gx, gxc, gxr, gy, gyc, gyr]: Affine, [x, xc, xr, y, yc, yr]: Affine): Affine {
   const determinant = xc * yr - xr * yc
   // A step of the file along its columns and rows, in pixels of the grid.
@@ -117,7 +119,7 @@ function withoutMasks(raster: RasterInfo): RasterInfo {
   }
 }
 
-/** What of the scene is told: the grid and the bands of the plan, the headers of its finest file. */
+/** Description of a scene: the grid and the bands of the plan, the headers of its finest file. */
 function describedRaster(files: readonly LayerFile[], plan: StackPlan): RasterInfo {
   const finest = (files[plan.georeferenceOf] as LayerFile).raster
   const { width, height, affine, type, bands } = plan
@@ -178,7 +180,7 @@ function maskChoice(band: number): LayerChoice {
   return { bands: [band], nodata: Number.NaN, resampling: 'nearest' }
 }
 
-/** One band of a view. Later pieces lie over earlier ones. */
+/** Reads one band of a view. Later pieces cover earlier ones. */
 async function readBand(
   { pieces, nodata }: PlannedBand,
   { view, choice, plan, layerOf }: BandContext,

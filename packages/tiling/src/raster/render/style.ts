@@ -2,7 +2,7 @@ import type { Colormap } from './colormap.ts'
 import type { RenderResampling } from './layer.ts'
 import type { AlgorithmParameters } from './values/algorithms.ts'
 
-/** What a caller wants of a picture; what is absent is decided by the raster. */
+/** Style of a picture; absent members are decided by the raster. */
 export interface RenderStyle {
   /** 1-based band numbers: one, or three as red, green and blue. */
   readonly bidx?: readonly number[]

@@ -1,10 +1,10 @@
 import type { Affine } from '../raster-info.ts'
 
-/** What is drawn: a grid of square or oblong pixels in a plane. Row 0 is the upper one. */
+/** Grid of a picture: square or oblong pixels in a plane. Row 0 is the upper one. */
 export interface View {
   readonly width: number
   readonly height: number
-  /** `mercator`: meters of EPSG:3857. `lnglat`: degrees. `raster`: pixels of a raster, so that nothing is reprojected. */
+  /** `mercator`: meters of EPSG:3857. `lnglat`: degrees. `raster`: pixels of a raster, without reprojection. */
   readonly plane: 'mercator' | 'lnglat' | 'raster'
   /** Upper left corner, and the size of a pixel, in the plane's unit; y runs down in `raster`, else up. */
   readonly left: number
@@ -72,7 +72,7 @@ export function fittedBoxView(
   return boxView(box, Math.max(1, Math.round(pixelWidth / pixel)), Math.max(1, Math.round(pixelHeight / pixel)), plane)
 }
 
-/** A view of one pixel around a place, so small that it is read from the full resolution. */
+/** A view of one pixel around a place, so small that it uses the full resolution. */
 export function pointView([lng, lat]: readonly [number, number]): View {
   const half = 1e-10
   return {

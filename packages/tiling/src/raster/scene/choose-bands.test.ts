@@ -3,7 +3,7 @@ import { chooseBands, knownMask } from './choose-bands.ts'
 import type { BandChoice, ChosenBands } from './choose-bands.ts'
 import { readStacItem } from './stac-item.ts'
 
-// The assets are those of items as the catalogues serve them, cut to what matters here.
+// The assets are those of real catalogue items, reduced to the relevant members.
 
 const COG = 'image/tiff; application=geotiff; profile=cloud-optimized'
 const asset = (name: string, more: object = {}): object => ({

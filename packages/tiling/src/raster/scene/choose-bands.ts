@@ -8,7 +8,7 @@ import type { StacBand, StacItem } from './stac-item.ts'
 
 /** Which bands of an item are wanted. */
 export interface BandChoice {
-  /** Names of assets or bands, common names, roles or numbers; null: what the model takes. */
+  /** Names of assets or bands, common names, roles or numbers; null for the model's bands. */
   readonly assets: readonly string[] | null
   /** The model's names of its channels. */
   readonly channels: readonly string[]
@@ -17,9 +17,9 @@ export interface BandChoice {
 
 /** Pixels that are left out. */
 export interface MaskChoice {
-  /** As one of `assets`. */
+  /** Asset, in one of the forms of `assets`. */
   readonly asset: string
-  /** Classes; null: what the product's flags call clouds, shadows and no data. */
+  /** Classes; null for the product's flags of clouds, shadows and no data. */
   readonly values: readonly number[] | null
   readonly bits: readonly number[] | null
 }
@@ -29,7 +29,7 @@ export interface ChosenBand extends Pick<StacBand, 'asset' | 'href' | 'band' | '
   readonly name: string | null
 }
 
-/** Bands of an item, and what they are. */
+/** Bands of an item, and their facts. */
 export interface ChosenBands {
   readonly bands: readonly ChosenBand[]
   /** Id of the sensor profile that reads all of them; null where none is known. */
@@ -43,7 +43,7 @@ export interface ChosenBands {
 }
 
 /**
- * The bands of an item: the named ones, else its only GeoTIFF, else what the model takes by name.
+ * The bands of an item: the named ones, else its only GeoTIFF, else the model's channels by name.
  *
  * @throws SCENE_UNUSABLE, which names the item and what it has
  */
@@ -148,7 +148,7 @@ function bestOf(bands: readonly StacBand[]): StacBand | null {
   return bands.find((band) => isData(band) && band.of <= 1) ?? bands.find(isData) ?? bands[0] ?? null
 }
 
-/** A profile that is certain says what a band leaves out that states only one of scale and offset. */
+/** A certain profile completes a band that states only one of scale and offset. */
 function chosen(
   band: StacBand,
   profile: SensorProfile | null,

@@ -1,19 +1,19 @@
 import { posix } from 'node:path'
 
-/** Where a file comes from. */
+/** Source of a file. */
 export type FileSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'storage'; readonly bucket: string; readonly path: string }
 
-/** How a file is named: a VRT has names as they are, STAC has addresses with escapes such as `%20`. */
+/** Form of a file name: a VRT has plain names, STAC has URLs with escapes such as `%20`. */
 export type NameKind = 'name' | 'address'
 
 /**
- * The file that a VRT or a STAC item names: an https URL, or a file relative to where that lies, of the same kind. Null for
- * anything else: what lies in storage or at an address names no files of the machine.
+ * The file that a VRT or a STAC item names: an https URL, or a file relative to the VRT or item, of the same kind. Null
+ * for anything else: sources in storage or at a URL may not name local files.
  *
- * @param base where the VRT or item lies; null for an item of a request
+ * @param base location of the VRT or item; null for an item in a request
  */
 export function fileNear(written: string, base: FileSource | null, kind: NameKind): FileSource | null {
   const text = written.replace(/^\/vsicurl\//, '')

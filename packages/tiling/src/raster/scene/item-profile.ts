@@ -22,9 +22,9 @@ export function profilesOfItem(item: StacItem): ItemProfiles {
   return { profiles: ids.flatMap((id) => SENSOR_PROFILES.find((profile) => profile.id === id) ?? []), isCertain }
 }
 
-/** Stands among the ids where nothing says which scale and offset the product has. */
+/** Marks a list of ids as uncertain: scale and offset of the product are not stated. */
 const UNCERTAIN = 'uncertain'
-/** Baseline 04.00 came on that day: what was made before has no offset. */
+/** Date of baseline 04.00: earlier products have no offset. */
 const OFFSET_SINCE = '2022-01-25'
 
 /** The profile that has all of some bands; null where none has. */
@@ -64,8 +64,8 @@ function idsOf(item: StacItem): string[] {
 }
 
 /**
- * Baseline 04.00 stores values with an offset. Earth Search has subtracted it again where it says so, whatever offset its
- * `raster:bands` give.
+ * Baseline 04.00 stores values with an offset. Where Earth Search says that it has subtracted the offset, the offset in
+ * `raster:bands` is ignored.
  */
 function sentinel2({ properties, bands }: StacItem, text: string): string[] {
   const level = /(?:^|[^a-z])(?:msi)?l1c/i.test(text) ? 'l1c' : 'l2a'

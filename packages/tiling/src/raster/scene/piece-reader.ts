@@ -29,7 +29,7 @@ export function openSceneFile(source: ByteSource, cacheBytes: number): OpenedFil
   return { raster, image, mask: mask && createWindowReader(source, mask, cached) }
 }
 
-/** A band of a file as it is read onto a tile. */
+/** A band of a file, with its placement on a tile. */
 export interface PieceReading {
   readonly file: OpenedFile
   readonly band: number
@@ -44,7 +44,7 @@ export interface PieceReading {
   readonly ownMasks: boolean
 }
 
-/** A tile of a band: values, and 1 where there is one. */
+/** A tile of a band: values, and a mask with 1 for pixels with a value. */
 export interface TileValues {
   readonly rect: PixelRect
   readonly values: Float64Array
@@ -136,7 +136,7 @@ const nearest: Sampler = ({ rect, samples, valid }, { placement, ratio, shift },
   }
 }
 
-/** The four pixels around, without invalid ones; nothing where the nearest pixel is not. */
+/** Bilinear in the four pixels around, without invalid ones; no value where the nearest pixel is invalid. */
 const bilinear: Sampler = ({ rect, samples, valid }, { placement, ratio, shift }, target, tile) => {
   const [x0, xc, xr, y0, yc, yr] = placement.map
   const { width, height } = rect

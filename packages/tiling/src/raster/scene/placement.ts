@@ -3,7 +3,7 @@ import { sceneUnusable } from '../errors.ts'
 import type { Affine, RasterInfo } from '../raster-info.ts'
 import type { PixelRect } from '../plan.ts'
 
-/** Where the pixels of a grid lie in a file. */
+/** Placement of a grid's pixels in a file. */
 export interface Placement {
   /** `x = a + column·b + row·c`, `y = d + column·e + row·f` of pixel centers, in pixels of the file from its corner. */
   readonly map: Affine
@@ -15,7 +15,7 @@ export interface Placement {
   readonly from: PixelRect
 }
 
-/** Stray that still counts as the same grid, in pixels. */
+/** Deviation that still counts as the same grid, in pixels. */
 const SAME = 0.01
 /** Pixels of a file per pixel of the grid, along an axis: more would read more than memory holds. */
 const MAX_REDUCTION = 16
@@ -130,7 +130,7 @@ function sizeOf({ width, height }: Pick<RasterInfo, 'width' | 'height'>): { widt
   return { width, height }
 }
 
-/** Equal where two files are in one reference system; whether pixels are areas or points says nothing of that. */
+/** Equal for two files in one reference system; whether pixels are areas or points is ignored. */
 function crsText({ epsg, geoKeys, citations }: RasterInfo): string {
   const { [KEY.rasterType]: _, ...keys } = geoKeys
   return epsg === null ? JSON.stringify([keys, citations]) : `EPSG:${epsg}`

@@ -15,7 +15,7 @@ export const STACK_TILE = 512
 const MAX_BANDS = 128
 /** Blocks of a file, as the reader allows them. */
 const MAX_BLOCKS = 1 << 20
-/** Reads of a part of a tile from a piece: this many, or more where a scene has so many tiles of so few layers. */
+/** Maximum reads of parts of tiles from pieces; a scene of many tiles may have this many layers instead. */
 const MAX_READS = 100_000
 const MAX_LAYERS = 32
 
@@ -32,9 +32,9 @@ export interface PlannedBand {
   readonly color: BandColor
   readonly scale: number
   readonly offset: number
-  /** The value that means "no data" once its pieces lie over each other, NaN for none. */
+  /** The value for "no data" after its pieces are combined, NaN for none. */
   readonly nodata: number
-  /** Share of the grid that its file covers; 1 of a VRT, whose sources lie where it says. */
+  /** Share of the grid that its file covers; 1 for a VRT, which places its sources itself. */
   readonly cover: number
   readonly pieces: readonly PlannedPiece[]
 }
@@ -156,7 +156,7 @@ function planBand(band: SceneBand, index: number, context: PieceContext): Planne
     name,
     color: color ?? 'undefined',
     ...scaleOf(band, context.files),
-    // What lies over each other may have the value as a result.
+    // Where pieces overlap, the value may be a result.
     nodata: isWhole ? Number.NaN : storedNodata(nodata, { sampleType: type }),
     cover,
     pieces,

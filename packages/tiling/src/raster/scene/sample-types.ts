@@ -24,7 +24,7 @@ function wider(a: SampleType, b: SampleType): SampleType {
     return isWide ? 'float64' : 'float32'
   }
   const signed = one[1] || two[1]
-  // A sign takes a bit of a type that has none.
+  // Combined with a signed type, an unsigned one needs one more bit.
   const bits = Math.max(...[one, two].map(([size, has]) => (signed && !has ? size + 1 : size)))
   if (bits > 32) return 'float64'
   const size = bits <= 8 ? 8 : bits <= 16 ? 16 : 32

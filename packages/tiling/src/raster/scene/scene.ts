@@ -1,7 +1,7 @@
 import type { Affine, BandColor, SampleType } from '../raster-info.ts'
 import type { PixelRect } from '../plan.ts'
 
-/** How values between pixels are found where grids differ. Where they agree, pixels are taken as they are. */
+/** Interpolation where grids differ. Where they agree, pixels are copied. */
 export type Resampling = 'nearest' | 'bilinear'
 
 /** A part of a band: pixels of a band of a file. */
@@ -10,7 +10,7 @@ export interface ScenePiece {
   readonly file: number
   /** 0-based. */
   readonly band: number
-  /** Where the pixels come from and where they go, in pixels; null: both lie where their georeferences say. */
+  /** Source and target rectangle in pixels; null: both follow from the georeferences. */
   readonly place: { readonly from: PixelRect; readonly to: PixelRect } | null
   readonly resampling: Resampling
   /** Pixels of this value are left out; null for none. */
@@ -20,14 +20,14 @@ export interface ScenePiece {
   readonly shift: number
 }
 
-/** A band of a scene. Later pieces lie over earlier ones. */
+/** A band of a scene. Later pieces cover earlier ones. */
 export interface SceneBand {
   readonly name: string | null
   readonly color: BandColor | null
-  /** Physical value = stored value · scale + offset; null: as the file says. */
+  /** Physical value = stored value · scale + offset; null for the file's own. */
   readonly scale: number | null
   readonly offset: number | null
-  /** The value that means "no data", where the files name none. */
+  /** The value for "no data" if the files name none. */
   readonly nodata: number | null
   /** Type of the samples; null: that of the files. */
   readonly type: SampleType | null
@@ -61,7 +61,7 @@ export interface Scene {
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** A file of a scene that is its own: all its bands with their names, as they are. Null where the scene is more than that. */
+/** Index of the only file of a scene that uses all its bands unchanged; null for other scenes. */
 export function plainFile({ grid, bands, mask }: Scene): number | null {
   const [first] = bands
   const piece = first?.pieces[0]

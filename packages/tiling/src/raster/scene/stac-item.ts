@@ -9,9 +9,9 @@ export interface StacBand {
   /** Name of the asset. */
   readonly asset: string
   readonly href: string
-  /** 0-based; null where nothing says how many bands the asset has: all of them. */
+  /** 0-based; null for all bands, when the number of bands is not stated. */
   readonly band: number | null
-  /** Names that it goes by, of the agency first. */
+  /** Its names, the agency's first. */
   readonly names: readonly string[]
   /** `eo:common_name`, or the polarisation of a radar; null without one. */
   readonly common: string | null
@@ -30,7 +30,7 @@ export interface StacItem {
   readonly properties: Readonly<Record<string, unknown>>
   /** When it was taken, or began to be, RFC 3339. */
   readonly datetime: string | null
-  /** The address that it gives of itself. */
+  /** URL of the item according to itself. */
   readonly self: string | null
   /** Bands of its GeoTIFFs, in the order of its assets. */
   readonly bands: readonly StacBand[]

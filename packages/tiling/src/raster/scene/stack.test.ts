@@ -207,7 +207,7 @@ describe('a scene', () => {
   test('of far smaller pixels is read in parts', async () => {
     const rows = Array.from({ length: 32 }, (_, y) => Array.from({ length: 32 }, (__, x) => y * 32 + x))
     const opened = openSceneFile(await file(rows, CORNER), 1 << 20)
-    // As if it had 16,384 × 16,384 pixels.
+    // Treats the raster as if it were larger.
     const raster = { ...opened.raster, width: 8192, height: 8192 }
     const grid = { width: 512, height: 512, affine: [400_000, 160, 0, 5_500_000, 0, -160] as const }
     let largest = 0

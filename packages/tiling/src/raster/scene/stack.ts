@@ -41,13 +41,13 @@ export interface ByteSink {
 }
 
 /**
- * Writes a scene as one GeoTIFF: a BigTIFF with a plane per band, in tiles of 512 pixels without compression; tiles without
- * data take no room. Pixels are copied where grids agree, else found as the scene says; flags and classes are never mixed.
- * A pixel that any band lacks is out: files differ in what stands for "no data", and in where they end, so the mask of the
- * file says it alone.
+ * Writes a scene as one GeoTIFF: a BigTIFF with a plane per band, in tiles of 512 pixels without compression; tiles
+ * without data take no space. Pixels are copied where grids agree, else resampled as the scene says; flags and classes
+ * are never interpolated. A pixel that is missing in any band is masked: the files have different "no data" values and
+ * extents, so the output has a mask instead.
  *
  * @param sources the files of the scene, by their number
- * @returns the bands whose files end within the grid, with the share of it that they cover
+ * @returns the bands whose files cover only a part of the grid, with that share
  * @throws what `openGeoTiff` throws, SCENE_UNUSABLE, UNSUPPORTED_LAYOUT, size_guard_exceeded, CORRUPT_TILE
  */
 export async function stackScene(
@@ -169,7 +169,7 @@ class TileWriter {
     }
   }
 
-  /** 0 where a pixel within the raster is left out, else 255; null where none is. */
+  /** Mask of a tile: 0 for a hidden pixel within the raster, else 255; null when no pixel is hidden. */
   #hiddenPixels(bands: readonly TileValues[], masked: Uint8Array | null): Uint8Array | null {
     const { width, height } = this.#plan
     const { rect } = bands[0] as TileValues

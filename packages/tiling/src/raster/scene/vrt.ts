@@ -7,7 +7,7 @@ import type { Resampling, Scene, SceneBand, ScenePiece } from './scene.ts'
 /** A VRT as a scene. */
 export interface VrtScene {
   readonly scene: Scene
-  /** Names of its files, as they are written there; the numbers of the scene are places in this list. */
+  /** Names of its files as written; the scene refers to them by index. */
   readonly files: readonly string[]
 }
 
@@ -170,7 +170,9 @@ function readTransform(root: XmlNode): Affine {
   return numbers as unknown as Affine
 }
 
-/** The code of a reference system by code or WKT, of its whole and not of its parts; null where it has none. */
+/**
+ * The EPSG code of a reference system given by code or WKT (of the whole system, not of its parts); null without one.
+ */
 function epsgOf(srs: string): number | null {
   const [, code] =
     /^EPSG:(\d{1,6})$/i.exec(srs) ??

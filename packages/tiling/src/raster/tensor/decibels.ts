@@ -1,6 +1,6 @@
 import type { Normalisation } from './lines.ts'
 
-/** Power below this, -100 dB, is no echo; it also keeps the logarithm of 0 finite. */
+/** Power below this, -100 dB, counts as no echo; the bound also keeps the logarithm of 0 finite. */
 const NO_ECHO = 1e-10
 
 /**

@@ -35,7 +35,7 @@ export function channelLines({ raster, bands, scale, mean, std }: Normalisation)
   })
 }
 
-/** Physical values as they are, for what is not linear in them. */
+/** Physical values, unscaled, for functions that are not linear in them. */
 export function physicalLines({ raster, bands }: Pick<Normalisation, 'raster' | 'bands'>): Stretch[] {
   return bands.map((band) => ({
     factor: raster.bands[band]?.scale ?? 1,

@@ -26,11 +26,11 @@ export interface PainterOptions {
 const MIN_CACHE = 16 * 1024 * 1024
 const MAX_CACHE = 96 * 1024 * 1024
 
-/** Puts the pixels of the raster into the planes of a tile, and tells which of them are valid. */
+/** Writes the pixels of the raster into the planes of a tile, and marks the valid ones. */
 export interface Painter {
-  /** 1 where a pixel of the last tile is valid; says nothing when all of them are. */
+  /** 1 for each valid pixel of the last tile; undefined when all are valid. */
   readonly valid: Uint8Array
-  /** Returns how many pixels are valid; those outside of the raster are not, and stay as they were. */
+  /** Returns the number of valid pixels; pixels outside of the raster count as invalid and are not written. */
   paint(window: TileWindow, inside: PixelRect, planes: Float32Array): Promise<number>
 }
 
@@ -85,7 +85,7 @@ export function createPainter(options: PainterOptions): Painter {
 
 /** How blocks become channels: three bytes at once, a table, or a line per channel. */
 interface Channels {
-  /** All channels of an interleaved block; `at` is the rectangle of a band in it. */
+  /** Writes all channels of an interleaved block; `at` is the rectangle of a band in it. */
   paintAll(block: Samples, at: (band: number) => SampleRect, planes: Float32Array, to: PlaneRect): void
   /** The channels of one band, of a block that holds that band alone. */
   paintBand(band: number, block: Samples, rect: SampleRect, planes: Float32Array, to: PlaneRect): void
@@ -170,7 +170,9 @@ function rowOfTilesBytes(raster: RasterInfo, plan: TilePlan): number {
   return Math.max(MIN_CACHE, Math.min(MAX_CACHE, bytes))
 }
 
-/** How blocks and tiles share the edges of an axis: then a block belongs to one tile, or a tile to one block. */
+/**
+ * Relation of blocks and tiles on an axis: each block lies within one tile, or each tile within one block, or neither.
+ */
 function meshOf(block: number, plan: TilePlan, origin: number): 'blocks in tiles' | 'tiles in blocks' | 'crossing' {
   const { tileSize, stride, edge } = plan
   if (edge === 'shift' || stride < tileSize) return 'crossing'

@@ -9,7 +9,7 @@ export interface SampleRect {
   readonly rows: number
 }
 
-/** Where a rectangle goes in a plane: the first element and the distance between rows. */
+/** Position of a rectangle in a plane: the first element and the distance between rows. */
 export interface PlaneRect {
   readonly start: number
   readonly rowStep: number

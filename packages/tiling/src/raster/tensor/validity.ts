@@ -1,10 +1,10 @@
 import type { Samples } from '../raster-info.ts'
 import type { PlaneRect, SampleRect } from './stretch.ts'
 
-/** Set on a pixel that is invalid whatever its other bands hold; below it lies the count of bands without data. */
+/** Flag of a pixel that is invalid in any case; the lower bits count bands without data. */
 export const INVALID = 0x8000
 
-/** Counts where a band holds nodata and flags where it is not finite. */
+/** Counts nodata values of a band and flags values that are not finite. */
 export function markMissing(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect, nodata: number): void {
   const { start, step, rowStep, columns, rows } = rect
   for (let row = 0; row < rows; row++) {

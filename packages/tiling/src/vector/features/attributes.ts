@@ -31,7 +31,7 @@ export class AttributeEncoder {
     this.#columns = names.map((name) => new Column(name))
   }
 
-  /** Appends the entry of one value to `out`; nothing for null and for numbers that are not finite. */
+  /** Appends the entry of one value to `out`; null and numbers that are not finite are left out. */
   write(out: GrowingBytes, attribute: number, value: AttributeValue): void {
     const kept = typeof value === 'bigint' ? fromBigint(value) : value
     if (kept === null || kept === undefined || (typeof kept === 'number' && !Number.isFinite(kept))) return

@@ -31,7 +31,7 @@ export interface IntakeStats {
   readonly skipped: number
   /** Records in the log; a feature of several kinds of geometry has one of each. */
   readonly records: number
-  /** Vertices of lines and polygons, in the order of the records: one bit each says whether it is a junction. */
+  /** Number of vertices of lines and polygons, in the order of the records; each has a bit that marks a junction. */
   readonly vertices: number
   /** West, south, east, north in degrees. */
   readonly bounds: readonly [number, number, number, number]

@@ -13,7 +13,7 @@ const LAYER_SHIFT = 3
  */
 export interface EncodedAttributes {
   readonly bytes: Uint8Array
-  /** Bytes of the id at the beginning; 0 when there is none. */
+  /** Bytes of the id at the beginning; 0 without an id. */
   readonly idSize: number
   readonly size: number
 }
@@ -77,7 +77,7 @@ export class FeatureReader {
     this.attributesEnd = this.attributesStart + size
   }
 
-  /** The number that the record opened last has for an attribute; NaN where it has none. */
+  /** Numeric value of an attribute in the record opened last; NaN without one. */
   numberOf(attribute: number): number {
     const { bytes } = this
     let start = this.attributesStart

@@ -12,8 +12,8 @@ const RINGED = new Set([3, 17])
 const FARTHEST_LNG = 540
 
 /**
- * Reads WKB and EWKB into world coordinates. A collection is taken apart:
- * its points, lines and polygons come out in one shape each.
+ * Reads WKB and EWKB into world coordinates. A collection is split into one shape each of its points, lines and
+ * polygons.
  */
 export class WkbReader {
   readonly points = new Shape()
@@ -28,8 +28,8 @@ export class WkbReader {
   readonly #cursor = new WkbCursor()
 
   /**
-   * Reads `bytes[start, end)`. False when nothing in it can be drawn: it is empty, or reaches beyond 90 degrees of
-   * latitude or one and a half turns of longitude.
+   * Reads `bytes[start, end)`. False when it cannot be drawn: it is empty, or exceeds 90 degrees of latitude or one and
+   * a half turns of longitude.
    *
    * @throws BAD_GEOMETRY
    */
@@ -149,7 +149,7 @@ export class WkbReader {
     this.north = north
   }
 
-  /** Shifts the geometry by whole turns so that it begins on the world square. */
+  /** Shifts the geometry by whole turns so that its west lies on the world square. */
   #normalise(): void {
     const shift = -Math.floor(worldX(this.west) / WORLD) * WORLD
     // Exactly 180 degrees belongs to the right edge when all of the geometry lies there.

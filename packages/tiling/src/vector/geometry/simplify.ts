@@ -55,7 +55,8 @@ export class VertexRanker {
     let first = start
     while (first < end && !isJunction.has(offset + first)) first++
     if (first === end) {
-      // A ring that meets nothing begins at a vertex that its twin in another feature would also begin at.
+      // A ring without junctions starts at its first vertex in a fixed order, so that an equal ring of another feature
+      // starts there, too.
       first = start
       for (let i = start + 1; i < end; i++) if (precedes(xy, i, first)) first = i
     }

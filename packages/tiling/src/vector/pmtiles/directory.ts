@@ -27,7 +27,7 @@ export class TileEntries {
     this.push(tileId, offset, length, 1)
   }
 
-  /** Adds an entry as it is; a run of 0 stands for a leaf directory. */
+  /** Adds an entry without changes; a run of 0 means a leaf directory. */
   push(tileId: number, offset: number, length: number, run: number): void {
     if (this.count === this.#tileIds.length) this.#grow()
     const at = this.count++

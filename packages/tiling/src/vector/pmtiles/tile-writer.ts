@@ -11,7 +11,7 @@ const IN_FLIGHT = 16
 /** Gives a smaller form of a tile whose compressed form is too large. */
 export type Shrink = (gzipped: Uint8Array) => Uint8Array
 
-/** Where a compressed tile is, once it is written. */
+/** Position of a compressed tile, once it is written. */
 interface Content {
   offset: number
   length: number
@@ -46,7 +46,7 @@ export class TileWriter {
   /**
    * Adds a tile; waits while too many are being compressed.
    *
-   * @param shrink called with the compressed tile, if given; what it returns is written, and shared with no other tile
+   * @param shrink called with the compressed tile, if given; its result is written and not shared with other tiles
    */
   async add(tileId: number, tile: Uint8Array, shrink: Shrink | null): Promise<void> {
     // Equal tiles are small: large ones hold geometry of their own place.

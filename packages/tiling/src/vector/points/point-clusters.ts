@@ -18,7 +18,7 @@ export interface PointClustersOptions {
   readonly aggregates: readonly ClusterAggregate[]
 }
 
-/** Points of one zoom: places in world coordinates, and what each stands for. */
+/** Points of one zoom: positions in world coordinates, and the points that each represents. */
 interface Level {
   readonly size: number
   readonly x: Float64Array
@@ -31,9 +31,9 @@ interface Level {
 }
 
 /**
- * Clusters points zoom by zoom as supercluster does (V. Agafonkin, 2016): from the highest zoom down, each point that is
- * not taken yet takes all within a radius; they become one in their weighted middle, and go on to the next zoom as one.
- * Neighbours are found by a grid of that radius. Every point counts once at every zoom. O(points × zooms).
+ * Clusters points zoom by zoom as supercluster does (V. Agafonkin, 2016): from the highest zoom down, each free point
+ * takes all free points within a radius; they become one cluster at their weighted mean, which is a point of the next
+ * zoom. Neighbours are found by a grid of that radius. Every point counts once at every zoom. O(points × zooms).
  */
 export class PointClusters {
   readonly #options: PointClustersOptions

@@ -12,19 +12,18 @@ import { RankedPoints } from './ranked-points.ts'
 
 /** Below the highest zoom, one point per cell is shown; a tile has 2^9 cells a side. */
 const POINT_CELL_BITS = 9
-/** As MapLibre has it. */
+/** Defaults of MapLibre. */
 const CLUSTER_DISTANCE = 50
 const CLUSTER_POINTS = 2
 
 /**
- * Shows the points of a layer at each zoom: all of them at the highest; below it as few as their drop rate, their rank and
- * the cells of a pixel leave; and clusters up to the zoom where those end. Points must come in the order of their places.
- * Not re-entrant.
+ * Shows the points of a layer at each zoom: all of them at the highest, fewer below it by drop rate, rank and one per
+ * pixel cell, and clusters up to the last zoom with clusters. Points must be sorted by their place. Not re-entrant.
  */
 export class PointCutter {
   readonly #slicer: Slicer
   readonly #maxZoom: number
-  /** The lowest zoom that shows points as they are. */
+  /** The lowest zoom that shows single points. */
   readonly #minZoom: number
   readonly #dropRate: number
   readonly #path = new Path()
@@ -81,7 +80,7 @@ export class PointCutter {
     this.#ranked.add({ address, rank, place: placeOf(shape), xy: shape.xy.slice(0, 2 * shape.size) })
   }
 
-  /** Shows what waits for the points after it, and the clusters, which become records. */
+  /** Shows the remaining points, and the clusters, which become records. */
   finish(records: ClusterRecords): void {
     this.#ranked?.finish()
     const xy = new Int32Array(2)

@@ -27,9 +27,9 @@ interface ZoomState {
 }
 
 /**
- * Thins points by rank. They come along a Hilbert curve; of every so many in a row the most important one goes on to the
- * next lower zoom, and of those in one cell the most important one is shown. So the points of a zoom are among those of the
- * next, they are spread as all are, and the most important one is at every zoom.
+ * Thins points by rank. They come along a Hilbert curve; the most important of each group of consecutive points passes
+ * on to the next lower zoom, and the most important one in a cell is shown. So points of a zoom also appear at the
+ * next, their distribution is kept, and the most important point is at every zoom.
  */
 export class RankedPoints {
   readonly #options: RankedOptions

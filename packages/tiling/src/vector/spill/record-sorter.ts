@@ -16,8 +16,9 @@ export interface RecordCursor {
 }
 
 /**
- * Sorts records by a whole number below 2^53; records of equal keys keep the order they came in. What exceeds the
- * memory limit is written as sorted runs to a temporary file and merged when read: the result never depends on the limit.
+ * Sorts records by a whole number below 2^53; records of equal keys keep the order they came in. Records beyond the
+ * memory limit are written as sorted runs to a temporary file and merged when read: the result never depends on the
+ * limit.
  *
  * Writing: `reserve(size)`, fill `log.bytes` from `log.at`, `commit(key, end)`.
  */

@@ -16,8 +16,8 @@ export interface ScratchFile {
 export type OpenScratch = () => ScratchFile
 
 /**
- * Temporary files in `directory`. On POSIX a file loses its name as soon as it is open, so that even a killed process
- * leaves nothing behind.
+ * Temporary files in `directory`. On POSIX a file is unlinked right after it is opened, so that even a killed process
+ * leaves no file.
  *
  * @throws SCRATCH_FULL from `write` when the disk has no space left
  */

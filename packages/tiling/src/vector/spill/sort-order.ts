@@ -33,7 +33,7 @@ export function sortOrder(keys: Float64Array, count: number): Uint32Array {
   return order
 }
 
-/** Fills `places` with where each digit's run begins; false when there is only one digit. */
+/** Fills `places` with the start of each digit's run; returns false if all words have the same digit. */
 function countDigits(words: Uint32Array, shift: number, count: number, places: Uint32Array): boolean {
   places.fill(0)
   for (let i = 0; i < count; i++) places[(words[i]! >>> shift) & (RADIX - 1)]!++

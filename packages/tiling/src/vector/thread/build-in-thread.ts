@@ -15,8 +15,9 @@ export interface ThreadedArchive extends ArchiveSummary, AsyncDisposable {
 }
 
 /**
- * Does what `buildPmtiles` does on a thread of its own, which leaves the calling one free to read features and to answer
- * requests. The memory of a batch's geometry is given away. An abort ends the thread at once; temporary files go with it.
+ * Does what `buildPmtiles` does on a thread of its own, which leaves the calling one free to read features and to
+ * answer requests. The memory of a batch's geometry is transferred and unusable afterwards. An abort ends the thread at
+ * once; temporary files go with it.
  *
  * @throws what `buildPmtiles` throws
  */

@@ -13,6 +13,6 @@ export interface TilerMethods {
   build(input: null): ArchiveSummary
   /** Adds features, or null after the last ones; settles when they are taken. */
   add(batch: FeatureBatch | null): void
-  /** The next bytes of the finished archive; null after the last ones. */
+  /** The next bytes of the finished archive; null at its end. */
   read(input: null): Uint8Array<ArrayBuffer> | null
 }

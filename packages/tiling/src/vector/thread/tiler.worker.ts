@@ -36,7 +36,7 @@ function summaryOf(archive: TilerResult): ArchiveSummary {
   return JSON.parse(JSON.stringify(archive)) as ArchiveSummary
 }
 
-/** Batches that were added and not taken yet; adding one settles when it is taken. */
+/** Added batches that are not taken yet; adding one settles when it is taken. */
 class BatchQueue {
   readonly #waiting: { readonly batch: FeatureBatch | null; readonly onTaken: () => void }[] = []
   #added = Promise.withResolvers<void>()

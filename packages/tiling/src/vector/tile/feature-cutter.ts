@@ -50,7 +50,7 @@ export class FeatureCutter {
   /**
    * Shows one feature at all zooms.
    *
-   * @param address what the fragments refer to
+   * @param address address that the fragments refer to
    * @param vertexOffset vertices of lines and polygons in the records before it
    */
   cut(shape: Shape, address: number, vertexOffset: number): void {
@@ -113,7 +113,10 @@ export class FeatureCutter {
     }
   }
 
-  /** Narrows the selection to the vertices that matter with tile units of a size, in visible parts; false for none. */
+  /**
+   * Narrows the selection to the vertices that matter at a size of tile units, in visible parts; false when none are
+   * left.
+   */
   #select(shape: Shape, unit: number, isVisible: (part: number) => boolean): boolean {
     const tolerated = (this.#options.tolerance * unit) ** 2
     const { ranks } = this.#ranker

@@ -29,9 +29,9 @@ export interface FittedTile {
   readonly dropped: number
 }
 
-/** Says what a tile must keep, and what it should. */
+/** Weights of layers: which fragments a tile must keep, and which it should. */
 export interface LayerWeights {
-  /** Whether a layer loses nothing in this tile, because it is at its highest zoom. */
+  /** Whether a layer must keep all features in this tile, because it is at its highest zoom. */
   readonly isWhole: (layer: number) => boolean
   /** How important features of a layer are; null where place and size decide. */
   readonly ranking: (layer: number) => ((feature: FeatureReader) => number) | null
@@ -39,10 +39,10 @@ export interface LayerWeights {
 
 /**
  * The largest part of a tile that stays under the limits: lines and points with equal attributes are coalesced, then
- * the least important fragments are dropped: the lowest ranks, or else the shortest lines, the smallest polygons, points
- * where they are densest. Each kind of each layer loses the same share; layers that lose nothing get coarser if need be.
+ * the least important fragments are dropped: the lowest ranks, or else the shortest lines, the smallest polygons,
+ * points where they are densest. Each kind of each layer loses the same share; complete layers get coarser if needed.
  *
- * @throws TILE_TOO_LARGE when such layers do not fit
+ * @throws TILE_TOO_LARGE when complete layers do not fit
  */
 export function dropToFit(
   encoder: TileEncoder,

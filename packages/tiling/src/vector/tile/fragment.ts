@@ -33,7 +33,7 @@ export class FragmentReader {
   layer = 0
   weight = 0
   feature = 0
-  /** Where the geometry begins in the bytes that were opened. */
+  /** Offset of the geometry in the opened bytes. */
   geometry = 0
   readonly #varints = new VarintReader()
 

@@ -19,7 +19,7 @@ const VALUE_TEXT = 0x0a
 /** Numbers of a feature in `#features`. */
 const FEATURE_NUMBERS = 4
 
-/** Where the id and the attribute entries of a feature are, as feature records have them. */
+/** The id and the attribute entries of a feature, as stored in feature records. */
 type Attributed = Pick<FeatureReader, 'bytes' | 'hasId' | 'attributesStart' | 'attributesEnd'>
 
 /**
@@ -27,7 +27,7 @@ type Attributed = Pick<FeatureReader, 'bytes' | 'hasId' | 'attributesStart' | 'a
  * per tile and are sorted, which makes the compressed tile smaller. Not re-entrant.
  */
 export class LayerEncoder {
-  /** Features in the tile so far. */
+  /** Number of features in the tile. */
   count = 0
   readonly #head: Uint8Array
   readonly #keyNames: readonly Uint8Array[]
@@ -35,7 +35,7 @@ export class LayerEncoder {
   readonly #features: number[] = []
   /** Ids and commands. */
   readonly #contents = new GrowingBytes(1 << 16)
-  /** Pairs of a key and a value, both numbered as they came. */
+  /** Pairs of a key and a value, as indexes in the order of their first use. */
   readonly #tags: number[] = []
   readonly #keys = new GrowingBytes()
   readonly #values = new GrowingBytes(1 << 14)

@@ -61,7 +61,7 @@ export class Slicer {
     ]
   }
 
-  /** Handles the tiles `x0..x1` by `y0..y1`, all of them when the path touches nothing beyond. */
+  /** Handles the tiles `x0..x1` by `y0..y1`, which contain the whole path. */
   #descend(path: Path, x0: number, x1: number, y0: number, y1: number, depth: number): void {
     if (x0 > x1 || y0 > y1) return
     if (x0 === x1 && y0 === y1) return this.#emit(path, x0, y0)

@@ -9,7 +9,7 @@ import type { LayerEncoder } from './layer-encoder.ts'
 import { readCommands } from './read-commands.ts'
 import type { TileGroup } from './tile-group.ts'
 
-/** Encodes the fragments of a tile, each in its layer: as they are, coalesced, or in less detail. Not re-entrant. */
+/** Encodes the fragments of a tile, each in its layer: unchanged, coalesced, or coarser. Not re-entrant. */
 export class TileEncoder {
   readonly #features: RecordLog
   readonly #layers: readonly LayerEncoder[]
@@ -31,8 +31,8 @@ export class TileEncoder {
   }
 
   /**
-   * The chosen fragments, lines and points with equal attributes as one feature each, without an id where several became
-   * one. Layers that are whole are left as they are.
+   * The chosen fragments, where lines, and points, with equal attributes become one feature, without an id if several
+   * were joined. Complete layers are unchanged.
    */
   encodeCoalesced(group: TileGroup, chosen: readonly number[], isWhole: (layer: number) => boolean): Uint8Array {
     const sets = new Map<string, number[]>()
@@ -124,7 +124,7 @@ export class TileEncoder {
   }
 }
 
-/** The path on a grid coarser by `bits`; what collapses there becomes a mark of one unit. */
+/** The path on a grid coarser by `bits`; parts that collapse become a mark of one unit. */
 function coarsen(path: Path, kind: Kind, bits: number, cleaner: PolygonCleaner): Path {
   const rough = new Path()
   const half = 2 ** (bits - 1)

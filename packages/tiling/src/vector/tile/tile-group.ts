@@ -9,7 +9,7 @@ export class TileGroup {
   #ends = new Float64Array(1 << 8)
   readonly #reader = new FragmentReader()
 
-  /** Takes all fragments of the tile at the cursor, which stands on the first of them; false when they were the last. */
+  /** Reads all fragments of the tile at the cursor, which is at the first of them; false when they were the last. */
   fill(cursor: RecordCursor): boolean {
     const tile = cursor.key
     this.count = 0

@@ -30,9 +30,9 @@ export interface RowsTile {
 }
 
 /**
- * One tile of rows as they come, nothing simplified or left out, for databases that cannot do it themselves: the features
- * that `ST_AsMVT` over `ST_AsMVTGeom(…, 4096, buffer, true)` gives, their geometry rounded and made valid in a way of its
- * own, within two units or four centimetres. Null when nothing of the rows is in the tile. Any zoom.
+ * One tile of rows, without simplification or omissions, for databases without `ST_AsMVT`: the same features as
+ * `ST_AsMVT` over `ST_AsMVTGeom(…, 4096, buffer, true)`. Rounding and repair of geometries may differ by two units or
+ * four centimetres. Null when no row is in the tile. Any zoom.
  *
  * @throws BAD_GEOMETRY
  */
@@ -68,7 +68,7 @@ function highest({ polygons, lines, points }: WkbReader): Shape | null {
   return [polygons, lines, points].find((shape) => shape.size > 0) ?? null
 }
 
-/** Brings shapes onto the grid of a tile and cuts off what lies beyond its buffer. */
+/** Transforms shapes to the grid of a tile and clips them to its buffer. */
 class RowCutter {
   readonly #left: number
   readonly #top: number
@@ -80,7 +80,7 @@ class RowCutter {
   readonly #cleaner = new PolygonCleaner()
 
   constructor({ z, x, y, buffer }: RowsTile) {
-    // Beyond the last zoom of archives a unit of the tile is a part of one.
+    // Beyond the last zoom of archives a tile unit is smaller than a world unit.
     this.#unit = 2 ** (MAX_ZOOM - z)
     this.#left = x * EXTENT * this.#unit
     this.#top = y * EXTENT * this.#unit
@@ -114,7 +114,7 @@ class RowCutter {
     }
   }
 
-  /** To whole units; lines lose vertices that fall together, and themselves when only one remains. */
+  /** Rounds to whole units; lines lose repeated vertices, and vanish with only one left. */
   #round(dropsRepeated: boolean): void {
     const { xy, ends, holes, parts } = this.#path
     const out = this.#cut

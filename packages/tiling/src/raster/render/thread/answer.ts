@@ -27,7 +27,7 @@ type Area = TileArea | BoxArea | WholeArea | PointArea
 type PictureRequest = Extract<RenderRequest, { kind: 'picture' }>
 type PointRequest = Extract<RenderRequest, { kind: 'point' }>
 
-/** What is wanted of an opened raster; null where it has nothing. */
+/** Answers a request about an opened raster; null when the raster has no data for it. */
 export async function answer(renderer: RasterRenderer, request: RenderRequest): Promise<unknown> {
   if (request.kind === 'describe') return describeRaster(renderer)
   if (request.kind === 'picture') return drawn(renderer, request)

@@ -21,7 +21,7 @@ export interface TileArea {
   readonly buffer: number
 }
 
-/** A box, and what of it counts. */
+/** A box, and the part of it that counts. */
 export interface BoxArea {
   readonly type: 'box'
   /** West, south, east, north in degrees. */
@@ -78,17 +78,17 @@ export interface PointValues {
   readonly descriptions: readonly string[]
 }
 
-/** A file, or a scene of files, and where it lies. */
+/** A file, or a scene of files, and its position. */
 export interface ImagePart {
-  /** Null: the one file as it is. */
+  /** Null for the one file, unchanged. */
   readonly scene: Scene | null
   /** Places of its files in the list of the image. */
   readonly files: readonly number[]
-  /** Where it is looked for; null for a part that is alone, or whose place only its files tell. */
+  /** Boxes for finding the part; null for a single part, or when only its files have the position. */
   readonly boxes: readonly LngLatBox[] | null
 }
 
-/** What is drawn: one part, or several that lie over each other, the first on top. */
+/** Parts of a picture: one, or several over each other, the first on top. */
 export interface ImagePlan {
   /** The first decides on bands and limits. */
   readonly parts: readonly ImagePart[]
@@ -97,7 +97,7 @@ export interface ImagePlan {
 
 /** A picture of an image. */
 export interface RenderJob {
-  /** Keys stand for the content of files: what a thread knows of them is kept by these names. */
+  /** Keys identify the content of files; threads cache their facts by key. */
   readonly files: readonly { readonly key: string; readonly bytes: number }[]
   readonly plan: ImagePlan
   readonly request: RenderRequest

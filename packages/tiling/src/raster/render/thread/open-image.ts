@@ -15,7 +15,7 @@ const KEPT = 96
 const KEPT_IN_PARTS = 384
 /** Memory for decoded blocks of all files. */
 const CACHE_BYTES = 144 * 1024 * 1024
-/** Headers mostly lie at the beginning: one read instead of a dozen. */
+/** Headers are mostly at the beginning of a file, so one read replaces a dozen. */
 const HEAD_BYTES = 1 << 16
 
 type FileEntry = RenderJob['files'][number]

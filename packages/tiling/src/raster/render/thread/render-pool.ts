@@ -21,7 +21,7 @@ export interface RasterFile {
   read(spans: readonly ByteSpan[], signal: AbortSignal): Promise<Uint8Array[]>
 }
 
-/** One file, or files that are drawn as one. */
+/** One file, or several files for one picture. */
 export interface RasterImage {
   /** Changes with the content of each file and with how they become one. */
   readonly key: string
@@ -29,7 +29,7 @@ export interface RasterImage {
   readonly plan: ImagePlan
 }
 
-/** A file as it is. */
+/** An image of a single, unchanged file. */
 export function imageOfFile(file: RasterFile): RasterImage {
   return {
     key: file.key,
@@ -135,7 +135,7 @@ export class RenderPool implements AsyncDisposable {
     return job
   }
 
-  /** Hands jobs to idle threads; one that has drawn of the same file before comes first. */
+  /** Gives jobs to idle threads; a thread that has drawn the same image before is preferred. */
   #start(): void {
     for (;;) {
       const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)

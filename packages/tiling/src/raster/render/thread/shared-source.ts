@@ -3,12 +3,12 @@ import type { ByteSpan } from '../blocks.ts'
 import { readTooLarge } from '../errors.ts'
 import type { ReadEvent } from './messages.ts'
 
-/** Bytes that are asked for at once: a file may claim any length. */
+/** Maximum bytes of one read, because a file may claim any length. */
 const MAX_READ = 1 << 29
 /** Bytes of several files that are asked for together; more are read file by file. */
 const MAX_TOGETHER = 1 << 26
 
-/** A file that another thread reads: this one sleeps meanwhile, so that decoders see plain memory. */
+/** A file that another thread reads: this thread blocks meanwhile, so that decoders can read synchronously. */
 export class SharedSource implements ByteSource {
   readonly size: number
   readonly #key: string
@@ -22,7 +22,7 @@ export class SharedSource implements ByteSource {
     this.#emit = emit
   }
 
-  /** Reads what several files need in one go, unless it is too much. */
+  /** Reads the byte ranges of several files in one go, unless they are too large. */
   static fetchTogether(needs: readonly { readonly source: SharedSource; readonly spans: readonly ByteSpan[] }[]): void {
     const wanted = new Map<SharedSource, Map<number, ByteSpan>>()
     for (const { source, spans } of needs) {
@@ -45,7 +45,7 @@ export class SharedSource implements ByteSource {
     }
   }
 
-  /** Reads what is needed next in one go; the other thread reads it all at once. */
+  /** Reads byte ranges for later use in one go, all at the same time. */
   fetch(spans: readonly ByteSpan[]): void {
     const missing = spans.filter(({ offset, length }) => (this.#ahead.get(offset)?.length ?? -1) < length)
     if (spans.length > 0 && missing.length === 0) return

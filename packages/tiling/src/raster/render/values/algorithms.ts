@@ -10,15 +10,18 @@ export interface GroundPixel {
   readonly height: number
 }
 
-/** What an algorithm makes of bands: values, or a picture of bytes. */
+/** An algorithm over bands, which returns values or a picture of bytes. */
 export interface Algorithm {
-  /** Values of its parameters unless they are told. */
+  /** Default values of its parameters. */
   readonly defaults: AlgorithmParameters
-  /** Bands that it takes; null for any number. */
+  /** Number of bands that it requires; null for any. */
   readonly bands: number | null
-  /** Pixels around a view that it needs. */
+  /** Margin around a view that it requires, in pixels. */
   readonly margin: number
-  /** Red, green and blue, or one gray, from 0 to 255: it is shown as it is. */
+  /**
+   * Whether its result is a picture (red, green and blue, or one gray, from 0 to 255), which is shown without
+   * rescaling.
+   */
   readonly isPicture: boolean
   run(pixels: ReadPixels, parameters: AlgorithmParameters, ground: GroundPixel): ReadPixels
 }

@@ -11,15 +11,15 @@ import { findAlgorithm } from './algorithms.ts'
 import type { Algorithm, GroundPixel } from './algorithms.ts'
 import { parseExpression } from './expression.ts'
 
-/** Values of a view with what they are. */
+/** Values of a view with their names and type. */
 export interface ViewValues {
   readonly pixels: ReadPixels
   /** Of each plane: `b1`, or the text of an expression. */
   readonly names: readonly string[]
-  /** Names that the raster gives its bands; empty without one. */
+  /** Names of the bands in the raster; an empty text for a band without one. */
   readonly descriptions: readonly string[]
   readonly type: SampleType
-  /** Bytes that are shown as they are. */
+  /** Whether values are bytes of a picture, shown without rescaling. */
   readonly isPicture: boolean
 }
 
@@ -27,8 +27,8 @@ export interface ViewValues {
 const MAX_VALUES = 1 << 24
 
 /**
- * The values of a view: bands as they are stored (physical with `unscale`), what an expression makes of them, and what an algorithm
- * makes of that. A pixel whose result is not finite has none. Null where nothing of the layer is.
+ * The values of a view: stored bands (physical with `unscale`), then the results of an expression, then those of an
+ * algorithm. A pixel with a result that is not finite has no value. Null outside of the layer.
  *
  * @param fallback bands that are read when none are named, 0-based
  * @throws BAND_OUT_OF_RANGE, EXPRESSION_UNREADABLE, ALGORITHM_UNREADABLE, PICTURE_TOO_LARGE
@@ -108,7 +108,7 @@ export function namesOf(
   return { names: parts, descriptions: parts }
 }
 
-/** `b1` is the first band; other names are those of bands, of capital or small letters if only one fits so. */
+/** `b1` is the first band; other names are those of bands, in any case if only one matches. */
 function bandNamed(raster: RasterInfo, name: string): number {
   if (/^b[1-9]\d{0,4}$/.test(name)) return bandsOf(raster, [Number(name.slice(1))])[0]!
   const names = raster.bands.map((band) => band.name ?? '')

@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<SampleType, string>> = {
   float64: '<f8',
 }
 
-/** Bands one after the other as samples of a type, then the mask where it is wanted: 0 or 255. */
+/** Bands one after the other as samples of a type, then the mask if requested: 0 or 255. */
 export function planesOf({ planes, alpha }: ReadPixels, type: SampleType, mask: boolean): Uint8Array {
   const count = alpha.length
   const samples = allocateSamples(type, count * (planes.length + (mask ? 1 : 0)))

@@ -2,7 +2,7 @@ import type { ReadPixels } from '../pixels.ts'
 import { MERCATOR_EDGE } from '../view.ts'
 import type { View } from '../view.ts'
 
-/** Rings of polygons in longitude and latitude; what an odd number of them encloses is inside. */
+/** Rings of polygons in longitude and latitude, by the even-odd rule. */
 export type Shape = readonly (readonly (readonly [number, number])[])[]
 
 /** Leaves out pixels whose centre lies outside of a shape. The view is in `mercator` or `lnglat`. */

@@ -4,7 +4,7 @@ import { valuesTooMany } from '../errors.ts'
 export interface StatisticsOptions {
   /** From 0 to 100. */
   readonly percentiles: readonly number[]
-  /** How many bins, or their edges; the former reach from the least to the largest value unless `range` is told. */
+  /** Number of bins, or their edges; a number covers the range of the values unless `range` is given. */
   readonly bins: number | readonly number[]
   readonly range: readonly [number, number] | null
   /** Whether the histogram counts each value that occurs, or those of `categories`. */
