@@ -17,7 +17,7 @@ import { wantsOf } from './wants.ts'
 interface Outcome {
   readonly name: string
   readonly isRunning: boolean
-  /** Result of its import, or the reason why it does not run. */
+  /** Result of the function's import, or the reason why it does not run. */
   readonly text: string
   readonly hosts: readonly string[]
   /** Variables that it reads and that are not set. */
@@ -46,9 +46,9 @@ interface Prepared extends Omit<Outcome, 'isRunning' | 'text' | 'unset' | 'unset
 }
 
 /**
- * Deploys the functions of a Supabase project, of a Worker or of a folder of Workers as they are, with the secrets of their `.env` files, and
- * reports which run, the hosts and secrets that each wants, and why others do not run. One that fails keeps none of the others back.
- *
+ * Deploys the functions of a Supabase project, of a Worker or of a folder of Workers as they are, with the secrets of
+ * their `.env` files. It reports which functions run, which hosts and secrets each needs, and why others do not run.
+ * The failure of one function does not stop the others.
  * @throws CLI_FAILED when there is no function, or when some do not run
  */
 export async function importProject(target: Target, given: string, options: ImportOptions): Promise<void> {
@@ -158,7 +158,7 @@ function hasEntrypoint(home: string): boolean {
   try {
     return (readProjectRules(home)?.entrypoint ?? null) !== null
   } catch {
-    // Its error is told when it is bundled.
+    // Bundling reports the error.
     return true
   }
 }

@@ -84,7 +84,7 @@ export class Deployer {
     const archive = { code, files: pickStatic(upload.files, withFilesBeside(given.static, upload.files)) }
     const { digest, crons } = await this.#check(project, name, archive, given)
     const policy = withCrons(given, crons)
-    // A version of before a field was known has its default.
+    // A version from before a field existed gets the field's default.
     const before = live && { ...parsePolicy({}), ...live.policy }
     if (live?.digest === digest && JSON.stringify(before) === JSON.stringify(sorted(policy, before!)))
       return { version: live.version, digest, etag: live.etag, unchanged: true }
@@ -120,7 +120,7 @@ export class Deployer {
     await this.#source.look()
     await this.#archives.remove(project, removed?.unused ?? [])
     const address = this.#projects.get(project)
-    // A function of the same name starts without it.
+    // A later function of the same name must start without this state.
     if (address) await removeState(address, name)
     return removed !== null
   }

@@ -14,7 +14,10 @@ const ROLES: Readonly<Record<LoginKind, readonly string[]>> = {
   privileged: ['anon', 'authenticated', 'service_role'],
 }
 
-/** Settings of the transaction that creates a login, where the server knows them; then the time until it can sign in. */
+/**
+ * Sets two settings for the transaction that creates a login, if the server has them, and returns the time until which
+ * the login can sign in.
+ */
 const PREPARE = `select (clock_timestamp() + interval '1 minute')::text as until,
   (select count(set_config(name, case name when 'scram_iterations' then '1' else 'inherit' end, true))
    from pg_settings where name in ('scram_iterations', 'createrole_self_grant')) as settings`

@@ -85,7 +85,7 @@ class Turns {
   #tokens = BURST
   #refilled = performance.now()
 
-  /** Time to wait for this turn, in milliseconds. */
+  /** Takes one token and returns the time to wait for it, in milliseconds. */
   take(now: number): number {
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#refilled) * PER_SECOND) / 1000) - 1
     this.#refilled = now

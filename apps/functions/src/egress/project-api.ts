@@ -102,7 +102,7 @@ function keyOfService(caller: Caller | null): string | null {
   return bearerOf(caller.authorization) ?? caller.apikey
 }
 
-/** Messages are sent by the function itself, with any caller. */
+/** Queue messages carry the project's key, whoever calls the function. */
 function sendAs(headers: OutgoingHttpHeaders, key: string | null): void {
   headers['content-profile'] = 'geoembeddings'
   delete headers['apikey']

@@ -43,7 +43,7 @@ test('requests and answers are bounded, and a function cannot remove state itsel
   )
   const statusOf = async (body: string) => (await fetch(door.url, { method: 'POST', body })).status
   expect(await statusOf(ASKED)).toBe(502)
-  // A small text may make much of itself in memory.
+  // A small JSON text can take much memory once it is parsed.
   expect(await statusOf(`{"keys":[${'[],'.repeat(60_000)}1],"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(`{"keys":${'['.repeat(1000)}${']'.repeat(1000)},"store":["fn",""]}`)).toBe(413)
   expect(await statusOf(' '.repeat(3 * 1024 * 1024))).toBe(413)

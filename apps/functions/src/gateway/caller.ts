@@ -8,7 +8,7 @@ export interface Caller {
   readonly claims: string | null
   readonly apikey: string | null
   readonly authorization: string | null
-  /** Headers whose value is of the service role, also where the other one decides the rank. */
+  /** Headers that hold a service-role key, even if another header decides the rank. */
   readonly serviceHeaders: readonly ('apikey' | 'authorization')[]
 }
 

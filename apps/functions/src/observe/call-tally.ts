@@ -17,7 +17,10 @@ export interface OutcomeCount {
   count: number
 }
 
-/** The calls of one function since the host started: a call adds to numbers, and what reads them makes the rest. */
+/**
+ * Counters of the calls of one function since the host started. A call only increments numbers; metrics are made when
+ * they are read.
+ */
 export class CallTally {
   readonly project: string
   readonly name: string
@@ -51,7 +54,7 @@ export class CallTally {
   }
 }
 
-/** Place of a duration among the buckets. */
+/** Index of the bucket of a duration. */
 function bucketOf(seconds: number): number {
   let at = 0
   while (at < DURATION_BOUNDS.length && seconds > DURATION_BOUNDS[at]!) at++

@@ -28,7 +28,7 @@ export interface LogFilter {
   /** Text that the message or a field contains, whatever its case. */
   readonly search?: string
   readonly level?: string
-  /** Of one request. */
+  /** Only entries of this request. */
   readonly requestId?: string
 }
 

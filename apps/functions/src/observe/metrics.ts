@@ -145,7 +145,7 @@ class CallDurations extends Histogram<'project' | 'function'> {
     this.#tallies = tallies
   }
 
-  /** What the registry and `get` read. */
+  /** The method by which prom-client's registry reads the metric. */
   async getForPromString() {
     const values = Array.from(this.#tallies(), (tally) => this.#valuesOf(tally)).flat()
     return { name: DURATION.name, help: DURATION.help, type: 'histogram', aggregator: 'sum', values }

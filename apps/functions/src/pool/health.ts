@@ -29,10 +29,9 @@ const RUNTIME_MB = 40
 const REPLACE_AFTER_CPU_SECONDS = 1800
 
 /**
- * Milliseconds for which an event loop that answers no ping has stood still by its own doing since the look before: CPU
- * time while it runs, all of the time while it waits for something (`Atomics.wait`, a full pipe). A process that is
- * stopped, or gets no CPU, does not stand still by its own doing.
- *
+ * Milliseconds since the previous check in which the function itself has blocked its event loop, while no ping is
+ * answered: CPU time while the process runs, all of the time while it waits for something (`Atomics.wait`, a full
+ * pipe). A process that is stopped, or gets no CPU, does not count as blocked by the function.
  * @param before null: not known
  */
 export function stoodStill(before: Usage | null, now: Usage | null, passedMs: number): number {
@@ -41,9 +40,8 @@ export function stoodStill(before: Usage | null, now: Usage | null, passedMs: nu
 }
 
 /**
- * Judges one look at an instance: too much memory, busy without work for ten seconds, worn by half an hour of CPU time,
- * or fine.
- *
+ * Judges one check of an instance: too much memory, busy without work for ten seconds, due for replacement after half
+ * an hour of CPU time, or fine.
  * @param working whether a request or background work is in it
  */
 export function checkHealth(

@@ -38,7 +38,7 @@ export interface FolderEvents {
 /** Dependencies shared by the folders of one source. */
 export interface FolderContext extends FolderOptions {
   readonly watcher: FolderWatcher
-  /** Order in which folders are looked at and built. */
+  /** Queue of the work on folders. */
   readonly line: LatestFirst
   readonly isClosed: () => boolean
 }

@@ -14,7 +14,7 @@ export interface RegistrySourceOptions {
   readonly functions: Functions
   readonly store: VersionStore
   readonly ceilings: Ceilings
-  /** True for names that something else on this host serves. */
+  /** True for a name that another source on this host serves. */
   readonly isTaken: (project: string, name: string) => boolean
   readonly onFailed: (record: LiveRecord, error: unknown) => void
   /** The registry cannot be read; known functions continue to be served. */

@@ -89,7 +89,8 @@ function serve({ platform, boot, responder }: Start): Promise<void> {
 async function load(start: Start, server: HttpOffer | null): Promise<void> {
   const { boot, channel, responder, crons, consumer, offer } = start
   const importing = import(boot.bundle) as Promise<{ default?: unknown }>
-  // A module may wait for the end of its server, which does not happen.
+  // A module may wait for its server to end, which does not happen; so once there is a server, its import is awaited
+  // only for a limited time.
   const served = offer.taken.then(() => importsSettled(importing))
   const loaded = await Promise.race([importing, served, ...(server ? [server.listening] : [])])
   responder.handler = offer.handler ?? handlerOf([loaded?.default])
@@ -123,7 +124,7 @@ async function importsSettled<T>(importing: Promise<T>): Promise<T | null> {
   return Promise.race([importing, new Promise<null>((resolve) => setTimeout(() => resolve(null), SETTLE_MS))])
 }
 
-/** Frameworks call `listen` a few turns after the module has run. */
+/** Frameworks call `listen` a few event-loop turns after the module has run. */
 async function startsSoon(listening: Promise<void>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const patience = new Promise<false>((resolve) => {

@@ -1,7 +1,7 @@
 import type { HttpHeaders, HttpOffer } from './platform.ts'
 
 /**
- * Parts of `node:http` that the shim uses. Loaded only where the bundle uses it, because loading takes some
+ * Parts of `node:http` that the shim uses. They are loaded only where the bundle uses them, because loading takes some
  * milliseconds.
  */
 interface NodeHttp {

@@ -33,7 +33,7 @@ export class GlobalEvents {
     Object.defineProperty(scope, 'addEventListener', { value: add, configurable: true, writable: true })
   }
 
-  /** Work that belongs to no call; what begins while the instance is told to end is waited for. */
+  /** Adds work that belongs to no call; it is awaited if it begins while the instance is told to end. */
   hold(work: Promise<unknown>): void {
     this.#works?.add(work)
   }

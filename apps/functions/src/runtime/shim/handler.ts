@@ -44,7 +44,10 @@ export function handlerOf(args: readonly unknown[]): Handler | null {
 /** Takes a batch or an event. */
 export type Method = (given: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
 
-/** A method of a default export, or of the objects of a class that it is, as `WorkerEntrypoint` of Workers; null: it has none. */
+/**
+ * A method of a default export, or of the objects of its class, as for Workers' `WorkerEntrypoint`; null when there is
+ * none.
+ */
 export function methodOf(exported: unknown, name: 'queue' | 'scheduled'): Method | null {
   const own = (exported as Partial<Record<string, unknown>> | null | undefined)?.[name]
   if (typeof own === 'function') return own.bind(exported) as Method
@@ -86,7 +89,7 @@ export class HandlerOffer {
     if (handler) this.#taken.resolve()
   }
 
-  /** From now on none is taken. */
+  /** Further handlers are refused from now on. */
   seal(): void {
     this.#isSealed = true
   }
