@@ -14,8 +14,8 @@ export interface ChipValues {
 const COLOURS = [0, 1, 2]
 
 /**
- * What the bytes of a PNG stand for, by the caller's `rescale` or by what the picture says itself; null where neither does.
- *
+ * Meaning of the bytes of a PNG, by the caller's `rescale` or by the picture's own metadata; null where neither gives
+ * it.
  * @throws INVALID_SCALE, CHIP_UNITS_UNKNOWN where a colormap drew it, CHIP_BANDS_DIFFER
  */
 export function valuesOfPng(png: Uint8Array, rescale: string | undefined, table: FoundEmbeddings): ChipValues | null {

@@ -13,7 +13,7 @@ export interface Lane {
   readonly name: string
   /** Attempts until an event is a dead letter. */
   readonly attempts: number
-  /** Maximum events of one call; 1 when there is no second attempt, so that one event cannot fail others. */
+  /** Maximum events of one call; it is 1 when there is no second attempt, so that one event cannot fail others. */
   readonly batch: number
   /** The table hook; null for a queue. */
   readonly hook: HookRow | null
@@ -37,7 +37,7 @@ export interface LanesOptions {
 /** Signs calls of consumers like other messages; functions know the platform by the service key. */
 const SECRET = makeSecret()
 
-/** The lanes of all projects that are delivered now, by project. */
+/** The lanes that are delivered now, by project. */
 export async function allLanes({
   database,
   hooks,
@@ -54,7 +54,7 @@ export async function allLanes({
     const target = () => sealer.open(hook.sealed, hook.id) as Target
     add(scopeOf(hook), { name: hookLane(hook.id), attempts: hook.attempts, batch: 1, hook, target })
   }
-  // Of several functions that name a queue the first consumes it.
+  // A queue that several functions name is consumed by the first of them by name.
   const { rows } = await database.query<{
     project_id: string
     name: string

@@ -20,7 +20,7 @@ export interface SourceLayer {
   readonly path: string
 }
 
-/** All layers of a request: its own table, then those in `layers`. */
+/** All layers of a request: the one of its own table, then the entries of `layers`. */
 export function layersOf(input: ArchiveToPmtiles): { readonly layer: ArchiveLayer; readonly path: string }[] {
   const { layers = [], zooms: _zooms, ...own } = input
   return [{ layer: own, path: '' }, ...layers.map((layer, i) => ({ layer, path: `/layers/${i}` }))]
