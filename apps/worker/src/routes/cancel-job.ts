@@ -5,10 +5,10 @@ import { ProjectQuery, guarded } from './guarded.ts'
 import { JobParams, findJob, type JobLookup } from './read-jobs.ts'
 import type { Submitter } from '../queue/submit.ts'
 
-/** Where jobs are cancelled. */
+/** Dependencies of the route that cancels jobs. */
 export interface CancelDeps extends JobLookup {
   readonly submitter: Pick<Submitter, 'cancel'>
-  /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
+  /** Asks the runner of this process to look for cancellations, without waiting for a notification. */
   readonly onCancel: () => void
 }
 

@@ -4,7 +4,7 @@ import { guarded, requestScope } from './guarded.ts'
 import type { LookUp, Place as FoundPlace } from '../places/geocoder.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where places are looked up. */
+/** Dependencies of the place search. */
 export interface PlaceDeps {
   readonly projects: Pick<ProjectDirectory, 'scope'>
   /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */

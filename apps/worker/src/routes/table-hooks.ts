@@ -15,7 +15,7 @@ import type { OpenProject, ProjectDirectory } from '../projects/project-director
 import type { JobScope } from '../queue/job-row.ts'
 import { ProjectQuery, finder, guarded, located, requestScope, type Find } from './guarded.ts'
 
-/** Where table hooks are checked and kept. */
+/** Dependencies of the routes of table hooks. */
 export interface TableHookDeps {
   readonly projects: Pick<ProjectDirectory, 'scope' | 'openForSubmit'>
   readonly tableHooks: TableHookStore
@@ -27,7 +27,7 @@ export interface TableHookDeps {
   readonly onHooks: () => void
 }
 
-/** Table hooks of one project at most. */
+/** Maximum table hooks of one project. */
 const MOST_HOOKS = 50
 
 const HookParams = Type.Object({ hook_id: Type.String({ description: 'Id of the table hook.' }) })
@@ -160,7 +160,7 @@ function changeRoutes(app: Http, deps: TableHookDeps, find: Find<HookRow>): void
     async (request, reply) => {
       const { scope, row: hook } = await find(request, request.params.hook_id)
       await inProject(deps, scope, async ({ database }) => {
-        // No worker puts the trigger of a paused hook back on. A delete that ends half way can be made again.
+        // Workers do not reinstall the trigger of a paused hook. If the delete fails half way, it can be repeated.
         await deps.tableHooks.update(hook.id, { paused: true })
         await removeTrigger(database, hook)
         await database.query('delete from terrane.events where lane = $1', [hookLane(hook.id)])

@@ -18,7 +18,7 @@ import { ProjectQuery, finder, guarded, located, requestScope, type Find } from 
 import type { SubmitContext } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 
-/** Where webhooks are checked and kept. */
+/** Dependencies of the routes of webhooks. */
 export interface WebhookDeps {
   readonly projects: Pick<ProjectDirectory, 'scope'>
   readonly webhooks: WebhookStore
@@ -26,7 +26,7 @@ export interface WebhookDeps {
   readonly checkUrl: SubmitContext['checkUrl']
 }
 
-/** Webhooks of one project at most. */
+/** Maximum webhooks of one project. */
 const MOST_WEBHOOKS = 20
 
 const WebhookParams = Type.Object({ webhook_id: Type.String({ description: 'Id of the webhook.' }) })

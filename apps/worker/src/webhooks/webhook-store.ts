@@ -9,7 +9,7 @@ import { ProjectRows } from '../projects/project-rows.ts'
 export interface WebhookRow {
   readonly id: string
   readonly project_ref: string
-  /** Without what could be a credential. */
+  /** The address without possible credentials. */
   readonly shown_url: string
   /** The target, sealed for the id. */
   readonly sealed: Buffer
@@ -44,8 +44,8 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
   }
 
   /**
-   * Records which webhooks are told the end of a job, each only once. `project`
-   * is the same for all deliveries of a project and for no others.
+   * Records a delivery for each webhook that listens to the end of a job, each only once. `project` is a key of the
+   * project.
    */
   async addDeliveries(session: Queryable, jobId: string): Promise<{ id: string; project: string }[]> {
     const { rows } = await session.query<{ id: string; project: string }>(

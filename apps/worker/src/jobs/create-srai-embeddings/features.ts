@@ -25,7 +25,6 @@ export interface ObtainedFeatures {
 
 /**
  * Refuses a source that cannot work, before a job is queued for it.
- *
  * @param aoi null when it is not known yet
  * @throws IMPORTED_TABLES_MISSING, and what `checkOsmSource` throws
  */
@@ -39,7 +38,7 @@ export async function checkFeatures(
   else await checkOsmSource(requested, aoi, settings)
 }
 
-/** Brings the features of an area into the job's folder: an OSM file, or what tables of the project hold. */
+/** Copies the features of an area into the job's folder: an OSM file, or a dump of tables of the project. */
 export async function obtainFeatures(
   requested: RequestedSource | undefined,
   { aoi, filter }: { readonly aoi: Aoi; readonly filter: OsmFilter },

@@ -9,7 +9,7 @@ const MULTIPOLYGON = 6
 /** The outer rings of a place, `[lng, lat, …]`. */
 export interface PlaceRings {
   readonly rings: readonly Float64Array[]
-  /** It had holes, which the table does not keep. */
+  /** The place had holes, which the table does not store. */
   readonly hasHoles: boolean
 }
 
