@@ -49,7 +49,7 @@ async function fontsOf({ files }: MapsScope, request: FastifyRequest): Promise<M
   for (const { name, sha256 } of await files.list(principal, 'font')) {
     const read = async () => {
       const file = await files.read(principal, { kind: 'font', folder: '', name })
-      // It may have been replaced since it was listed.
+      // The font may have been replaced since it was listed.
       if (file?.sha256 !== sha256) throw noMapFile('font', name)
       return [file.content]
     }

@@ -52,13 +52,13 @@ function jsonType(type: string): string {
   return GEOMETRY.test(type) ? 'object' : 'string'
 }
 
-/** Arguments in a query are text; only plain values keep their type. */
+/** Arguments in a query are text; only simple types keep their schema. */
 export function querySchema(type: string): Json {
   const plain = jsonType(type)
   return { type: plain === 'object' || type.endsWith('[]') ? 'string' : plain, format: type }
 }
 
-/** A default that is a plain value: an expression is the database's to know. */
+/** A default that is a constant; expressions are left out. */
 function defaultOf({ default: text, type }: Column): Json {
   if (text === null) return {}
   const quoted = /^'((?:[^']|'')*)'(?:::[^']*)?$/.exec(text)
