@@ -8,7 +8,7 @@ import { basemapInvalid } from '../errors.ts'
 /** The operator's basemap. */
 export interface OwnBasemap {
   readonly kind: 'none' | 'raster' | 'pmtiles'
-  /** Its address for the page: a tile template or an archive. */
+  /** Address under which the page reads it: a tile template or an archive. */
   readonly url: string
   /** Attribution that its licence requires, as HTML. */
   readonly attribution: string

@@ -43,8 +43,7 @@ export class Projects {
   }
 
   /**
-   * The services of a project, by its id, for a page that is open to everyone: what is read there is public.
-   *
+   * The services of a project, by its id, for a page without sign-in; only public data may be read with them.
    * @throws PROJECT_NOT_FOUND
    */
   async open(id: string): Promise<Connection> {

@@ -9,7 +9,7 @@ const TaskParams = Type.Object({ ref: Type.String(), taskName: Type.String({ max
 const JobParams = Type.Object({ ...TaskParams.properties, job_id: Type.String({ maxLength: 100 }) })
 const Body = Type.Object({}, { additionalProperties: true, description: 'As the task wants it; GET …/doc says what.' })
 
-/** Event streams are cut after this; the browser takes them up again, with its session checked anew. */
+/** Lifetime of an event stream in milliseconds; the browser then reconnects, and its session is checked again. */
 const STREAM_MS = 600_000
 
 /**
@@ -115,12 +115,12 @@ function eventRoute(app: Http): void {
   })
 }
 
-/** Asks the worker of the request's project and passes its answer on. */
+/** Sends a request to the worker of the request's project and passes the answer on. */
 export async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
   const project = projectOf(request)
   const response = await ask(request, reply, project.connection.worker(), what)
   const location = response.headers.get('location')
-  // The worker counts paths from its own base.
+  // The worker's paths are relative to its own base.
   if (location && /^\/(?:jobs|schedules|webhooks)\//.test(location))
     reply.header('location', `/api/projects/${addressOf(request)}${location}`)
   return pass(reply, response)

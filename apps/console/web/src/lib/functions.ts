@@ -9,7 +9,7 @@ export interface FunctionSummary {
   readonly bytes: number
   /** Null while no version has been served. */
   readonly policy: Policy | null
-  /** Why the newest code is not served. */
+  /** Build or start error of the newest code, which is therefore not served. */
   readonly problem: { readonly code: string; readonly message: string; readonly details: string | null } | null
   readonly created_by: string
   readonly created_at: string | null
@@ -80,7 +80,7 @@ export async function readVersions(ref: string, name: string, signal?: AbortSign
   return data.toSorted((a, b) => b.version - a.version)
 }
 
-/** Makes an earlier version live again. */
+/** Makes an earlier version the live one again. */
 export function rollBack(ref: string, name: string, version: number): Promise<unknown> {
   return request('POST', `${pathOf(ref, name)}/rollback`, { version })
 }
@@ -90,7 +90,7 @@ export function removeFunction(ref: string, name: string): Promise<void> {
   return request('DELETE', pathOf(ref, name))
 }
 
-/** Deploys the files of a folder; each is given by its path within it. */
+/** Deploys the files of a folder, with their paths relative to it. */
 export function deployFunction(
   ref: string,
   name: string,
