@@ -9,15 +9,18 @@ import type { Probe } from '../support/prober.worker.ts'
 import { SETUP, openEndlessFiles, townImport, worstRequests, type WorstRequest } from '../support/worst-requests.ts'
 
 const MIB = 1024 * 1024
-/** Most memory that one request may take beyond what its app holds when idle. */
+/** Maximum memory of one request above the idle memory of its app. */
 const MOST_BYTES = 300 * MIB
-/** Milliseconds by which an app may say later than the others that it lives, and how often a request is asked that seems to block it. */
+/**
+ * Maximum delay of a liveness answer compared with the other apps, in milliseconds, and repetitions of a request that
+ * seems to block its app.
+ */
 const MOST_LATER_MS = 500
 const ROUNDS = 4
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 const endless = await openEndlessFiles()
-/** A third of them by the seed, or all. */
+/** A third of the requests, chosen by the seed, or all of them. */
 const all = Object.entries(worstRequests(endless.url))
 const REQUESTS = shareOfRun('worst requests', all, Math.ceil(all.length / 3), ([name]) => name)
 afterAll(() => endless[Symbol.asyncDispose]())
@@ -60,7 +63,7 @@ describe(`the worst requests (${testLane()})`, () => {
 
   const memory = (app: string) => house.metric(app, 'process_resident_memory_bytes')
 
-  /** Memory of an app with its garbage collected. */
+  /** Memory of an app after a garbage collection. */
   async function idle(app: string): Promise<number> {
     await house.app(app).collect()
     await sleep(500)
@@ -72,12 +75,14 @@ describe(`the worst requests (${testLane()})`, () => {
     readonly answers: readonly { readonly status: number; readonly bytes: number; readonly begin: string }[]
     /** Memory beyond what the app holds when idle. */
     readonly grown: number
-    /** How late the app said at most that it lives, and how late another app did meanwhile, which only the machine delays. */
+    /**
+     * Maximum delay of the app's liveness answer, and of another app's at the same time, which only the machine delays.
+     */
     readonly late: number
     readonly control: number
   }
 
-  /** Asks twice at once, and watches the app. */
+  /** Sends the request twice at the same time, and watches the app. */
   async function ask([app, path, init]: WorstRequest): Promise<Asked> {
     const before = await idle(app)
     probes.length = 0
@@ -92,7 +97,7 @@ describe(`the worst requests (${testLane()})`, () => {
     const headers = { ...house.credentials(app, 'owner'), ...JSON_TYPE, ...init.headers }
     const url = `${house.app(app).url}${path}`
     const answers = await Promise.all([1, 2].map(() => answerTo(url, { ...init, headers })))
-    // A job goes on after its answer.
+    // A job runs after its answer.
     if (answers.some(({ status }) => status === 202)) await sleep(10_000)
     answered.abort()
     await watching
@@ -118,7 +123,7 @@ describe(`the worst requests (${testLane()})`, () => {
     for (const { status, begin } of answers)
       expect(begin).toContain(right.find((one) => one.status === status)!.holds ?? '')
     expect(grown).toBeLessThan(MOST_BYTES)
-    // A busy machine delays an app now and then; what blocks it does so each time.
+    // A busy machine sometimes delays an app, but a request that blocks it does so each time.
     const over = [late - control]
     while (over.at(-1)! > MOST_LATER_MS && over.length < ROUNDS) {
       const again = await ask(request)
@@ -140,7 +145,7 @@ async function answerTo(url: string, init: RequestInit) {
       begin ||= Buffer.from(chunk as Uint8Array).toString('latin1', 0, 300)
     }
   } catch {
-    // An answer that is too long for its limit ends within.
+    // An answer that exceeds its limit breaks off.
   }
   return { status: response?.status ?? 0, bytes, begin }
 }

@@ -10,8 +10,8 @@ import type { Caller } from './hostile-requests.ts'
 import { functionsFor, pageFor, startApp, townFor, type AppProcess } from './processes.ts'
 
 /**
- * All five apps, each in its own process, on one database: the stack of one project, and a stranger's project beside
- * it.
+ * All five apps, each in a separate process, on one database: the stack of one project, and another organization's
+ * project.
  */
 export interface House {
   readonly db: TestDatabase
@@ -24,15 +24,19 @@ export interface House {
   app(name: string): AppProcess
   /** Credentials that a caller sends to an app. */
   credentials(app: string, caller: Caller): Readonly<Record<string, string>>
-  /** Signs the callers of the console in. */
+  /** Signs in the callers of the console. */
   signIn(): Promise<void>
-  /** A value of an app's metrics; 0 where there is none. */
+  /** A value of an app's metrics; 0 when it is missing. */
   metric(app: string, name: string): Promise<number>
 }
 
 const EMAILS = { owner: 'ada@example.org', foreign: 'eve@example.org' }
 
-/** The settings file of a house. @param perAddress requests of one kind in a minute; 0 = no limit @param more of single apps */
+/**
+ * The settings file for the apps.
+ *
+ * @param perAddress requests of one kind in a minute; 0 = no limit @param more of single apps
+ */
 export function settingsOf(perAddress: number, more: object = {}): { TERRANE_SETTINGS: string } {
   return { TERRANE_SETTINGS: JSON.stringify({ everyApp: { rates: { perAddress }, keys: { cacheMs: 2000 } }, ...more }) }
 }
@@ -74,7 +78,7 @@ export async function openHouse(
       personal: [{ auth: 'user' }, `export default () => new Response('in')`],
     }),
     TERRANE_FUNCTIONS_STORAGE: `file:${join(folder, 'archives')}`,
-    // The state of functions lies behind the origin.
+    // The state of functions is reached through the origin.
     TERRANE_PROJECT_URL: `http://127.0.0.1:${originPort}`,
   })
   const router = await start('router', { ...behindOrigin, ...(await townFor(folder)) })
