@@ -1,6 +1,7 @@
 /**
  * Asks a child to end when npm, which started this process, has ended. npm passes Ctrl-C on, but when npm itself is
  * killed, its scripts would continue. Without npm nothing is watched, because a process may outlive its shell.
+ *
  * @param {import('node:child_process').ChildProcess} child
  * @returns {() => void} ends the watch
  */

@@ -10,7 +10,7 @@ import { databaseOf, findStack, local, notRunning, readJson } from './local-stac
 
 /** Address and keys of a project. */
 export interface Connection {
-  /** Base of the project: `/worker`, `/rest/v1`, `/storage/v1`, `/functions/v1` and `/routing-engine/v1` lie below it. */
+  /** Base URL of the project, for `/worker`, `/rest/v1`, `/storage/v1`, `/functions/v1` and `/routing-engine/v1`. */
   readonly url: string
   /** The service-role key. */
   readonly key: string
@@ -38,6 +38,7 @@ export function profilesPath(env: NodeJS.ProcessEnv): string {
 /**
  * Finds the project of a command: the named profile, else TERRANE_URL with its key, else the local stack of this
  * folder.
+ *
  * @throws NOT_CONNECTED, PROFILE_UNKNOWN, PROFILES_UNSAFE
  */
 export async function connect(name?: string, env: NodeJS.ProcessEnv = ownEnvironment()): Promise<Connection> {
@@ -81,6 +82,7 @@ function keyMissing(url: string): TerraneError {
 /**
  * Environment variables of the apps' own programs for the local stack: empty when none runs, and without keys that
  * would be sent elsewhere.
+ *
  * @param args of the program, which may name another address
  */
 export async function localEnvironment(
@@ -173,8 +175,10 @@ export async function request(connection: Connection, path: string, init: AskIni
 }
 
 /**
- * A long answer of a service of the project, with the trailers that `fetch` keeps to itself: they are there when the body
- * has ended. @throws REFUSED with what it says
+ * A long answer of a service of the project, with its trailers, which `fetch` does not provide. They are complete when
+ * the body has ended.
+ *
+ * @throws REFUSED with the service's message
  */
 export async function stream(connection: Connection, path: string): Promise<IncomingMessage> {
   const url = new URL(connection.url + path)

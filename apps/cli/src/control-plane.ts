@@ -11,6 +11,7 @@ export interface ControlPlane {
 
 /**
  * Opens the control plane for the duration of a command.
+ *
  * @throws CONTROL_PLANE_MISSING, SECRETS_KEY_INVALID, DATABASE_UNAVAILABLE
  */
 export async function withControlPlane<T>(work: (control: ControlPlane) => Promise<T>): Promise<T> {

@@ -49,6 +49,7 @@ export async function upload(
 /**
  * The file to upload for a path: itself, or a temporary zip of the files of a Shapefile, a MapInfo data set or a file
  * geodatabase. Temporary files are deleted when the result is disposed of.
+ *
  * @throws DATASET_NOT_WHOLE with the files that are missing
  */
 export async function datasetFile(path: string): Promise<{ readonly file: string } & AsyncDisposable> {

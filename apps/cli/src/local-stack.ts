@@ -35,6 +35,7 @@ export function local(port: number): string {
 /**
  * Finds the running stack of the environment's folder. It must prove that it knows the folder's secret, see
  * infra/local/src/announce.ts.
+ *
  * @throws NOT_CONNECTED
  */
 export async function findStack(env: NodeJS.ProcessEnv): Promise<LocalStack> {

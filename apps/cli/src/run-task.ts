@@ -29,6 +29,7 @@ export function onTask(command: Command): Command {
 /**
  * Runs a task of the project. It prints the progress to standard error and the result to standard output. Ctrl-C
  * cancels the job.
+ *
  * @throws JobFailed, TerraneProblem
  */
 export async function runTask<Name extends TaskName>(
@@ -49,6 +50,7 @@ export async function runTask<Name extends TaskName>(
 
 /**
  * Waits for a job. It prints the progress and warnings to standard error. Ctrl-C cancels the job.
+ *
  * @throws JobFailed, TerraneProblem
  */
 export async function watchTask(connection: Connection, task: TaskName, id: string): Promise<Record<string, unknown>> {

@@ -3,6 +3,7 @@ import { TerraneError } from '@terrane/core/errors'
 
 /**
  * A style from a file; the worker checks its content.
+ *
  * @throws STYLE_UNREADABLE
  */
 export async function styleOf(path: string): Promise<unknown> {

@@ -5,8 +5,8 @@ import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
 
 /**
- * Stands for the Services API key in privileged functions. The host replaces it with the real key. It is not secret,
- * because it is valid only on the function's own socket.
+ * Placeholder for the Services API key in privileged functions, which the host replaces with the real key. It is not
+ * secret, because it is valid only on the function's own socket.
  */
 export const SERVICES_KEY_PLACEHOLDER = 'services-key-added-by-the-host'
 

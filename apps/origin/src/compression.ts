@@ -60,6 +60,7 @@ export function hasTag({ headers }: Pick<FastifyRequest, 'headers'>, tag: string
 /**
  * Compresses the answers of a scope for clients that accept it. An answer that is encoded already, short, partial (206)
  * or has an ETag is not changed.
+ *
  * @param hasTags adds a strong ETag to answers that are not streamed, and answers 304 to a client that has it
  */
 export function compressAnswers(scope: Http, { hasTags = false } = {}): void {

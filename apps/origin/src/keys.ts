@@ -26,6 +26,7 @@ const keysUnclear = defineError(
 /**
  * Opens the verification of keys. With a control plane, an expired or revoked key is refused, even if it is a valid
  * token; without one, the keys of the environment are always valid.
+ *
  * @throws ORIGIN_KEYS when settings contradict each other
  */
 export async function openDoor(config: OriginConfig, logger: Logger): Promise<Door> {

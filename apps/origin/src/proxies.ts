@@ -50,6 +50,7 @@ const ROUTES = [
 
 /**
  * Proxies `/worker`, `/functions/v1`, `/routing-engine/v1` and the paths of OSRM's services.
+ *
  * @param functionsOwnOrigin whether functions may speak for this origin
  */
 export async function proxyRoutes(app: Http, upstreams: Upstreams, functionsOwnOrigin: boolean): Promise<void> {

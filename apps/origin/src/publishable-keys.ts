@@ -11,6 +11,7 @@ export function publishableKeyIn(request: FastifyRequest): string | null {
 
 /**
  * The caller of a publishable key, which a page that the key names has sent. The table is checked when it is known.
+ *
  * @throws UNAUTHORIZED, FORBIDDEN
  */
 export async function identifyPage(

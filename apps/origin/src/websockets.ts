@@ -44,6 +44,7 @@ export class WebSockets {
   /**
    * Sends the request to the service with these headers. If the service accepts, the connections are joined and null is
    * returned; otherwise its answer.
+   *
    * @param keeps whether a header of its answer is handed on
    * @throws what the connection to it says
    */

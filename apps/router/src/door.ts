@@ -14,6 +14,7 @@ export interface Door extends AsyncDisposable {
 /**
  * Opens the verification of keys: those of the control plane, or those of the settings for a router without one. It
  * does not wait for the database, because a router accepts cached keys while the database is unavailable.
+ *
  * @throws ROUTER_KEYS_MISSING
  */
 export function openDoor(config: RouterConfig, logger: Logger): Door {

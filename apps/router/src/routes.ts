@@ -50,6 +50,7 @@ export class Serving {
 
   /**
    * Adds a key check, bodies as text, and error answers in its form to a scope.
+   *
    * @param actionOf the action that a request is for; null where its path names none
    */
   prepare(
@@ -174,6 +175,7 @@ export function unknownPath(actions: readonly Action[]): RouteProblem {
 
 /**
  * Checks each place for a key, so that a wrong key in one does not hide the right key in another.
+ *
  * @throws Refusal unless the request carries an organization's Services API key as header or query `apikey`, or as Bearer
  */
 async function checkKey(request: FastifyRequest, verify: Verify, limits: RateLimits): Promise<void> {

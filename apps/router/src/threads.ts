@@ -6,6 +6,7 @@ const THREAD_BYTES = 64 << 20
 /**
  * Number of threads: the CPU quota of the process, which Node reads from the cgroup, or the cores. A quarter of the
  * memory limit is the maximum for all threads.
+ *
  * @param memoryBytes the limit; 0 or more than a machine has where there is none
  */
 export function threadsGiven(cores = availableParallelism(), memoryBytes = process.constrainedMemory()): number {

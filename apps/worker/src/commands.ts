@@ -22,7 +22,7 @@ Organizations, projects and keys: terrane org, terrane project, terrane key.
 
 class UsageError extends Error {}
 
-/** Where a command reads its settings and writes its answers. */
+/** Environment and output of a command. */
 interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdout: (text: string) => unknown

@@ -284,7 +284,7 @@ async function startWork(
   return drain
 }
 
-/** Limits of one job, as `GET /capacity` tells them. */
+/** Limits of one job in `GET /capacity`. */
 function limitsOf(config: WorkerConfig): CapacityDeps['limits'] {
   return {
     maxH3Cells: config.maxH3Cells,

@@ -40,6 +40,7 @@ export class App {
 
   /**
    * Starts `apps/{name}/src/main.ts` and waits until it listens, for as long as it makes progress.
+   *
    * @param onFailure called when it ends by itself after that
    * @throws when it ends, stalls, or the signal aborts before it listens
    */

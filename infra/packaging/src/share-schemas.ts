@@ -14,6 +14,7 @@ const LEAST_LENGTH = 200
 /**
  * An equivalent OpenAPI document in which each object schema and union occurs once. A repeated one becomes a component,
  * named after its title or its property, and its occurrences become references, which keep their descriptions.
+ *
  * @throws Error when no name is left for a schema
  */
 export function shareSchemas(document: Node): Node {

@@ -15,6 +15,7 @@ const QUIET_MS = 500
 /**
  * Serves places on a socket whose path is returned. The largest waiting request comes first, and smaller ones do not
  * pass it. A place is free again when its connection ends.
+ *
  * @param {number} places processes that run at once
  * @returns {Promise<{ path: string, close: () => void }>}
  */

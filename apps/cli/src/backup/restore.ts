@@ -15,6 +15,7 @@ import type { Places } from './places.ts'
  * Restores a backup into empty locations. The backup is checked completely, and the locations are checked, before
  * anything is written. The database is written last, in one transaction. Without the URL of a database, an embedded one
  * is created in the home folder.
+ *
  * @throws NOT_A_BACKUP, BACKUP_DAMAGED, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, PLACE_TAKEN, DATABASE_NOT_EMPTY, TRANSFER_DIFFERS
  */
 export async function restore(from: ObjectStore, to: Places): Promise<Transferred & { readonly objects: number }> {

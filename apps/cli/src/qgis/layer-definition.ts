@@ -23,6 +23,7 @@ const TILE_STYLE = `<renderer type="basic"><styles>${[
 /**
  * XML of a layer definition file (`.qlr`) for QGIS 3. Each table gives a layer of features, which can be edited if the
  * key allows changes, and a layer of vector tiles, which is hidden at first.
+ *
  * @param url address of the project
  * @param tables names with their schemas
  */

@@ -14,7 +14,7 @@ export interface OwnBasemap {
   readonly attribution: string
   /** The file served at the page's address; null where it is on another server. */
   readonly file: string | null
-  /** Origin of the other server, which the page's policy must allow; null where there is none. */
+  /** Origin of the other server, which the page's policy must allow; null when there is no other server. */
   readonly origin: string | null
 }
 

@@ -14,6 +14,7 @@ const BUILD_TIMEOUT_MS = 120_000
 /**
  * The folder of the built page: the named one, else the console's own, which is built first when it is missing or older
  * than its sources. Without build tools, an old page is served unchanged.
+ *
  * @throws PAGE_MISSING
  */
 export async function preparePage(named: string | undefined, logger: Logger): Promise<string> {

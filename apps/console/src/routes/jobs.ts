@@ -13,8 +13,8 @@ const Body = Type.Object({}, { additionalProperties: true, description: 'As the 
 const STREAM_MS = 600_000
 
 /**
- * The jobs of a project: POST and DELETE of the interface document, and the reads of the page. Every request is scoped
- * to the project of the path, whatever the browser sends.
+ * The jobs of a project: POST and DELETE of the worker's API, and reads for the page. Every request is limited to the
+ * project of the path, even if the browser names another one.
  */
 export function jobRoutes(app: Http): void {
   app.post('/api/projects/:ref/jobs/:taskName', { schema: { params: TaskParams, body: Body } }, (request, reply) => {
@@ -126,7 +126,7 @@ export async function relay(request: FastifyRequest, reply: FastifyReply, what: 
   return pass(reply, response)
 }
 
-/** A query that names the request's project, whatever the browser has sent. */
+/** A query that always names the request's project, even if the browser names another one. */
 export function scope(request: FastifyRequest, given: Readonly<Record<string, unknown>> = {}): URLSearchParams {
   const query = new URLSearchParams(
     Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),

@@ -99,7 +99,7 @@ export function mapRoutes(app: Http, keys: Pick<Keys, 'issue' | 'revokeLabelled'
   )
 }
 
-/** Makes a map private: first the map, then its keys, whatever the project has stored about them. */
+/** Makes a map private: first the map, then its keys by their label, not by those in the map's row. */
 async function close(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** How the session cookie is set. */
+/** Settings of the session cookie. */
 export interface CookieSettings {
   /** True when the cookie is for https only. */
   readonly secure: boolean

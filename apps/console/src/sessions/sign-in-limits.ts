@@ -2,7 +2,7 @@ import { hashKey } from '@terrane/auth'
 import type { Database } from '@terrane/database'
 import { networkOf } from '@terrane/service'
 
-/** How failures delay the next attempt: the first ones are free, then the wait doubles up to a maximum. */
+/** Delay of the next attempt after failures: none for the first ones, then it doubles up to a maximum. */
 interface Rule {
   readonly free: number
   readonly longestSeconds: number

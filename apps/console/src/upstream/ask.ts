@@ -105,6 +105,7 @@ export async function send(request: FastifyRequest, reply: FastifyReply, to: End
 
 /**
  * The parsed JSON of an answer for the console itself.
+ *
  * @param limit longest answer in bytes
  * @throws SERVICE_DOWN for a longer answer, or one that is not JSON
  */

@@ -49,6 +49,7 @@ interface Prepared extends Omit<Outcome, 'isRunning' | 'text' | 'unset' | 'unset
  * Deploys the functions of a Supabase project, of a Worker or of a folder of Workers as they are, with the secrets of
  * their `.env` files. It reports which functions run, which hosts and secrets each needs, and why others do not run.
  * The failure of one function does not stop the others.
+ *
  * @throws CLI_FAILED when there is no function, or when some do not run
  */
 export async function importProject(target: Target, given: string, options: ImportOptions): Promise<void> {
@@ -163,7 +164,11 @@ function hasEntrypoint(home: string): boolean {
   }
 }
 
-/** Sets secrets on the host, and says which; returns the names that are set there. @param job `name`: null for those of the project */
+/**
+ * Sets secrets on the host and prints their names; returns all names that are set there.
+ *
+ * @param job `name`: null for those of the project
+ */
 async function setSecrets(job: {
   readonly target: Target
   readonly name: string | null
@@ -203,7 +208,7 @@ async function readSecrets(file: string, fence: Fence): Promise<Record<string, s
 
 /** Files that a project may read. */
 interface Fence {
-  /** Its repository, or the folder that the project lies in. */
+  /** The repository of the project, or the folder above it. */
   readonly folder: string
   /** Folders of packages outside of it that its imports resolve to. */
   readonly packages: readonly string[]

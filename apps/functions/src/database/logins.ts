@@ -24,9 +24,9 @@ const PREPARE = `select (clock_timestamp() + interval '1 minute')::text as until
 const SWEEP_MS = 600_000
 
 /**
- * Logins of functions' sessions in one database. Each session has a login of its own, which signs in once and is dropped
- * with the session: PostgreSQL lets every role change its own settings and password, whatever the host has set. Logins
- * have no privileges of their own and inherit none, so RESET ROLE gives access to nothing.
+ * Logins of functions' sessions in one database. Each session has its own login, which signs in once and is dropped
+ * with the session, because PostgreSQL lets every role change its own settings and password. Logins have no privileges
+ * and inherit none, so RESET ROLE gives access to nothing.
  */
 export class Logins implements AsyncDisposable {
   readonly #database: Database

@@ -80,7 +80,7 @@ export class Sessions implements Disposable {
     }
   }
 
-  /** Takes back a session that the server has finished with, and resets it: no state of its last user remains. */
+  /** Takes back a session that the server has finished with, and resets all state of its last user. */
   async giveBack(session: LentSession, inTransaction: boolean): Promise<void> {
     try {
       if (inTransaction) await session.query('rollback')

@@ -4,7 +4,7 @@ import type { PublicKey } from '../projects/key-set.ts'
 /** Address of a project's API, and the keys that privileged functions may use. */
 export interface ProjectAddress {
   readonly apiUrl: string
-  /** Where clients outside reach it. */
+  /** URL of the project for clients outside. */
   readonly publicUrl: string
   readonly serviceKey: string | null
   /** For the routing engine and other shared services. */

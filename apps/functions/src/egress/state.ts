@@ -5,7 +5,7 @@ import { stateStays } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { ProjectAddress } from './project-address.ts'
 
-/** Where functions keep their state. */
+/** Host name for the state of functions. */
 export const STATE_HOST = 'state.internal'
 /** Largest request: a commit of 800 KiB, or a value of 1 MiB, as Base64 in JSON. */
 const MAX_BYTES = 2 * 1024 * 1024

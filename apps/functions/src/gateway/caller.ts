@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Policy } from '../policy.ts'
 
-/** Who calls, after the credentials were verified. */
+/** The caller of a request, by its verified credentials. */
 export interface Caller {
   readonly rank: Policy['auth']
   /** Claims as JSON, percent-encoded for the header that carries them; null without credentials. */
@@ -12,7 +12,7 @@ export interface Caller {
   readonly serviceHeaders: readonly ('apikey' | 'authorization')[]
 }
 
-/** The key or token of a Bearer Authorization; null where there is none. */
+/** The key or token of a Bearer Authorization; null for other values. */
 export function bearerOf(authorization: string | null): string | null {
   return /^bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? null
 }

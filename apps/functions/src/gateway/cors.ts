@@ -40,6 +40,7 @@ export interface AnswerCors {
 /**
  * The CORS headers of a function's answer: its own, and the host's defaults for the others. If the policy lists
  * origins, the function's headers are limited to that list.
+ *
  * @param own headers of the function that begin with `access-control-`
  */
 export function answerCors(policy: CorsPolicy, own: readonly string[], origin: string | undefined): AnswerCors {

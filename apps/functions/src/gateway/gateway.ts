@@ -14,7 +14,7 @@ import { OpenSockets, mostSockets } from './websocket/open-sockets.ts'
 export interface FunctionLookup {
   /** The project whose functions a request is for; null for an unknown host. */
   readonly projectOf: (request: IncomingMessage) => string | null
-  /** Loads a known function that is not served yet; undefined when there is none. */
+  /** Loads a known function that is not served yet; undefined when it does not exist. */
   readonly find: (project: string, name: string) => Promise<LiveFunction | undefined> | undefined
   /** Called when loading one fails. */
   readonly onFailed: (error: unknown, name: string, requestId: string) => void

@@ -78,7 +78,7 @@ export interface RequestFacts {
   readonly exchanged: Exchanged | null
   /** Whether the peer is a trusted proxy, whose headers give the address that the caller used. */
   readonly isTrusted: boolean
-  /** Whether the request asks to go on as a WebSocket. */
+  /** Whether the request asks for an upgrade to a WebSocket. */
   readonly upgrades: boolean
   /** Lines of {@link platformHeaders}. */
   readonly platform: string
@@ -171,12 +171,12 @@ export interface Returned {
   readonly cut: boolean
   /** Not empty when the host is to answer in the function's place. */
   readonly failure: string
-  /** True when background work goes on after the answer. */
+  /** True when background work continues after the answer. */
   readonly held: boolean
 }
 
 /**
- * The headers of a function's answer that reach the caller, and what the shim says through them.
+ * Splits a function's answer: the headers for the caller, and the shim's own information in them.
  *
  * @param received names in lower case and values, alternating
  * @param ownOrigin false on a shared origin: the answer cannot act as a page of it, and sets no cookies

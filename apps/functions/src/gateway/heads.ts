@@ -30,7 +30,7 @@ export interface HeadOptions {
 /** The head of a function's answer, as it reaches the caller. */
 export interface AnswerHead {
   readonly headers: string[]
-  /** True when background work goes on after the answer. */
+  /** True when background work continues after the answer. */
   readonly held: boolean
   /** Why the host answers in the function's place; null when it does not. */
   readonly problem: Problem | null

@@ -2,7 +2,7 @@
 export const DURATION_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const BUCKETS = DURATION_BOUNDS.length + 1
 
-/** How a call ended. */
+/** Outcome of a call. */
 export interface CallOutcome {
   readonly status: number
   /** Why the answer is the host's; empty when it is the function's. */

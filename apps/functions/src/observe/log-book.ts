@@ -25,7 +25,7 @@ export interface Subject {
 
 /** Selects entries of a log. */
 export interface LogFilter {
-  /** Text that the message or a field contains, whatever its case. */
+  /** Text that the message or a field contains, ignoring case. */
   readonly search?: string
   readonly level?: string
   /** Only entries of this request. */

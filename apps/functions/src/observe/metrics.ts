@@ -58,7 +58,7 @@ export class FunctionMetrics {
   }
   readonly #registry: Registry
 
-  /** Adds the gauges, which look at the functions whenever they are read. */
+  /** Adds the gauges, which read the state of functions when metrics are requested. */
   watch(functions: Functions, capacity: Capacity): void {
     const registers = [this.#registry]
     const instances = new Gauge({

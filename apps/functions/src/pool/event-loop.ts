@@ -41,7 +41,7 @@ export class EventLoop {
   }
 
   /**
-   * Looks at it between ping and answer.
+   * Checks the event loop between ping and answer.
    *
    * @param lateMs delay of this look caused by the host itself, which is not counted against the instance
    * @param usage null when it was not measured
@@ -57,7 +57,7 @@ export class EventLoop {
   }
 
   /**
-   * Takes an answer; false for one that belongs to no open ping.
+   * Processes an answer; false when it belongs to no open ping.
    *
    * @param inflight number of calls that the instance has
    * @param measure reads the usage of the process

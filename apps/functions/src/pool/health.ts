@@ -15,7 +15,7 @@ export type Verdict = 'fine' | 'memory' | 'idle_cpu' | 'recycle'
 
 export const NEW_INSTANCE: Health = { sampledAt: 0, cpuSeconds: 0, busy: false, busyLooks: 0 }
 
-/** Least time between two comparisons of CPU time, in milliseconds. */
+/** Minimum interval between two comparisons of CPU time, in milliseconds. */
 export const SAMPLE_MS = 1000
 /**
  * Share of one core that counts as busy for an instance without work, and the number of such checks in a row that end
@@ -32,6 +32,7 @@ const REPLACE_AFTER_CPU_SECONDS = 1800
  * Milliseconds since the previous check in which the function itself has blocked its event loop, while no ping is
  * answered: CPU time while the process runs, all of the time while it waits for something (`Atomics.wait`, a full
  * pipe). A process that is stopped, or gets no CPU, does not count as blocked by the function.
+ *
  * @param before null: not known
  */
 export function stoodStill(before: Usage | null, now: Usage | null, passedMs: number): number {
@@ -42,6 +43,7 @@ export function stoodStill(before: Usage | null, now: Usage | null, passedMs: nu
 /**
  * Judges one check of an instance: too much memory, busy without work for ten seconds, due for replacement after half
  * an hour of CPU time, or fine.
+ *
  * @param working whether a request or background work is in it
  */
 export function checkHealth(

@@ -20,7 +20,7 @@ export interface InstanceOptions {
   /** Bindings of `env` and the queue that the function consumes, from its policy. */
   readonly bindings: readonly string[]
   readonly queue: string
-  /** Stands for the service key in `env`. */
+  /** Token that replaces the service key in `env`. */
   readonly serviceToken: string
   /** Age at which it is replaced without interrupting requests, because its keys end. */
   readonly renewMs: number

@@ -19,7 +19,7 @@ export interface FolderOptions {
   readonly store: VersionStore
   readonly builder: Builder
   readonly events: FolderEvents
-  /** Where the platform finds what functions are called for; null without a control plane. */
+  /** Record of functions for the platform's own calls; null without a control plane. */
   readonly served: ServedFunctions | null
   /** Whether the types of a version are checked after it is served. */
   readonly hasTypes: boolean

@@ -52,7 +52,7 @@ export class FolderSource implements AsyncDisposable {
     return this.#folders.get(name)?.types ?? null
   }
 
-  /** The function, once its first build is done; undefined when there is none or it cannot be built. */
+  /** The function after its first build; undefined when it does not exist or cannot be built. */
   find(projectId: string, name: string): Promise<LiveFunction | undefined> | undefined {
     const { functions, project, builder, line } = this.#context
     const folder = projectId === project.id ? this.#folders.get(name) : undefined

@@ -58,7 +58,9 @@ export class RegistrySource implements AsyncDisposable {
     this.#timer.unref()
   }
 
-  /** The function, loaded if the registry has it and this host has not; undefined when there is none. */
+  /**
+   * The function, loaded if the registry has it and this host does not serve it yet; undefined when it does not exist.
+   */
   find(project: string, name: string): Promise<LiveFunction | undefined> | undefined {
     const known = this.#known.get(`${project}/${name}`)
     return known && !this.#options.isTaken(project, name) ? this.#load(known) : undefined

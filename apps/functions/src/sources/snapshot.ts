@@ -21,6 +21,7 @@ export async function lookAt(paths: Iterable<string>): Promise<Snapshot> {
 /**
  * True when no file of the second snapshot was changed since the first began. For files missing in the first, the
  * modification time decides.
+ *
  * @param begunMs when the first look began, by `Date.now()`
  */
 export function isStill(first: Snapshot, second: Snapshot, begunMs: number): boolean {

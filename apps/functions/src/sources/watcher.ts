@@ -65,7 +65,7 @@ export class FolderWatcher implements Disposable {
         return at
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
-        // It was just removed, or is a file: its parent reports when it becomes a folder.
+        // The folder was just removed, or it is a file; its parent reports when it becomes a folder.
         if (code === 'ENOENT' || code === 'ENOTDIR') continue
         this.#onError(error)
         return at

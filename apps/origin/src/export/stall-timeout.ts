@@ -37,6 +37,7 @@ export class StallTimeout {
 
 /**
  * Writes bytes as fast as the client reads them.
+ *
  * @throws CLIENT_TOO_SLOW, and the reason of the signal
  */
 export async function pump(

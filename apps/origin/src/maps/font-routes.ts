@@ -42,7 +42,7 @@ export function fontRoutes(scope: Http, maps: MapsScope): void {
   })
 }
 
-/** Fonts that the caller may use; an uploaded one stands in place of a built-in one of its name. */
+/** Fonts that the caller may use; an uploaded font replaces a built-in one of its name. */
 async function fontsOf({ files }: MapsScope, request: FastifyRequest): Promise<Map<string, Font>> {
   const principal = callerOf(request)
   const known = new Map(BUILT_IN_FONTS)

@@ -66,6 +66,7 @@ export class Glyphs {
 
   /**
    * Glyphs of a range, each from the first font of the stack that contains it.
+   *
    * @param name of the stack
    * @throws BAD_MAP_FILE, MAP_FILE_TOO_COSTLY
    */

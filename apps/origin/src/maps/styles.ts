@@ -36,6 +36,7 @@ function parsed(content: Uint8Array): StyleSpecification {
 
 /**
  * The style with absolute addresses. Those of this origin get the key from the URL of the request.
+ *
  * @param origin `https://host`
  * @param key of a page; null where it stands in a header
  */

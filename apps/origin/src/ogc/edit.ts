@@ -89,6 +89,7 @@ async function hasDefault(session: Session, { schema, table }: Collection, { nam
 
 /**
  * Changes a feature. A replacement sets omitted properties to their defaults; columns that are not properties are kept.
+ *
  * @throws FEATURE_NOT_FOUND
  */
 export async function changeFeature(

@@ -38,6 +38,7 @@ const change = (summary: string, type: string | null) => ({
 
 /**
  * OpenAPI 3.0 of `/ogc/v1`.
+ *
  * @param most largest number of features of a page
  * @param collections whose items and properties are named one by one: GDAL reads their parameters there
  */

@@ -34,6 +34,7 @@ export class FileOpener {
 
   /**
    * Null for a missing file, or one whose existence the caller may not know.
+   *
    * @throws UNAUTHORIZED, FORBIDDEN for a file outside of storage, and what the guarded fetch throws
    */
   async open(source: FileSource): Promise<OpenFile | null> {

@@ -35,6 +35,7 @@ interface TableSource {
 /**
  * The sources of a table as a mosaic, or its only source. The first source of a mosaic is always opened, because it
  * decides how all are displayed.
+ *
  * @throws RASTER_NOT_FOUND, SOURCE_NOT_FOUND, NO_SOURCES_CHOSEN
  */
 export async function imageOfTable(wanted: TableRequest): Promise<FoundRaster> {

@@ -35,7 +35,7 @@ const GEOJSON_GEOMETRY: Json = {
   },
 }
 
-/** JSON Schema of the values of an SQL type as they stand in a row; `format` keeps the SQL name. */
+/** JSON Schema of the values of an SQL type in a row; `format` contains the SQL name. */
 export function typeSchema(type: string): Json {
   if (type.endsWith('[]')) return { type: 'array', items: typeSchema(type.slice(0, -2)), format: type }
   const length = /^character(?: varying)?\((\d+)\)$/.exec(type)

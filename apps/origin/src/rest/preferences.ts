@@ -25,7 +25,8 @@ const KNOWN = [
 ]
 
 /**
- * The preferences of a request. Unknown ones are ignored unless it says `handling=strict`, which `max-affected` needs, too.
+ * The preferences of a request. Unknown ones are ignored unless it has `handling=strict`, which `max-affected` also
+ * requires.
  *
  * @throws PGRST122 for unknown preferences of a strict request
  */
@@ -92,6 +93,7 @@ const PLAN_OPTIONS = new Set(['analyze', 'verbose', 'settings', 'buffers', 'wal'
  * The form of the answer: the first supported media type of Accept, with its parameters (`nulls=stripped`, and
  * `options=verbose|settings` of a plan). Plans reveal tables and policies, so they are supported only if the operator
  * allows them.
+ *
  * @throws PGRST107 when none is
  */
 export function parseAccept(header: string | undefined, plans: boolean): Accepted {

@@ -26,6 +26,7 @@ const MOST_COLUMNS = 1600
 /**
  * Lets the server parse a statement under the session's role, without planning or running it; several statements are
  * refused.
+ *
  * @param sql its `$1` is jsonb
  * @throws BAD_SQL for one that gives no rows, or two columns of one name; the server's error for one that it cannot read
  */

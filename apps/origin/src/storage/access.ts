@@ -34,6 +34,7 @@ const OPEN: ReadonlySet<string> = new Set([
 /**
  * Access check of every route, before a byte of the body is read. Changes need the service role, unless a signed URL
  * grants them. Reads need any key, unless they are public.
+ *
  * @throws UNAUTHORIZED, FORBIDDEN, RATE_LIMITED
  */
 export async function passDoor(deps: StorageDeps, request: FastifyRequest): Promise<void> {
@@ -51,6 +52,7 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
 
 /**
  * Requires the service role, which alone may change buckets and objects.
+ *
  * @throws UNAUTHORIZED, FORBIDDEN
  */
 export async function requireService(deps: StorageDeps, request: FastifyRequest): Promise<void> {
@@ -61,6 +63,7 @@ export async function requireService(deps: StorageDeps, request: FastifyRequest)
 
 /**
  * Returns a bucket that the caller may read. Without that right, a private bucket looks like a missing one.
+ *
  * @throws UNAUTHORIZED, BUCKET_NOT_FOUND
  */
 export async function readableBucket(deps: StorageDeps, request: FastifyRequest, id: string): Promise<Bucket> {

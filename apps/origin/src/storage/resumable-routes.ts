@@ -114,6 +114,7 @@ export function resumableRoutes(app: Http, deps: StorageDeps): void {
 
 /**
  * The upload id of a request of the service role.
+ *
  * @throws UNAUTHORIZED, FORBIDDEN, UPLOAD_NOT_FOUND
  */
 async function authorized(deps: StorageDeps, request: FastifyRequest): Promise<string> {
@@ -137,6 +138,7 @@ function limitOf({ maxObjectBytes }: StorageDeps, bucket: Bucket | null): number
 
 /**
  * Checks at the start of an upload all conditions that would fail at its end.
+ *
  * @throws BUCKET_NOT_FOUND, INVALID_KEY, INVALID_HEADER_VALUE, INVALID_MIME_TYPE, OBJECT_TOO_LARGE, OBJECT_EXISTS
  */
 async function checkTarget(deps: StorageDeps, request: FastifyRequest): Promise<void> {

@@ -72,6 +72,7 @@ export function signRoutes(app: Http, deps: StorageDeps): void {
 
 /**
  * The claims of a signed URL's token, after a check of the object and the use.
+ *
  * @throws UNAUTHORIZED, OBJECT_NOT_FOUND
  */
 export async function verifySignedUrl(

@@ -61,6 +61,7 @@ const COLUMNS = `
 
 /**
  * Finds a layer as the caller.
+ *
  * @param wanted properties in the order in which they are named; null for all that tiles can hold
  * @throws 42P01 for what is not there or not the caller's, 42703, 42701
  */

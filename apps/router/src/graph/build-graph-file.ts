@@ -4,6 +4,7 @@ import type { BuildTask } from './build.ts'
 
 /**
  * Builds a graph file in this thread, which is busy until the end.
+ *
  * @throws an error whose message begins with the name of the extract at fault
  */
 export async function buildGraphFile(

@@ -14,6 +14,7 @@ export interface Draft extends AsyncDisposable {
 /**
  * Creates a draft in a folder, and the folder if it is missing. Routers that share the folder have separate drafts.
  * Abandoned drafts are removed.
+ *
  * @throws GRAPH_FOLDER_UNWRITABLE
  */
 export async function openDraft(folder: string): Promise<Draft> {

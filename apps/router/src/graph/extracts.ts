@@ -45,6 +45,7 @@ export class Extracts {
 
   /**
    * The current state of the extracts on disk.
+   *
    * @param renew ask servers whether their extracts changed; otherwise only what is not there yet is downloaded. A server
    * that does not answer is no error while there is an earlier copy.
    * @throws EXTRACT_MISSING for a file, and the errors of the guarded fetch
@@ -59,7 +60,7 @@ export class Extracts {
     return extracts
   }
 
-  /** Paths of the extracts on disk, also of those that are not downloaded yet. */
+  /** Paths of the extracts on disk, including downloads that do not exist yet. */
   paths(): string[] {
     const { entries, folder } = this.#options
     return entries.map((entry) => (URL_ENTRY.test(entry) ? downloadPath(folder, entry) : resolve(entry)))
@@ -147,7 +148,7 @@ async function readValidators(path: string): Promise<Validators> {
   }
 }
 
-/** Queries of URLs may hold signatures, so they are left out of logs and messages. */
+/** Queries of URLs may contain signatures, so they are left out of logs and messages. */
 function withoutQuery(url: string): string {
   return url.split(/[?#]/, 1)[0]!
 }

@@ -22,7 +22,7 @@ export interface KeeperOptions {
   /** Milliseconds between two checks of the files; 0 for none. */
   readonly watchMs: number
   readonly logger: Logger
-  /** Takes a network into service. */
+  /** Starts to serve a network. */
   readonly serve: (network: Network) => Promise<void>
   readonly onOutcome?: (outcome: Outcome) => void
 }
@@ -72,6 +72,7 @@ export class GraphKeeper implements AsyncDisposable {
   /**
    * Starts to load or build, and to watch the files. Without the extracts it serves an existing graph file that was
    * made from them.
+   *
    * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when files are not there, and no graph of them either
    */
   async start(): Promise<void> {

@@ -62,7 +62,7 @@ export interface QueryEmbedderDeps extends Pick<GeoEmbeddingsDeps, 'models' | 'e
 /** The vector of a query in the space of a table, and the rows most like it. */
 export interface Answered {
   readonly table: FoundEmbeddings
-  /** Of unit length. */
+  /** The vector has unit length. */
   readonly vector: Float32Array
   readonly rows: Awaited<ReturnType<typeof searchEmbeddings>>
 }

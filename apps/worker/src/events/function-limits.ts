@@ -25,7 +25,11 @@ export class FunctionLimits {
     this.#database = database
   }
 
-  /** In milliseconds, looked up for each call: a new version may take longer. @param projectId in the control plane; null where it is not known */
+  /**
+   * Timeout in milliseconds; looked up for each call, because a new version may have another one.
+   *
+   * @param projectId in the control plane; null where it is not known
+   */
   async waitMs(projectId: string | null, name: string): Promise<number> {
     return projectId === null ? UNKNOWN_MS : this.#look(projectId, name).catch(() => UNKNOWN_MS)
   }

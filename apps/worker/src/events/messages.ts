@@ -12,7 +12,7 @@ export function messageId({ name, hook }: Lane, events: readonly ClaimedEvent[])
   return `evt_${name.slice('queue:'.length)}_${ids.digest('hex').slice(0, 32)}`
 }
 
-/** Parts of at most so many events and {@link CALL_BYTES}. */
+/** Splits events into parts of limited number and at most {@link CALL_BYTES}. */
 export function batches(events: readonly ClaimedEvent[], most: number): ClaimedEvent[][] {
   const parts: ClaimedEvent[][] = []
   let bytes = 0

@@ -150,7 +150,8 @@ export class Outbox {
   }
 
   /**
-   * Gives back what this worker, or one of the same name before it, holds; its last attempt does not count.
+   * Releases the events that this worker, or an earlier one with the same name, holds; their last attempt does not
+   * count.
    *
    * @param held ids that it still holds
    */
@@ -178,7 +179,7 @@ function laneAfter(lane: string): string {
     (select min(lane) from terrane.events where dead_at is not null and lane > ${lane})))`
 }
 
-/** How much waits in lanes, and how much was given up. @param lanes null: all that have events */
+/** Numbers of waiting and dead events in lanes. @param lanes null: all that have events */
 export async function loadOf(database: Queryable, lanes: readonly string[] | null): Promise<LaneLoad[]> {
   const { rows } = await database.query<LaneLoad>(
     `with recursive had (lane) as (
@@ -217,6 +218,7 @@ export async function listDead(
 
 /**
  * Moves dead letters back as new events, behind waiting events of their keys, or deletes them; returns how many.
+ *
  * @param ids of them; null: all of the lanes
  */
 export async function disposeOfDead(

@@ -12,6 +12,7 @@ interface Given {
 
 /**
  * The target that a request names, and its form in a record.
+ *
  * @throws TARGET_REQUIRED, URL_REFUSED
  */
 export function readTarget(

@@ -44,6 +44,7 @@ export async function removeTrigger(database: Database, hook: HookRow): Promise<
 /**
  * Installs the trigger of a hook where it is missing, for example after an import replaced the table, or where key
  * columns were renamed. A renamed table keeps its trigger until another table has its former name.
+ *
  * @param isActive whether the hook is there and not paused
  * @returns whether it was put on
  * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, TABLE_BUSY
@@ -92,6 +93,7 @@ async function argumentsOf(database: Queryable, hook: HookRow): Promise<string[]
 /**
  * Facts about the table of a hook. Refuses one that does not exist, has no primary key, or lacks a column that the hook
  * names.
+ *
  * @throws TABLE_NOT_HOOKED, COLUMN_UNKNOWN, WHERE_INVALID
  */
 export async function tableFacts(

@@ -92,6 +92,7 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
 /**
  * Looks up the source of an export and works with it: a table on any connection, a query within one read-only
  * transaction under the role whose key submits jobs.
+ *
  * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, PROPERTY_REPEATED, QUERY_REFUSED
  */
 async function withSource<T>(

@@ -44,7 +44,7 @@ export interface OgrSettings {
   readonly engine: Engine
   /** Starts the reader of a file, which packs its rows; by default a confined process. */
   readonly startReader?: StartReader
-  /** Largest file; an archive may hold four times as much. */
+  /** Maximum size of a file; an archive may contain four times as much. */
   readonly maxBytes: number
   /** Schemas besides `public` that tables may go into. */
   readonly openSchemas?: readonly string[]

@@ -17,6 +17,7 @@ const TO_WRITE = ['public']
 /**
  * Refuses a schema that a task may not read from; `opened` are further schemas that the operator names. Other schemas
  * belong to the queue, to the server or to other programs.
+ *
  * @throws SCHEMA_NOT_ALLOWED
  */
 export function requireReadable(schema: string, opened: readonly string[]): void {

@@ -187,7 +187,7 @@ function newImport(
   return { ...replication, jobId, area, topics, clip, timestamp: timestamp === null ? null : new Date(timestamp) }
 }
 
-/** A line that is cut at the border may become several rows: `part` tells them apart. */
+/** Columns and key of a table. A line that is cut at the border may become several rows, which `part` distinguishes. */
 function shapeOf({ columns, geometryType, unique, measured, least }: ImportTable, clip: boolean): ImportShape {
   const inParts = clip && geometryType === 'LineString'
   return {

@@ -7,6 +7,7 @@ export async function requireBucket(store: ArtifactStore, bucket: string): Promi
 
 /**
  * Refuses a stored file that the job could not read.
+ *
  * @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE
  */
 export async function checkStoredObject(

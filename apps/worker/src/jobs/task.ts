@@ -18,6 +18,7 @@ export interface SubmitContext {
   readonly project: Project
   /**
    * Refuses a URL that this worker would not fetch; `path` is its place in the request.
+   *
    * @throws URL_REFUSED
    */
   readonly checkUrl: (url: string, path: string) => void
@@ -33,6 +34,7 @@ export type JobProgress = Progress & { readonly etaSeconds?: number }
 export interface Checkpoint {
   /**
    * State that an earlier run stored under the same identity, with its tables; null when there is none.
+   *
    * @param identity of all that the rows are made of; asked for only when something was kept
    */
   take<State>(identity: Identity): Promise<State | null>
@@ -45,6 +47,7 @@ export interface Checkpoint {
   /**
    * Stores a checkpoint. Call it when everything that the state covers is committed, and no write to the tables is
    * pending.
+   *
    * @param state JSON
    * @throws RUN_SUPERSEDED when a later run has begun
    */

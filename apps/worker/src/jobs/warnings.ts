@@ -14,6 +14,7 @@ const warningsRefused = defineError(
 
 /**
  * The warnings of a result that is ready but not yet published.
+ *
  * @throws WARNINGS_REFUSED where the request is strict and there are any
  */
 export function acceptWarnings(strict: boolean | undefined, warnings: readonly JobWarning[]): JobWarning[] {

@@ -23,7 +23,7 @@ export interface GeocoderSettings {
 
 export interface LookUp {
   readonly query: string
-  /** Where the query stands in the request. */
+  /** JSON pointer to the query in the request. */
   readonly path: string
   readonly fetch: GuardedFetch
   readonly signal: AbortSignal
@@ -57,6 +57,7 @@ export class Geocoder {
   /**
    * The first area that the geocoder finds. A result of the last 30 days is used without a request, an older one while
    * the server is down.
+   *
    * @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND, and the signal's reason
    */
   async find({ query, path, fetch, signal, waitMs = Infinity }: LookUp): Promise<Place> {

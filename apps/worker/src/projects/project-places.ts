@@ -7,7 +7,7 @@ export interface PlacesOptions {
   readonly ofOne: number
   /** Longest wait for a place that another project holds. */
   readonly waitMs: number
-  /** The refusal; `of` says whose limit it is, as the end of a sentence. */
+  /** Makes the error of a refusal; `of` names the owner of the limit, as the end of a sentence. */
   readonly busy: (fields: { limit: number; of: string }) => TerraneError
 }
 

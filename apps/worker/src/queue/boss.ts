@@ -4,7 +4,7 @@ import { PgBoss, type Db } from 'pg-boss'
 import { queueTooNew } from '../errors.ts'
 import { QUEUE_SCHEMA, QUEUE_SCHEMA_VERSION } from './queue-tables.ts'
 
-/** Channel of NOTIFY that tells runners of new jobs. */
+/** NOTIFY channel for new jobs. */
 export const WORK_CHANNEL = 'terrane_work'
 
 /**

@@ -10,6 +10,7 @@ const SERVED = ''
  * order, projects take turns, and an idle project gains no advantage. The row of the project stays locked until the
  * transaction ends, so that two jobs of a project get different turns; it should therefore be taken late in the
  * transaction.
+ *
  * @param count turns for so many jobs, each the next of the one before
  * @returns the first of them, a number from 1; what is smaller is served first
  */

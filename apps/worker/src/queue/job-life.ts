@@ -54,7 +54,7 @@ export function queueSettings(expireSeconds: number) {
 
 export type Ending = 'failed' | 'another attempt' | 'handed over'
 
-/** How a run with an error leaves its job. */
+/** State of the job after a run with an error. */
 export function endingOf(error: TerraneError, attempt: number): Ending {
   if (error.code === 'worker_stopping') return 'handed over'
   return mayPass(error) && attempt < MAX_ATTEMPTS ? 'another attempt' : 'failed'

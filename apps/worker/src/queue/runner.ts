@@ -15,7 +15,7 @@ import type { Claim } from './queue-tables.ts'
 import { WAITS } from './shards.ts'
 import { Maintenance, type MaintenanceOptions } from './maintenance.ts'
 
-/** Channel of NOTIFY that tells runners of cancellations. */
+/** NOTIFY channel for cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
 /** Interval of polling for jobs, with and without NOTIFY. */
@@ -81,13 +81,14 @@ export class Runner {
     this.#nudges.delete(task)
   }
 
-  /** How many jobs run here now. */
+  /** Number of jobs that run here now. */
   get running(): number {
     return this.#active.size
   }
 
   /**
    * Checks the lanes, except on the embedded database, where a look waits for any running statement.
+   *
    * @throws WORKER_LANES_STUCK when a lane without a job has not looked for one for a minute
    */
   checkLanes(): void {
@@ -97,6 +98,7 @@ export class Runner {
   /**
    * Takes no more jobs, lets running ones end, and hands the rest over. After it resolves, this process settles no job.
    * A second call waits for the first.
+   *
    * @param budgetMs for both together
    */
   stop(budgetMs: number): Promise<void> {

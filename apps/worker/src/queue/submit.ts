@@ -46,6 +46,7 @@ export class Submitter {
 
   /**
    * The job of an Idempotency-Key that is still stored, or null.
+   *
    * @throws IDEMPOTENCY_KEY_REUSED when it came with another body
    */
   async replay(submission: Submission): Promise<JobRow | null> {

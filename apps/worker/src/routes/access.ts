@@ -12,6 +12,7 @@ declare module 'fastify' {
 /**
  * Access check of the worker, before a byte of the body is read: the same key as `apikey` and as Bearer, with a server
  * role, and not from a browser. A request with `Origin` comes from a browser, where a service key must not be.
+ *
  * @throws UNAUTHORIZED, FORBIDDEN, BROWSER_REFUSED, RATE_LIMITED
  */
 export function checkAccess(verify: Verify, limits: RateLimits): (request: FastifyRequest) => Promise<void> {

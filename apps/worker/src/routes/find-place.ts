@@ -7,7 +7,7 @@ import type { ProjectDirectory } from '../projects/project-directory.ts'
 /** Dependencies of the place search. */
 export interface PlaceDeps {
   readonly projects: Pick<ProjectDirectory, 'scope'>
-  /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
+  /** Finds a place by name. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
   readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
 }
 

@@ -58,6 +58,7 @@ export class ScheduleStore extends ProjectRows<ScheduleRow, ScheduleColumn> {
 
   /**
    * The schedule that is due for longest, of each project with due schedules.
+   *
    * @param except projects that are left out, by their {@link scopeKey}
    */
   async due(limit: number, except: readonly string[]): Promise<DueSchedule[]> {

@@ -62,7 +62,7 @@ export class WebhookStore extends ProjectRows<WebhookRow, WebhookColumn> {
     return rows
   }
 
-  /** A delivery with its job; null when its webhook or the record of the job is gone. */
+  /** A delivery with its job; null when its webhook or the record of the job was deleted. */
   async delivery(id: string): Promise<DeliveryRow | null> {
     const { rows } = await this.#database.query<Omit<DeliveryRow, 'job'> & { job_id: string }>(
       `select d.id, d.webhook_id, d.type, d.status, d.job_id, w.sealed

@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByLabel('Path').fill('demo-town.osm.pbf')
     await page.getByRole('button', { name: 'Start the job' }).click()
     await heading('The town again').waitFor()
-    // The box extends beyond the town, and the page says so.
+    // The box extends beyond the town, and the page has a warning about it.
     await page.locator('.page-head .badge', { hasText: 'Ended with a warning' }).waitFor()
     await page.getByText('SOURCE_COVERS_PART').first().waitFor()
     await page.getByRole('row', { name: 'public.again_streets' }).getByRole('link', { name: 'Archive' }).click()

@@ -26,6 +26,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
 /**
  * Evaluates the subset of PromQL that the shipped alerts use: selectors, `rate`, `increase`, `min_over_time`,
  * `max_over_time`, `sum`, `min` and `max` by labels, `*`, comparisons and `and`.
+ *
  * @throws for anything else
  */
 function evaluate(expr: string, scrapes: Scrapes, at: number): readonly Point[] {

@@ -58,6 +58,7 @@ const FIELDS = new Set([
 /**
  * Renders a folder like `kubectl kustomize`, with the features that our overlays use: resources, components, RFC 6902
  * patches, images, replicas, a namespace, and generated config maps and secrets, whose names get no hash here.
+ *
  * @throws when the folder uses anything else, so that nothing is left out of what is checked
  */
 export function render(folder: string): Manifest[] {

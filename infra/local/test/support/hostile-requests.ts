@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 import type { AppRoute } from './processes.ts'
 import { bodiesFor, type Body } from './hostile-bodies.ts'
 
-/** Who sends a request. */
+/** The sender of a request. */
 export type Caller = 'nobody' | 'anon' | 'foreign' | 'owner'
 const CALLERS: readonly Caller[] = ['nobody', 'anon', 'foreign', 'owner']
 

@@ -46,6 +46,7 @@ export async function scrape(house: ScrapedApps): Promise<Snapshot> {
 /**
  * Series of a Prometheus server if the state of snapshots lasted: counters grow at the rate of the last two snapshots,
  * other values stay. First the state of `calm`, then that of `fault`.
+ *
  * @param calm snapshots before the fault, and the seconds between them
  * @param fault snapshots during the fault, and the seconds between them
  */
@@ -82,6 +83,7 @@ const [CALM_SECONDS, FAULT_SECONDS] = [1800, 1800]
 
 /**
  * The shipped alerts that fire at the end of the series of {@link extended}, by name, with their labels.
+ *
  * @param calm snapshots before the fault, and the seconds between them
  * @param fault snapshots during the fault, and the seconds between them
  */

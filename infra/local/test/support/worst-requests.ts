@@ -211,6 +211,7 @@ const OF_ROWS: WorstRequests = {
 
 /**
  * Requests with the largest possible cost, and their app.
+ *
  * @param files address of {@link openEndlessFiles}
  */
 export const worstRequests = (files: string): WorstRequests => ({

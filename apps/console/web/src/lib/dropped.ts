@@ -5,7 +5,7 @@ export interface Dropped {
   /** Features that are shown until the tables are there. */
   readonly preview?: readonly GeoJSON.Feature[]
   readonly tables: readonly string[]
-  /** As `/raster/v1` names them. */
+  /** Sources of rasters in the notation of `/raster/v1`. */
   readonly rasters: readonly string[]
 }
 
@@ -24,6 +24,7 @@ export function takeDropped(take: (dropped: Dropped) => void): () => void {
 
 /**
  * Passes a dropped file to the edited map; false when no map is edited.
+ *
  * @param isOpening a new map is about to be edited, and takes it then
  */
 export function giveDropped(dropped: Dropped, isOpening: boolean): boolean {

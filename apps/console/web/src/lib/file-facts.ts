@@ -31,6 +31,7 @@ interface RasterFacts {
 
 /**
  * Reads the facts of a file in storage.
+ *
  * @param path `bucket/key`
  * @throws the service's reason for refusing it
  */
@@ -47,6 +48,7 @@ export async function lookAtFile(ref: string, file: File, path: string): Promise
 
 /**
  * Reads the facts of a vector file as an import with these options would see it.
+ *
  * @throws the worker's reason for refusing it
  */
 export async function lookAtFeatures(ref: string, how: InspectFile, signal?: AbortSignal): Promise<FileLook> {

@@ -27,6 +27,7 @@ export function formatNumber(value: number): string {
 
 /**
  * `5,163 – 18,081`, or one number when both are equal.
+ *
  * @param all the least and the greatest number beside which it is shown: a thousandth of what lies between is told apart
  */
 export function formatRange(from: number, to: number, all: readonly [number, number]): string {

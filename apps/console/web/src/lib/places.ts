@@ -15,8 +15,8 @@ const MOST_TABLES = 16
 const MOST_NAMES = 5
 
 /**
- * Features of the project's tables whose name contains a text, one per name and table, and the tables that have names. The
- * routing engine has no place names.
+ * Features of the project's tables whose name contains a text, one per name and table, and the tables that have names.
+ * The routing engine has no place names.
  */
 export async function findPlaces(
   ref: string,

@@ -6,6 +6,7 @@ const LONGITUDE = /^(lon|lng|long|longitude|x|lon_?deg)$/i
 
 /**
  * The first rows of a delimited text as points without properties, if columns have names of latitudes and longitudes.
+ *
  * @param isWhole false where the text is cut off: its last line is left out
  */
 export function pointsIn(text: string, most: number, isWhole: boolean): readonly GeoJSON.Feature[] {

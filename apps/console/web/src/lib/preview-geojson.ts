@@ -4,6 +4,7 @@ const DEGREES = /CRS84|EPSG:{1,2}4326/i
 /**
  * The first features in a part of a GeoJSON text, without properties: those of a collection, or one per line. Empty
  * when the positions are not degrees.
+ *
  * @example
  * ```ts
  * featuresIn('{"type":"FeatureCollection","features":[{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[6,50]}},{"ty', 10).length // 1

@@ -7,6 +7,7 @@ const CHUNK_BYTES = 6 * 1024 * 1024
 
 /**
  * Uploads a file to storage, in chunks that are retried when the connection breaks. Returns `bucket/key`.
+ *
  * @param onPercent told how far it is, 0 to 100
  * @param signal gives it up, and what was sent
  */

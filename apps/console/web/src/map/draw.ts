@@ -34,7 +34,7 @@ export class AreaDrawing {
     )
   }
 
-  /** Lets a person draw one shape, then calls back with it. */
+  /** Lets the user draw one shape, then calls back with it. */
   draw(shape: 'rectangle' | 'polygon', onDrawn: (polygon: Polygons[number]) => void): void {
     const tool = this.#start()
     tool.on('finish', () => {
@@ -48,7 +48,7 @@ export class AreaDrawing {
     tool.setMode(shape)
   }
 
-  /** Lets a person drag shapes and their corners, and calls back after each change. */
+  /** Lets the user drag shapes and their corners, and calls back after each change. */
   edit(polygons: Polygons, onChange: (polygons: Polygons) => void): void {
     const tool = this.#start()
     const features = polygons.map((rings) => ({

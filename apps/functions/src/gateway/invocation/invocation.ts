@@ -280,7 +280,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#finish()
   }
 
-  /** Takes the request out of its instance. */
+  /** Removes the request from its instance. */
   #leave(served: boolean): void {
     const instance = this.#instance
     this.#connection = null

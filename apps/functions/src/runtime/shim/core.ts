@@ -32,7 +32,7 @@ interface Start {
   readonly offer: HandlerOffer
 }
 
-/** Runs an instance until the host ends it: reads the first line of stdin, imports the bundle and says `ready`. */
+/** Runs an instance until the host ends it: reads the first line of stdin, imports the bundle and reports `ready`. */
 export async function run(platform: Platform): Promise<void> {
   const scopes = await platform.scopes()
   const lines = readLines(platform.stdin)
@@ -119,7 +119,7 @@ function fail({ platform, channel }: Start, message: string, stack: string): nev
   return platform.exit(1)
 }
 
-/** Gives a module that serves a limited time to finish or fail. */
+/** Waits a limited time for a module that serves already to finish or fail. */
 async function importsSettled<T>(importing: Promise<T>): Promise<T | null> {
   return Promise.race([importing, new Promise<null>((resolve) => setTimeout(() => resolve(null), SETTLE_MS))])
 }

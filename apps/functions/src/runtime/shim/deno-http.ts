@@ -18,7 +18,7 @@ const ONE_SERVER =
   'a function has one server, which listens while the module loads: put what a second one does into the first'
 
 /**
- * Moves the first `node:http` server to the socket by which the function is reached, whatever port it asks for.
+ * Moves the first `node:http` server to the socket of the function, ignoring the requested port.
  *
  * @param done called once nothing may touch the socket any more
  */

@@ -38,7 +38,11 @@ export class GlobalEvents {
     this.#works?.add(work)
   }
 
-  /** Tells the program that its instance ends, and resolves when it may. @param reason as Supabase names it */
+  /**
+   * Tells the program that its instance ends, and resolves when the instance may end.
+   *
+   * @param reason as Supabase names it
+   */
   async unload(reason: string): Promise<void> {
     if (!this.#isAwaited && typeof this.#scope.onbeforeunload !== 'function') return
     const works = (this.#works = new Set())

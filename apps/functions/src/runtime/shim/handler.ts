@@ -10,13 +10,13 @@ export interface Context {
   readonly functionName: string
   /** Claims of the caller's verified token or key; null for a call without one. */
   readonly claims: Readonly<Record<string, unknown>> | null
-  /** Keeps the instance alive for work that goes on after the answer. */
+  /** Keeps the instance alive for work after the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void
   /**
-   * URL of the project's database under the caller's role and claims, valid during this call; null where there is none.
+   * URL of the project's database under the caller's role and claims, valid during this call; null without a database.
    */
   readonly databaseUrl: string | null
-  /** Address of the caller, where `Deno.serve` has that of the connection. */
+  /** Address of the caller; in `Deno.serve` it would be the address of the connection. */
   readonly remoteAddr: { readonly transport: 'tcp'; readonly hostname: string; readonly port: number }
   /** A member of Workers' contexts: an error is always answered by the host. */
   readonly passThroughOnException: () => void
@@ -41,7 +41,7 @@ export function handlerOf(args: readonly unknown[]): Handler | null {
   return null
 }
 
-/** Takes a batch or an event. */
+/** A method for a batch or an event. */
 export type Method = (given: object, env: Readonly<Record<string, unknown>>, context: Context) => unknown
 
 /**

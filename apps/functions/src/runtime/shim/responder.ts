@@ -163,7 +163,7 @@ function claimsOf(header: string | null): Scope['claims'] {
   return header === null ? null : (JSON.parse(decodeURIComponent(header)) as Scope['claims'])
 }
 
-/** Tells the host to answer in the function's place. */
+/** Makes the host answer in the function's place. */
 function failure(kind: 'thrown' | 'invalid'): Response {
   return new Response(null, { status: 500, headers: { 'x-terrane-failure': kind } })
 }

@@ -29,8 +29,9 @@ export function guarded(value: string, maxBytes: number): string {
 }
 
 /**
- * A list of a column of type json. Rows that could make it larger than `maxBytes` are counted before they join it: the server
- * would hold a gigabyte of them before the bound of the answer is looked at. Smaller ones cost no more than a comparison.
+ * A list of a column of type json. Rows that could make it larger than `maxBytes` are counted before they are added,
+ * because the server would hold up to a gigabyte of them before the limit of the answer is checked. Smaller rows cost
+ * only a comparison.
  *
  * @param column of a subquery that ends with `offset 0`, so that it is not computed again each time that it is named
  */

@@ -16,7 +16,7 @@ export interface SourceLayer {
   readonly tiler: TilerLayer
   /** SQL after FROM: the table and its filter. */
   readonly from: string
-  /** Where the request names the layer, as a JSON pointer. */
+  /** JSON pointer to the layer in the request. */
   readonly path: string
 }
 

@@ -29,11 +29,12 @@ const NEVER_SHOWN: ReadonlySet<string> = new Set([
   'tsvector',
 ])
 
-/** Geometry types that may hold arcs. */
+/** Geometry types that may contain arcs. */
 const MAY_CURVE = /^(geometry|circularstring|compoundcurve|curvepolygon|multicurve|multisurface)/i
 
 /**
  * Looks up a table and its columns for the archive.
+ *
  * @param properties columns that become attributes; null for all that can
  * @param path where the request names the table, as a JSON pointer
  * @throws TABLE_NOT_FOUND, NO_GEOMETRY_COLUMN, PROPERTY_NOT_SHOWN

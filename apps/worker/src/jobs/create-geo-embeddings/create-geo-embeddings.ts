@@ -98,6 +98,7 @@ async function checkScaleFrom(submit: SubmitContext, request: GeoRequest, manife
 
 /**
  * Refuses a raster with too many tiles. Other problems of its headers are reported by the job.
+ *
  * @throws size_guard_exceeded
  */
 async function guardTiles(

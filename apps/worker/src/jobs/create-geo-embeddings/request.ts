@@ -28,9 +28,9 @@ export interface GeoRequest {
   readonly strict: boolean
   readonly bands: readonly number[] | null
   readonly profile: string | null
-  /** EPSG code that takes the place of what the file says. */
+  /** EPSG code that overrides the one in the file. */
   readonly sourceSrs: number | null
-  /** When the imagery was taken, RFC 3339; null when neither the request nor the product's name says. */
+  /** Acquisition time of the imagery, RFC 3339; null when neither the request nor the product's name gives it. */
   readonly datetime: string | null
   readonly scale: Ranges | null
   /** The table whose stretch is used. */
@@ -69,6 +69,7 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
 
 /**
  * Checks the request against the model's manifest, without reading the raster.
+ *
  * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED, MODEL_INPUT_MISSING, INVALID_SCALE, SCALE_COUNT, UNKNOWN_PROFILE
  */
 export function checkRequest(request: GeoRequest, manifest: ModelManifest): void {

@@ -22,6 +22,7 @@ export interface SourceOptions {
 
 /**
  * Checks a source before a job is queued. Returns the path of a file that can be read right now.
+ *
  * @param at where the source stands in the request
  * @throws URL_REFUSED, SOURCE_NOT_FOUND, BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, size_guard_exceeded
  */
@@ -120,6 +121,7 @@ export function sceneVersion(scene: SceneSource, versions: readonly string[]): s
 
 /**
  * A file at its own path, or copied into the job's folder.
+ *
  * @param name of the copy
  * @throws size_guard_exceeded at the first byte over the limit, SOURCE_NOT_FOUND, and what the guarded fetch and the
  * storage throw

@@ -15,7 +15,7 @@ export interface SceneFile {
   readonly source: FileSource
   /** 1-based; null for all bands. */
   readonly band: number | null
-  /** Where it stands in the request. */
+  /** JSON pointer to it in the request. */
   readonly at: string
 }
 

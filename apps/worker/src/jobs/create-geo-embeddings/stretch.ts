@@ -80,7 +80,7 @@ export interface ReferenceStretch {
   readonly isExplicit: boolean
 }
 
-/** How the channels or values of a raster differ from those of a stretch; null when they do not. */
+/** Differences between the channels or values of a raster and those of a stretch; null when there are none. */
 export function differenceFrom(reference: ReferenceStretch, inspected: InspectedRaster): string | null {
   const { channels } = inspected
   if (reference.channels !== null && channels !== null && reference.channels.join() !== channels.join()) {
@@ -98,6 +98,7 @@ function describeValues(values: string): string {
 
 /**
  * The stretch of a table of this project.
+ *
  * @throws SCALE_FROM_UNUSABLE when there is no such table, its model has another number of channels or unit, or it is none
  * of a raster
  */

@@ -18,13 +18,14 @@ export interface ObtainedFeatures {
   readonly origin: Readonly<Record<string, unknown>>
   readonly attribution: string
   readonly licence: string
-  /** Of the map, RFC 3339; null when it is not known. */
+  /** Time of the map data, RFC 3339; null when it is not known. */
   readonly timestamp: string | null
   readonly warnings: readonly JobWarning[]
 }
 
 /**
  * Refuses a source that cannot work, before a job is queued for it.
+ *
  * @param aoi null when it is not known yet
  * @throws IMPORTED_TABLES_MISSING, and what `checkOsmSource` throws
  */

@@ -27,6 +27,7 @@ const WHOLE: readonly string[] = TOPIC_TABLES.filter(({ topic }) => topic === 'a
 
 /**
  * The existing tables of an import, by their prefix.
+ *
  * @throws IMPORTED_TABLES_MISSING
  */
 export async function findImportedTables(database: Database, prefix: string): Promise<ImportedTable[]> {

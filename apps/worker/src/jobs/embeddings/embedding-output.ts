@@ -213,6 +213,7 @@ export class EmbeddingOutput {
 
   /**
    * Adds a collection to the existing table.
+   *
    * @param sources by the number of the shard
    * @param check looks at the table while it is locked against changes
    */

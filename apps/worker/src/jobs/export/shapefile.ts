@@ -25,6 +25,7 @@ const TOO_LARGE = 1e23
 
 /**
  * Writes a zipped Shapefile with the engine, from a GeoPackage; returns its path.
+ *
  * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
  */
 export async function writeShapefile(

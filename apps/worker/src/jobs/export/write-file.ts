@@ -10,6 +10,7 @@ import { writeShapefile } from './shapefile.ts'
 /**
  * Writes a table or query as a file of a format. Returns its path and number of rows. Values that the format cannot
  * hold are counted in the warnings.
+ *
  * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
  */
 export async function writeFile(

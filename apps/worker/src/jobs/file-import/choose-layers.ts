@@ -12,6 +12,7 @@ const WGS84 = 4326
 
 /**
  * The numbers of the layers to import: the named one, or all that are not empty, or the first one when all are empty.
+ *
  * @throws LAYER_UNKNOWN, CONVERSION_FAILED
  */
 export function chooseLayers(layers: readonly LayerSchema[], wanted: string | undefined): number[] {
@@ -74,6 +75,7 @@ export function withSystems(
 /**
  * The reference system of a layer: the request's `sourceSrs`, or the layer's own where other layers of the import have
  * none.
+ *
  * @throws SOURCE_SRS_NEEDED
  */
 export function sourceSridOf(

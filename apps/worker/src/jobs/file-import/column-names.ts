@@ -43,6 +43,7 @@ export function keyAndColumns(
 
 /**
  * Refuses column types for fields that no layer has.
+ *
  * @throws TYPES_UNKNOWN
  */
 export function checkTypes(

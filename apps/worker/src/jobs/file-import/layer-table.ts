@@ -21,7 +21,7 @@ export interface LayerTableOptions {
   readonly promoteToMulti: boolean
   /** Only geometries of this code are imported; 0 for all. */
   readonly onlyCode: number
-  /** EPSG code of the geometries in the file; 0 when there are none. */
+  /** EPSG code of the geometries in the file; 0 without geometries. */
   readonly sourceSrid: number
   readonly targetSrid: number
   /** Names of fields to import; null for all. */
@@ -153,6 +153,7 @@ export class LayerTable {
 
   /**
    * SQL that appends the rows to an existing table, which assigns new keys.
+   *
    * @throws COLUMNS_MISSING
    */
   appendSql(schema: string, table: string, existing: ReadonlySet<string>): string {

@@ -29,6 +29,7 @@ export function cellAreas(ground: Ground, resolution: number, maxRows: number): 
 
 /**
  * The areas of a table that intersect a raster.
+ *
  * @throws TABLE_NOT_FOUND, AREAS_MISSING, size_guard_exceeded
  */
 export async function tableAreas(

@@ -12,6 +12,7 @@ export interface VectorIdentity {
 
 /**
  * The product and version of a file, from the request or from the file.
+ *
  * @throws PRODUCT_NEEDED where neither says; PRODUCT_MISMATCH, which names both, where they differ
  */
 export function identify(

@@ -119,7 +119,7 @@ export function checkPool({ pool = {} }: Pick<ImportEmbeddings, 'pool'>): void {
   if (ways.length > 1) throw poolConflict()
 }
 
-/** How a raster is pooled. */
+/** Plan for pooling a raster. */
 interface RasterPlan {
   readonly identity: VectorIdentity
   /** Time of the vectors, from the request or the file. */
@@ -167,7 +167,7 @@ async function planRaster(
   return { identity, datetime: body.datetime ?? product.datetime, bands, rule, areas, rows }
 }
 
-/** How stored numbers of the raster become values. @throws QUANTIZATION_NEEDED, BAND_SCALES_DIFFER */
+/** Rule for converting stored numbers of the raster to values. @throws QUANTIZATION_NEEDED, BAND_SCALES_DIFFER */
 function ruleOf(
   body: ImportEmbeddings,
   { raster }: InspectedRaster,

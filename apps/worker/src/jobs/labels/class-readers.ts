@@ -4,6 +4,7 @@ import type { Readers } from './run-input.ts'
 /**
  * Sets the readers of a table: grants and policies as share_table gives them, and a policy for an owner. Former readers
  * lose access.
+ *
  * @param table as SQL
  */
 export async function giveReaders(database: Queryable, table: string, { owner, isPublic }: Readers): Promise<void> {

@@ -66,7 +66,7 @@ function checkClasses(classes: ReadonlySet<string>, dims: number, why: string): 
   if (classes.size > limit) throw tooManyClasses({ classes: classes.size, dims, limit })
 }
 
-/** As many ids as fit, evenly over the ids of each class; the same for the same examples. */
+/** The maximum number of ids, evenly sampled from the ids of each class. Equal examples give equal samples. */
 function sample(classOf: ReadonlyMap<number, string>, most: number): number[] {
   const ids = [...classOf.keys()].toSorted((a, b) => a - b)
   if (ids.length <= most) return ids

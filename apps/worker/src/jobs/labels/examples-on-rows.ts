@@ -36,7 +36,11 @@ interface Share {
   marks: number
 }
 
-/** Gives rows the class of the geometries that cover most of them. @throws the errors of the sources, TOO_MANY_EXAMPLES */
+/**
+ * Assigns to each row the class of the geometries that cover most of it.
+ *
+ * @throws the errors of the sources, TOO_MANY_EXAMPLES
+ */
 export async function addMet(database: Database, sources: readonly Source[], work: Work): Promise<void> {
   const { body, where, classOf, leftOut } = work
   const wanted = body.minOverlap ?? 0

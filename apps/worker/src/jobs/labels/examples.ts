@@ -20,6 +20,7 @@ export interface Examples {
 /**
  * The rows that intersect the examples of a request, with the class of each. A row takes the class that covers most of
  * it; points and lines count one each. Unused examples are counted.
+ *
  * @param where condition on a row `t` of the embeddings table
  * @throws COLUMN_MISSING, NO_GEOMETRY_COLUMN, TABLE_NOT_FOUND, FEATURES_INVALID, EXAMPLES_INVALID, TOO_MANY_EXAMPLES, CLASS_UNKNOWN
  */

@@ -21,6 +21,7 @@ export async function requireVectorTable(database: Queryable, table: string): Pr
 
 /**
  * The classifier that a request names.
+ *
  * @throws CLASSIFIER_NOT_FOUND, and CLASSIFIER_NOT_COMPARABLE where it was learnt from other vectors
  */
 export async function requireClassifier(
@@ -96,6 +97,7 @@ export interface Readers {
 
 /**
  * Owner and readers of a result: those of the embeddings table unless the request names others.
+ *
  * @param isOpen whether anon reads what else the result is made of
  */
 export function readersOf(request: ReadersRequest, table: VectorTable, isOpen: boolean): Readers {

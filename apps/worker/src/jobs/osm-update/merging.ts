@@ -69,6 +69,7 @@ export class Merging {
 
   /**
    * Reads the progress of earlier runs of the job, and creates the staging tables.
+   *
    * @param isResumable the job may go on after changes of other jobs
    * @throws OSM_UPDATE_OVERTAKEN
    */

@@ -50,6 +50,7 @@ export class Replication {
 
   /**
    * The newest sequence number whose data are not newer than a time.
+   *
    * @throws OSM_REPLICATION_BROKEN when the server has nothing that old
    */
   async sequenceAt(time: Date): Promise<number> {

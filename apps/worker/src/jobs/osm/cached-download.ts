@@ -43,6 +43,7 @@ const underWay = new Map<string, Promise<CachedFile>>()
 /**
  * A file of a server, kept in a folder and renewed when the server has a newer one. The copy is linked to `target`, so
  * that it stays complete when the cache replaces or removes its own file.
+ *
  * @throws CHECKSUM_DIFFERS, and what the guarded fetch throws when there is no copy yet
  */
 export async function cachedDownload(url: string, target: string, options: CacheOptions): Promise<CachedFile> {
@@ -79,7 +80,7 @@ async function renew(url: string, key: string, options: CacheOptions): Promise<C
   }
 }
 
-/** Downloads the file unless the server says that the copy is the newest. */
+/** Downloads the file, unless the server reports that the copy is current. */
 async function download(url: string, key: string, meta: Meta | null, options: CacheOptions): Promise<Meta> {
   const known = meta?.lastModified ?? null
   const response = await options.fetch(url, {

@@ -22,6 +22,7 @@ const MEMORY_SHARE = 0.5
 
 /**
  * Plans the memory and disk space for a file before anything is written.
+ *
  * @param folder the job's own, within the work folder
  * @throws OSM_TOO_LARGE beyond the operator's limit, DISK_FULL where what memory does not hold does not fit on the disk
  */

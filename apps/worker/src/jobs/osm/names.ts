@@ -8,6 +8,7 @@ const MADE_PREFIX_LENGTH = 40
 
 /**
  * The names of the tables of an import.
+ *
  * @throws TABLE_NAME_TOO_LONG
  */
 export function tableNames(

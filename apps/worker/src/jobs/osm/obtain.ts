@@ -74,6 +74,7 @@ export async function checkOsmSource(
 
 /**
  * Copies the data of an area into the job's folder and opens them.
+ *
  * @throws what {@link checkOsmSource} throws, the errors of the catalogue, of the guarded fetch and of the reader
  */
 export async function obtainOsm(
@@ -160,6 +161,7 @@ interface Destination {
 
 /**
  * Copies or links a file into the job's folder, and describes its origin.
+ *
  * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, and what the guarded fetch and the storage throw
  */
 export async function bringFile(

@@ -40,6 +40,7 @@ interface Steps {
 
 /**
  * Edits a map. It is saved a moment after each change.
+ *
  * @param start version 0 for a draft, which is saved by its first change
  * @param viewNow the view that is saved with it
  */

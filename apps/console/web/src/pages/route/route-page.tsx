@@ -120,7 +120,7 @@ function useReachArea(map: MapLibreMap | null, reach: Reach | undefined): void {
   }, [map, reach])
 }
 
-/** The routes between the places: their lines on the map, the chosen one, and the part that is looked at. */
+/** The routes between the places: their lines on the map, the chosen one, and the selected part. */
 function useTrips(map: MapLibreMap | null, project: Project, wanted: RouteRequest | null) {
   const routes = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
     findRoutes(project.ref, wanted as RouteRequest, signal),

@@ -88,7 +88,7 @@ class FunctionCache {
     await this.put(asked, response)
   }
 
-  /** Deletes the answers for an address, whatever they vary by; false where there was none. */
+  /** Deletes all answers for an address; false when there was none. */
   async delete(asked: Asked, { ignoreMethod = false }: MatchOptions = {}): Promise<boolean> {
     const { method, address } = readRequest(asked)
     if (method !== 'GET' && !ignoreMethod) return false

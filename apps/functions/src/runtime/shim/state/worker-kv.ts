@@ -73,7 +73,7 @@ export class KvNamespace {
     const start = toHex(new TextEncoder().encode(prefix ?? ''))
     const most = Math.min(1000, Math.max(1, limit))
     const first = cursor ? `${toHex(fromBase64(cursor))}00` : start
-    // No byte of UTF-8 is 0xff. One entry more than requested tells whether there are more.
+    // UTF-8 has no byte 0xff. One entry more than requested shows whether there are more.
     const found = await this.#store.list({ first, past: `${start}ff`, limit: most + 1, reverse: false, values: false })
     const keys = found.slice(0, most).map(({ key, expires, metadata }) => ({
       name: decode(fromHex(key)),

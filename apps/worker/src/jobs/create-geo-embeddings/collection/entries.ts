@@ -10,7 +10,7 @@ import { nameOf, sourceOf } from '../source.ts'
 export interface Entry {
   readonly name: string
   readonly body: CreateGeoEmbeddings
-  /** Where it stands in the request. */
+  /** JSON pointer to it in the request. */
   readonly at: string
   /** Facts about the source for the catalogue. */
   readonly facts: SourceFacts | null
@@ -35,6 +35,7 @@ export function isCollection(body: CreateGeoEmbeddings): boolean {
 
 /**
  * The rasters of a request that are known without a fetch; null for STAC items at a URL.
+ *
  * @throws CONFLICTING_FIELDS, SOURCE_MISSING, NO_SOURCES, TOO_MANY_SOURCES, SAME_SOURCE, STAC_UNUSABLE, BUCKET_NOT_FOUND
  */
 export async function entriesAtHand(

@@ -33,6 +33,7 @@ interface Outcome {
 /**
  * Makes the table from the rows of all shards, or appends them to the existing one, in one swap. Failed sources are
  * named in the result.
+ *
  * @throws NO_SOURCE_DONE, WARNINGS_REFUSED; nothing is changed then
  */
 export async function publishCollection(

@@ -22,7 +22,7 @@ import {
 } from '../stretch.ts'
 import type { Entry } from './entries.ts'
 
-/** How every source of a table is read. It is a part of the queued input of shards, so its names stay. */
+/** How every source of a table is read. It is a part of the queued input of shards, so its names must not change. */
 export interface TablePlan {
   readonly taken: ReferenceStretch
   readonly stretch: StoredStretch

@@ -29,6 +29,7 @@ import { openFile, sceneVersion, type SourceFile, type SourceOptions } from '../
 /**
  * A raster as one GeoTIFF: at its own path, copied into the job's folder, or made there from the files of a scene or a
  * VRT.
+ *
  * @throws what `openFile`, `readVrt` and `stackScene` throw
  */
 export async function openSource(

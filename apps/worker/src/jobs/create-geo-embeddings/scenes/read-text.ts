@@ -11,6 +11,7 @@ export const MAX_ITEM_BYTES = 64 << 20
 
 /**
  * Parses JSON with STAC; its size in memory is bounded before it is parsed.
+ *
  * @throws STAC_UNUSABLE
  */
 export function parseStac(text: string, at: string): unknown {

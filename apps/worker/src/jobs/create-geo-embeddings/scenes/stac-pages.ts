@@ -34,6 +34,7 @@ interface Options<T> {
 /**
  * The items at an address or of a search, page by page along their `next` links. Source: STAC API, Item Search 1.0:
  * links of paging with `method`, `body` and `merge`.
+ *
  * @throws STAC_UNUSABLE, and what the guarded fetch throws
  */
 export async function fetchItems<T>(

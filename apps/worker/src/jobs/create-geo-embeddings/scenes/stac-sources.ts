@@ -39,6 +39,7 @@ interface Context {
 
 /**
  * The rasters of STAC items, one per item; null when they would have to be fetched and fetching is not allowed.
+ *
  * @throws STAC_UNUSABLE, NO_SOURCES
  */
 export async function rastersOfStac(stac: StacSources, context: Context): Promise<StacRaster[] | null> {
