@@ -71,7 +71,7 @@ export async function remove(deps: RestScope, request: Named, reply: FastifyRepl
   return answer(reply, call, rows, 200)
 }
 
-/** @throws PGRST100 for a page: the rows that it leaves out would be changed, too */
+/** @throws PGRST100 for `limit` and `offset`, because a change would also affect rows outside of the page */
 function filters(call: Call, name: string, parameters: Parameters): string {
   const parameter = ['limit', 'offset'].find((word) => call.parameters.has(word))
   if (parameter)
